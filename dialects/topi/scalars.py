@@ -13,7 +13,7 @@ from xrelay.errors import LoweringError
 
 
 def compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
-    """A comparison of floats or integers; a signed predicate stands for the unsigned one of unsigned numbers."""
+    """Compares floats or integers; a signed predicate becomes the unsigned one for unsigned types."""
     if isinstance(x.type, AnyFloat):
         return b.add(arith.CmpfOp(x, y, float_predicate))
     if is_unsigned(x.type):
@@ -22,7 +22,7 @@ def compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_pre
 
 
 def value_range(type: Attribute) -> tuple[Number, Number]:
-    """The smallest and the largest value of an element type."""
+    """Returns the least and the greatest value of an element type."""
     if not isa(type, IntegerType):
         return float("-inf"), float("inf")
     least = lowest(type)
@@ -30,7 +30,7 @@ def value_range(type: Attribute) -> tuple[Number, Number]:
 
 
 def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
-    """`x` in type `target`: floats to integers truncate towards zero; to bool is `x != 0`."""
+    """Converts `x` to type `target`: floats are truncated to integers; booleans are `x != 0`."""
     source = x.type
     if source == target:
         return x
@@ -48,7 +48,7 @@ def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
 
 
 def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> SSAValue:
-    """Between the two kinds of 16 bits by way of f32, which holds both."""
+    """Converts between float types; between f16 and bf16 through f32."""
     if source.bitwidth == target.bitwidth == 16:
         return _convert_float(b, _convert_float(b, x, source, f32), f32, target)
     return b.add((arith.ExtFOp if target.bitwidth > source.bitwidth else arith.TruncFOp)(x, target))
@@ -56,7 +56,7 @@ def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> 
 
 def _convert_integer(b: Body, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
     if target.width.data == source.width.data:
-        # Another signedness: the bits stay, and where scalars are signless nothing is left of this.
+        # A change of signedness keeps the bits; it becomes a no-op where scalars are signless.
         return b.add(arith.BitcastOp(x, target))
     if target.width.data < source.width.data:
         return b.add(arith.TruncIOp(x, target))

@@ -1,4 +1,5 @@
-"""relay to topi: every operator of a kernel becomes index-space definitions, chosen by strategy.
+"""Lowering from relay to topi: a strategy selects the implementation of each operator in a kernel.
 
-One file per op family registers implementations in `strategies.STRATEGIES`; `convert_relay_to_topi.py` is the pass.
+Each file registers the implementations of one op family in `strategies.STRATEGIES`. `convert_relay_to_topi.py` is the
+pass.
 """

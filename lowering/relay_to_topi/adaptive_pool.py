@@ -1,4 +1,4 @@
-"""Pools whose result's extents are given: windows that begin and end where the numbers of elements divide."""
+"""Adaptive pools: windows for given result extents."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class _Windows:
         self.extents = data
 
     def most(self, axis: int) -> Dim:
-        """The elements of the longest window along an axis of the data."""
+        """Returns an upper bound for the length of windows along an axis of the data."""
         extent, count = self.extents[axis], self.shape[axis]
         if isinstance(extent, int) and isinstance(count, int):
             return max((-(-(i + 1) * extent // count) - i * extent // count for i in range(count)), default=0)
         return extent if count == 0 or count == 1 else 1 if count == extent else (extent - 1) // count + 2
 
     def bounds(self, b: Body, axis: int) -> tuple[AffineExpr, AffineExpr]:
-        """Where the window of the current point begins, and before which element it ends."""
+        """Returns the half-open range of the current window along an axis."""
         index, extent, count = b.spatial[axis], self.extents[axis], self.shape[axis]
         if extent == count:
             return index, index + 1
@@ -49,7 +49,7 @@ class _Windows:
         return b.quotient(b.scaled(index, extent), count), b.quotient(last, count)
 
     def folded(self, label: str, first: Number, fold: Fold) -> SSAValue:
-        """The elements of each window folded."""
+        """Emits a fold over the elements of each window."""
         data = self._emitter.operand(0)
         element, axes = element_of(data), list(self.places)
 
@@ -68,7 +68,7 @@ class _Windows:
         return self._emitter.compute(label, names, element, body, reduce=reduce, init=[first])
 
     def size(self, b: Body) -> SSAValue:
-        """The elements of the window of the current point, as the data's element type has numbers."""
+        """Returns the number of elements of the current window in the data's element type."""
         total = b.constant(1, IndexType())
         for axis in self.places:
             begin, end = self.bounds(b, axis)
@@ -76,14 +76,14 @@ class _Windows:
         return convert_scalar(b, b.add(IndexCastOp(total, i64)), element_of(self._emitter.operand(0)))
 
     def laid_out(self, result: SSAValue) -> Sequence[SSAValue]:
-        """`result`, which is in the data's layout, in that of the op's result."""
+        """Converts `result` from the data's layout to that of the op's result."""
         layout, out_layout = cast(AdaptivePoolOp, self._emitter.op).layouts
         return [result if layout == out_layout else relayout(self._emitter, result, layout, out_layout)]
 
 
 @of_any_number
 def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum of each window, divided by its size."""
+    """Returns the sum of each window, divided by its size."""
     element, windows = element_of(emitter.operand(0)), _Windows(emitter)
     sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
     names = variables("i", shape_of(sums))
@@ -94,7 +94,7 @@ def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def build_adaptive_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The greatest element of each window."""
+    """Returns the greatest element of each window."""
     windows, first = _Windows(emitter), lowest(element_of(emitter.operand(0)))
     return windows.laid_out(windows.folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x)))
 

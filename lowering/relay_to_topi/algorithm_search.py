@@ -1,4 +1,4 @@
-"""`relay.searchsorted`: each value finds its place by halving the row."""
+"""`relay.searchsorted`: binary search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(SearchsortedOp, "searchsorted.generic")
 def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """As many places as have elements before the value; on the right those that are equal too."""
+    """Counts the elements before each value; with `right`, equal elements are included."""
     rows, values, right = emitter.operand(0), emitter.operand(1), emitter.flag("right")
     length = shape_of(rows)[-1]
 
@@ -41,10 +41,11 @@ def number_by_halving(
     length: Dim,
     is_left: Callable[[Body, AffineExpr], SSAValue],
 ) -> SSAValue:
-    """For each point of `shape` the number of places of which `is_left` holds: the first ones of `length` places.
+    """Returns the number of leading indices below `length` for which `is_left` holds, for each point of `shape`.
 
-    `[first, first + size)` is what may still hold the last of them; log2 steps empty it, and more change nothing. The
-    second accumulator is the size, or, since it begins as a number, where the length has a name what the size lost.
+    The end of the leading indices is in `[first, first + size]`. The range is empty after log2 steps; further steps
+    change nothing. The second accumulator is the size. If the length is symbolic, it is the length minus the size,
+    because accumulators begin with constants.
     """
     known = isinstance(length, int)
 
@@ -65,14 +66,14 @@ def number_by_halving(
 
 
 def _halvings(length: Dim) -> Dim:
-    """How many halvings leave nothing of a length, or up to 15 more."""
+    """Returns the number of halvings that reduce a length to 0; for symbolic lengths up to 15 more."""
     if isinstance(length, int):
         return length.bit_length()
     return 16 * minimum(1, length) + 16 * minimum(1, length // 2**16) + 16 * minimum(1, length // 2**32)
 
 
 def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether `x` comes before `y` in an ascending row: NaN is the greatest."""
+    """Returns whether `x` sorts before `y`; NaN is the greatest."""
     if not isinstance(x.type, AnyFloat):
         return b.add(CmpiOp(x, y, "ult" if is_unsigned(x.type) else "slt"))
     return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "ult")), b.add(arith.CmpfOp(x, x, "ord"))))

@@ -1,6 +1,6 @@
-"""`relay.argwhere` and `relay.unique`: lists whose length the data decides.
+"""`relay.argwhere` and `relay.unique`, whose result sizes depend on the data.
 
-Such a list is a buffer with room for all that may be found, and a count. Behind the count it is zero.
+Such a result is a buffer of the maximum size and a count; elements from the count on are zero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(ArgwhereOp, "argwhere.generic")
 def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Positions of what is not zero, taken apart into indices."""
+    """Finds the positions of nonzero elements and converts them to indices."""
     data = emitter.operand(0)
     shape = shape_of(data)
     mask = emitter.compute(
@@ -54,7 +54,7 @@ def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(UniqueOp, "unique.generic")
 def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Where the sorted elements change, runs of equal ones begin; for the order of meeting these are sorted again."""
+    """Finds runs of equal elements in the sorted data; for the order of first occurrence, runs are sorted again."""
     data = emitter.operand(0)
     length, element = shape_of(data)[0], element_of(data)
     by_value = emitter.insert(SortOp(data, 0))
@@ -64,7 +64,8 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     values = lists.of("unique", element, lambda b, j: b.read(by_value.values, lists.at(b, runs.positions, j)))
     first = lists.of("unique_first", i64, lambda b, j: b.read(by_value.indices, lists.at(b, runs.positions, j)))
     counts = lists.of("unique_counts", i64, lambda b, j: lists.run_length(b, runs.positions, j))
-    # Sorting the places again tells for each element where it went; its run is the last that begins there or before.
+    # Sorting the sort order yields the sorted position of each element; its run is the last run that begins at or
+    # before that.
     went = emitter.insert(SortOp(by_value.indices, 0)).indices
     behind = lists.number_at_most(runs.positions, went)
     inverse = lists.all("unique_inverse", lambda b, j: b.minus(b.read(behind, j), b.constant(1, i64)))
@@ -80,26 +81,26 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _begins_run(b: Body, ordered: SSAValue, length: Dim) -> SSAValue:
-    """Whether an element of a sorted list is the first of equal ones."""
+    """Returns whether the current element of a sorted vector is the first of a run of equal elements."""
     (i,) = b.spatial
     has_previous, first = b.in_bounds([i - 1], [length]), b.constant(1, i1)
     return b.guard(has_previous, i1, lambda: before(b, b.read(ordered, i - 1), b.read(ordered, i)), lambda: first)
 
 
 class _Lists:
-    """Lists of `length` places of which the first `count`, known at run time, are in use."""
+    """Builds vectors of `length` elements; the first `count`, known at run time, are used."""
 
     def __init__(self, emitter: TopiEmitter, count: SSAValue, length: Dim):
         self._emitter, self._count, self._length = emitter, count, length
 
     def all(self, label: str, fill: Callable[[Body, AffineExpr], SSAValue], element: Attribute = i64) -> SSAValue:
-        """A list whose places are all in use; `fill` gives the element at a place."""
+        """Emits a vector whose elements are all used; `fill` returns the element at an index."""
         return self._emitter.compute(label, {"i": self._length}, element, lambda b: fill(b, b.spatial[0]))
 
     def of(
         self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue], *, behind: Dim = 0
     ) -> SSAValue:
-        """A list that holds one number behind the places that are in use."""
+        """Emits a vector with the number `behind` in unused elements."""
 
         def chosen(b: Body, j: AffineExpr) -> SSAValue:
             used = self._is_used(b, b.index(j))
@@ -108,15 +109,15 @@ class _Lists:
         return self.all(label, chosen, element)
 
     def picked(self, values: SSAValue, order: SSAValue) -> SSAValue:
-        """`values` in another order."""
+        """Permutes `values`."""
         return self.all("unique_picked", lambda b, j: b.read(values, self.at(b, order, j)), element_of(values))
 
     def as_i32(self, values: SSAValue) -> SSAValue:
-        """The list as Relay has it."""
+        """Converts a vector to i32, as in Relay."""
         return self.all("places", lambda b, j: convert_scalar(b, b.read(values, j), i32), i32)
 
     def run_length(self, b: Body, starts: SSAValue, j: AffineExpr) -> SSAValue:
-        """How far the run that is number `j` reaches: to the start of the next, or to the end."""
+        """Returns the length of run `j`, up to the start of the next run or the end."""
         following = b.add(arith.AddiOp(b.index(j), b.constant(1, IndexType())))
         end = b.guard(
             self._is_used(b, following), i64, lambda: b.read(starts, j + 1), lambda: b.size(self._length, i64)
@@ -124,7 +125,7 @@ class _Lists:
         return b.minus(end, b.read(starts, j))
 
     def number_at_most(self, ascending: SSAValue, bounds: SSAValue) -> SSAValue:
-        """For each of `bounds` how many of the ascending list's places in use are at most that."""
+        """Returns the number of used elements of the ascending vector that are at most each of `bounds`."""
 
         def is_left(b: Body, place: AffineExpr) -> SSAValue:
             is_below = b.add(CmpiOp(b.read(ascending, place), b.read(bounds, *b.spatial), "sle"))
@@ -133,7 +134,7 @@ class _Lists:
         return number_by_halving(self._emitter, "at_most", [self._length], self._length, is_left)
 
     def at(self, b: Body, places: SSAValue, j: AffineExpr) -> AffineExpr:
-        """The place that stands at place `j`, as an index."""
+        """Returns element `j` of `places` as an index."""
         return b.as_index(b.add(arith.IndexCastOp(b.read(places, j), IndexType())))
 
     def _is_used(self, b: Body, j: SSAValue) -> SSAValue:
@@ -141,5 +142,5 @@ class _Lists:
 
 
 def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
-    """Whether a place is one of the first `count`, a number known at run time."""
+    """Returns whether an index is less than `count`, which is known at run time."""
     return b.add(CmpiOp(j, b.add(arith.IndexCastOp(b.read(count), IndexType())), "slt"))

@@ -1,4 +1,4 @@
-"""`relay.compress`, whose length the data decides, and `relay.rank_rows`."""
+"""`relay.compress`, whose result size depends on the data, and `relay.rank_rows`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(CompressOp, "compress.generic")
 def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The slices at the positions where the condition is true; zeros behind as many as there are."""
+    """Gathers the slices where the condition is true, followed by zeros."""
     data = emitter.operand(0)
     found = emitter.insert(PositionsOp(emitter.operand(1)))
     shape, element = shape_of(data), element_of(data)
@@ -43,7 +43,7 @@ def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(RankRowsOp, "rank_rows.generic")
 def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One pass over all rows for each: the sign of the first difference, and how many rows were less at their end."""
+    """Folds over all rows for each row: the sign of the first difference, and the number of smaller rows."""
     data = emitter.operand(0)
     rows, columns = shape_of(data)
 
@@ -67,13 +67,13 @@ def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _sign(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """-1, 0 or 1 as `x` comes before `y`, beside it or behind it."""
+    """Returns -1, 0 or 1 if `x` is less than, equal to or greater than `y`."""
     behind = b.add(SelectOp(_is_less(b, y, x), b.constant(1, i32), b.constant(0, i32)))
     return b.add(SelectOp(_is_less(b, x, y), b.constant(-1, i32), behind))
 
 
 def _is_less(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether `x` comes before `y`; a NaN comes behind all numbers."""
+    """Returns whether `x` sorts before `y`; NaN is the greatest."""
     if not isinstance(x.type, AnyFloat):
         unsigned = x.type == i1 or is_unsigned(x.type)
         return b.add(CmpiOp(x, y, "ult" if unsigned else "slt"))

@@ -1,4 +1,4 @@
-"""`relay.sort`, `relay.argsort` and `relay.topk`: one `topi.sort`, and the places in the type asked for."""
+"""`relay.sort`, `relay.argsort` and `relay.topk`: a `topi.sort`, with a conversion of the indices."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def sort(emitter: TopiEmitter, count: Dim | None = None) -> TopiSortOp:
-    """The operand in order along the op's axis, as far as it is kept."""
+    """Emits a sort along the op's axis that keeps the first `count` elements."""
     data = emitter.operand(0)
     axis = emitter.integer("axis") % len(shape_of(data))
     return emitter.insert(TopiSortOp(data, axis, descending=not emitter.flag("is_ascend"), count=count))
 
 
 def as_places(emitter: TopiEmitter, indices: SSAValue, element: Attribute) -> SSAValue:
-    """The i64 of `indices` in another type of numbers."""
+    """Converts i64 indices to another element type."""
     if element == i64:
         return indices
     return emitter.compute(
@@ -39,19 +39,19 @@ def as_places(emitter: TopiEmitter, indices: SSAValue, element: Attribute) -> SS
 
 @implements(SortOp, "sort.generic")
 def build_sort(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The values alone."""
+    """Returns the sorted values."""
     return [sort(emitter).values]
 
 
 @implements(ArgsortOp, "argsort.generic")
 def build_argsort(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The places alone."""
+    """Returns the sorting indices."""
     return [as_places(emitter, sort(emitter).indices, emitter.result_type.element_type)]
 
 
 @implements(TopKOp, "topk.generic")
 def build_topk(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Values, places, or both."""
+    """Returns values, indices, or both."""
     axis = emitter.integer("axis") % len(shape_of(emitter.operand(0)))
     last = emitter.result_types[-1]
     op = sort(emitter, shape_of_type(last)[axis])

@@ -1,4 +1,4 @@
-"""`relay.argmax` and `relay.argmin`: one fold with two accumulators, or two folds that run in lanes."""
+"""`relay.argmax` and `relay.argmin`: one fold with two accumulators, or two vectorisable folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.lowering.relay_to_topi.reduction import Reduction, fold
 from xrelay.lowering.relay_to_topi.registry import implements
 
 LONG_ROW = 32
-"""Rows of as many elements are folded twice: two folds in lanes are faster than one, step by step, that selects."""
+"""The minimum row length for two folds: two vectorised folds are then faster than a sequential selecting fold."""
 
 MAX_INDEX = (1 << 31) - 1
 
@@ -27,7 +27,7 @@ MAX_INDEX = (1 << 31) - 1
 @implements(ArgmaxOp, "argmax.fold")
 @implements(ArgminOp, "argmin.fold")
 def build_fold(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One fold that keeps value and index; where the lanes lie beside the fold it reads memory once."""
+    """Emits one fold of value and index, which reads memory once and is vectorised across other axes."""
     data, reduction = emitter.operand(0), Reduction.of(emitter)
     element, last = element_of(data), emitter.flag("select_last_index")
     first = _worst(emitter)
@@ -47,7 +47,7 @@ def build_fold(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _rows_are_short(op: Operation) -> str | None:
-    """Why the rows of an op are not folded twice."""
+    """Returns why an op does not use two folds, or None if it does."""
     assert isinstance(op, ArgReduceOp)
     shape = shape_of_type(op.data.type)
     axes = op.reduced_axes(len(shape))
@@ -60,7 +60,7 @@ def _rows_are_short(op: Operation) -> str | None:
 @implements(ArgmaxOp, "argmax.two_folds", priority=11, condition=_rows_are_short)
 @implements(ArgminOp, "argmin.two_folds", priority=11, condition=_rows_are_short)
 def build_two_folds(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The greatest element of each row, then the least index, or the greatest, of those that are equal to it."""
+    """Emits the extreme element of each row, then the least or greatest index of elements equal to it."""
     data, reduction, last = emitter.operand(0), Reduction.of(emitter), emitter.flag("select_last_index")
     is_max = isinstance(emitter.op, ArgmaxOp)
     extreme = fold(
@@ -72,7 +72,7 @@ def build_two_folds(emitter: TopiEmitter) -> Sequence[SSAValue]:
         value = b.read(data, *at)
         chosen = compare(b, value, b.read(extreme, *b.spatial), "oeq", "eq")
         if isinstance(value.type, AnyFloat):
-            # Where one is not a number neither is the extreme, which then equals nothing.
+            # If an element is NaN, so is the extreme, which compares unequal to everything.
             chosen = b.add(arith.OrIOp(chosen, b.add(arith.CmpfOp(value, value, "uno"))))
         return b.add(arith.SelectOp(chosen, _number(b, reduction), b.constant(missing, i32)))
 
@@ -92,13 +92,13 @@ def _label(emitter: TopiEmitter) -> str:
 
 
 def _worst(emitter: TopiEmitter) -> float:
-    """What every element beats or equals."""
+    """Returns the initial value, which no element is worse than."""
     least, most = value_range(element_of(emitter.operand(0)))
     return least if isinstance(emitter.op, ArgmaxOp) else most
 
 
 def _number(b: Body, reduction: Reduction) -> SSAValue:
-    """The number of the current element over the reduced axes, the last one fastest."""
+    """Returns the row-major index of the current element over the reduced axes."""
     number: AffineExpr = AffineConstantExpr(0)
     for variable, axis in zip(b.reduction, reduction.axes, strict=True):
         number = b.scaled(number, reduction.shape[axis]) + variable
@@ -106,7 +106,7 @@ def _number(b: Body, reduction: Reduction) -> SSAValue:
 
 
 def _beats(emitter: TopiEmitter, b: Body, value: SSAValue, best: SSAValue, *, or_equal: bool) -> SSAValue:
-    """Whether `value` takes the place of `best`; what is not a number beats all that is one."""
+    """Returns whether `value` replaces `best`; NaN replaces all numbers."""
     sides = (value, best) if isinstance(emitter.op, ArgmaxOp) else (best, value)
     beats = compare(b, *sides, *(("oge", "sge") if or_equal else ("ogt", "sgt")))
     if not isinstance(value.type, AnyFloat):

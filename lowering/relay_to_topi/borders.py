@@ -1,4 +1,4 @@
-"""Mirrors at the ends of axes, and the last elements of a stream."""
+"""Mirror padding, and FIFO buffers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(MirrorPadOp, "nn.mirror_pad.generic")
 def build_mirror_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element that is seen in the mirror."""
+    """Reads at mirrored indices."""
     data, op = emitter.operand(0), cast(MirrorPadOp, emitter.op)
     shape, behind = shape_of(data), int(op.mode.data == "SYMMETRIC")
 
@@ -37,7 +37,7 @@ def build_mirror_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(FifoBufferOp, "nn.fifo_buffer.generic")
 def build_fifo_buffer(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """An element of the buffer as far as it is kept, then of the data."""
+    """Reads the kept elements of the buffer, followed by those of the data."""
     data, buffer = emitter.operand(0), emitter.operand(1)
     shape, element = shape_of(buffer), element_of(data)
     axis = emitter.integer("axis") % len(shape)

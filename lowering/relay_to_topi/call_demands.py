@@ -1,6 +1,6 @@
-"""What the ops of a kernel demand of named dimensions goes to the calls of the kernel, whose caller checks it.
+"""Moves the requirements of a kernel's ops on named dimensions to the calls of the kernel, to be checked there.
 
-Kernels contain no checks: below relay a kernel has extents for arguments, and forgets what they are made of.
+Kernels contain no checks: below relay they have extents as arguments, without the expressions for them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from xrelay.dialects.shared.locations import sources_of
 
 
 def record_demands(module: ModuleOp) -> None:
-    """Lets each call of a kernel say what the kernel's ops demand, as rows of op, requirements and source nodes.
+    """Records the requirements of a kernel's ops on each of its calls, as rows of op, requirements and source nodes.
 
-    Call and kernel have the same names of dimensions.
+    Call and kernel share the names of dimensions.
     """
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
     demands = {f.sym_name.data: _demands(f) for f in functions if PRIMITIVE in f.attributes}

@@ -1,4 +1,4 @@
-"""How alike two images are at places that lie apart: a sum over channels and windows."""
+"""Correlation of two images at shifted positions: a sum over channels and windows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(CorrelationOp, "nn.correlation.generic")
 @in_single
 def build_correlation(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Products, or distances, of elements of both images."""
+    """Averages products, or absolute differences, of elements of both images."""
     op, first, second = cast(CorrelationOp, emitter.op), emitter.operand(0), emitter.operand(1)
     _, channels, *extents = shape_of(first)
     element, padding, size = element_of(first), emitter.ints("padding"), emitter.integer("kernel_size")

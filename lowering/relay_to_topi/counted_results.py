@@ -1,4 +1,4 @@
-"""Results whose length the data decides: a kernel fills a buffer with room for the most there can be, and counts.
+"""Results whose size depends on the data: a kernel returns a buffer of the maximum size and a count.
 
     func.func private @k(%x: T)                        func.func private @k(%x: T) -> (tensor<20x2xi32>, tensor<i64>)
         -> tensor<?x2xi32, #relay.dims<k>>             func.func @main(%x: T) -> tensor<?x2xi32, #relay.dims<k>> {
@@ -7,8 +7,8 @@
       %r = func.call @k(%x)                                  #relay.bounds<k <= 20>}
       func.return %r                                     func.return %r
 
-An implementation says by `TopiEmitter.counted` that a buffer has a count. Here the signatures of such kernels and their
-calls follow; what reads the result is a kernel of named extents as any other.
+An implementation marks such a buffer with `TopiEmitter.counted`. This module adapts the signatures of such kernels and
+their calls. The kernels that read the result have named extents.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from xrelay.index_algebra.dims import Symbol, single_atom
 from xrelay.passes.infra.verify import walk_ops
 
 Counts: TypeAlias = frozenset[int]
-"""The results of a kernel that are counted, by their numbers before the counts stand among them."""
+"""The counted results of a kernel, by index before the counts are inserted."""
 
 
 def split_results(kernel: FuncOp) -> Counts:
-    """Lets a converted kernel return a buffer and, behind it, a count in place of each result that is counted."""
+    """Replaces each counted result of a converted kernel by a buffer and a count; returns the counted results."""
     last = kernel.body.block.last_op
     if not isinstance(last, ReturnOp):
         return frozenset()
@@ -60,9 +60,9 @@ def split_results(kernel: FuncOp) -> Counts:
 
 
 def cut_results(graph: FuncOp, kernels: Mapping[str, FuncOp], counts: Mapping[str, Counts]) -> None:
-    """Lets the calls of kernels with counted results take both, and cuts the buffers behind them.
+    """Adapts the calls of kernels with counted results, and inserts a `relay.cut` of each buffer after the call.
 
-    `counts` has what `split_results` gave for each of `kernels`.
+    `counts` has the results of `split_results` for `kernels`.
     """
     for op in list(walk_ops(graph)):
         if isinstance(op, CallOp) and (counted := counts.get(op.callee.string_value())):
@@ -89,7 +89,7 @@ def _cut_call(op: CallOp, kernel: FuncOp, counted: Counts) -> None:
 
 
 def _cut(buffer: SSAValue, count: SSAValue, result: SSAValue) -> CutOp:
-    """The part of a buffer that is in use, as a value of the type of `result`."""
+    """Returns the used part of a buffer as a value of the type of `result`."""
     room, shape = shape_of(buffer.type), shape_of(result.type)
     axes: Sequence[int] = [axis for axis, (most, extent) in enumerate(zip(room, shape, strict=True)) if most != extent]
     name = single_atom(shape[axes[0]]) if len(axes) == 1 else None

@@ -1,4 +1,4 @@
-"""Operators that move elements: reshape and its kin, transpose, concatenate, split, pad."""
+"""Operators that move elements: reshapes, transpose, concatenate, split, pad."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(SqueezeOp, "squeeze.generic")
 @implements(ExpandDimsOp, "expand_dims.generic")
 def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at the same row-major position; what has no elements is not read, whatever the run says."""
+    """Reads the element at the same row-major index; an empty operand is never read."""
     data = emitter.operand(0)
     source, target = shape_of(data), emitter.result_shape
 
@@ -41,9 +41,9 @@ def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def reshaped_indices(
     b: Body, at: Sequence[AffineExpr], target: Sequence[Dim], source: Sequence[Dim]
 ) -> list[IndexLike]:
-    """Indices into shape `source` of the element at indices `at` of shape `target`, in row-major order.
+    """Returns the indices in shape `source` with the same row-major index as `at` in shape `target`.
 
-    Axes are matched in runs whose products agree, so that an axis that stays needs no division.
+    Axes are matched in runs with equal products, so unchanged axes need no division.
     """
     indices: list[IndexLike] = []
     for targets, sources in matching_runs(target, source):
@@ -56,7 +56,7 @@ def reshaped_indices(
 
 
 def matching_runs(target: Sequence[Dim], source: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
-    """The shortest runs of neighbouring axes of two shapes that hold equally many elements, as far as that is known."""
+    """Returns the shortest runs of adjacent axes of two shapes with provably equal numbers of elements."""
     runs: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(target) or j < len(source):
@@ -77,12 +77,12 @@ def matching_runs(target: Sequence[Dim], source: Sequence[Dim]) -> list[tuple[li
 
 
 def _goes_on(left: Dim, right: Dim) -> bool:
-    """Whether the first of two products is to be made larger: it is at most the other, or not known to be more."""
+    """Returns whether to extend the first of two products: it is not known to be greater than the other."""
     return left <= right if isinstance(left, int) and isinstance(right, int) else not is_positive(left - right)
 
 
 def _only_units_left(target: Sequence[Dim], i: int, source: Sequence[Dim], j: int) -> bool:
-    """Returns whether one shape is used up and the other has only extents of 1 left, which join the last run."""
+    """Returns whether one shape is exhausted and the other has only extents of 1 left, which join the last run."""
     rest = [*target[i:], *source[j:]]
     return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
 
@@ -92,14 +92,14 @@ def _delinearized(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[I
     for axis, extent in enumerate(extents):
         inner = product(extents[axis + 1 :])
         index = linear if inner in (0, 1) else b.quotient(linear, inner)
-        # The first axis of the run needs no remainder: the run holds no more than its own elements.
+        # The first axis of the run needs no remainder, because the index is within the run.
         indices.append(index if axis == 0 else 0 if extent in (0, 1) else b.remainder(index, extent))
     return indices
 
 
 @implements(TransposeOp, "transpose.generic")
 def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Result axis `i` is operand axis `axes[i]`; all axes reversed where none are named."""
+    """Reads with permuted axes: result axis `i` is operand axis `axes[i]`; by default, axes are reversed."""
     data = emitter.operand(0)
     rank = len(shape_of(data))
     axes = [axis % rank for axis in emitter.ints("axes")] or list(reversed(range(rank)))
@@ -115,7 +115,7 @@ def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ConcatenateOp, "concatenate.generic")
 def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The operand in whose part of the axis the element lies, found by guards that halve the operands."""
+    """Reads the operand that contains the element, selected by a binary tree of guards."""
     parts = emitter.operands_of_tuple(0)
     shape = emitter.result_shape
     axis = emitter.integer("axis") % len(shape)
@@ -143,7 +143,7 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(SplitOp, "split.generic")
 def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One compute a part, each reading at the part's offset."""
+    """Emits one compute for each part, which reads at the part's offset."""
     data = emitter.operand(0)
     axis = emitter.integer("axis") % len(shape_of(data))
     shapes = [emitter.extents(field) for field in range(len(emitter.result_types))]
@@ -166,7 +166,7 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(PadOp, "pad.generic")
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """As many elements before each axis as stand in the op."""
+    """Pads by the widths of the op."""
     widths = emitter.ints("pad_width")
     padded = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
     return build_padded(emitter, emitter.operand(1), lambda b: widths[::2], padded)
@@ -175,9 +175,9 @@ def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_padded(
     emitter: TopiEmitter, value: SSAValue, before: Callable[[Body], Sequence[IndexLike]], padded: Sequence[bool]
 ) -> Sequence[SSAValue]:
-    """The first operand's element inside; outside `value`, or the element that the mode names.
+    """Reads the first operand inside its bounds; outside, `value` or the element specified by the mode.
 
-    `before` gives how many stand before those of each axis, `padded` says which axes have any before or behind.
+    `before` returns the width before each axis; `padded` specifies which axes are padded.
     """
     data, mode = emitter.operand(0), emitter.text("pad_mode")
     shape, element = shape_of(data), element_of(data)
@@ -195,13 +195,13 @@ def build_padded(
 
 
 def _nearest(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
-    """The index of the axis that is nearest to `at`."""
+    """Clamps an index to the axis."""
     index = IndexType()
     above = b.maximum(b.index(at), b.constant(0, index))
     return b.as_index(b.minimum(above, b.size(extent - 1, index)))
 
 
 def _mirrored(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
-    """The index of the axis at which `at`, less than `extent` outside, is seen in mirrors on the ends."""
+    """Reflects an index, less than `extent` outside, at the outermost elements."""
     above = b.as_index(b.maximum(b.index(at), b.index(at * -1)))
     return b.as_index(b.minimum(b.index(above), b.index(above * -1 + b.expr(2 * (extent - 1)))))

@@ -1,4 +1,4 @@
-"""A convolution whose window is read at places that an operand moves: the taps of all windows, and their sums."""
+"""A convolution with taps at offsets from an operand: a table of all taps, and their sums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 @implements(DeformableConv2DOp, "nn.deformable_conv2d.generic")
 @in_single
 def build_deformable_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The taps as a tensor (batch, channels, taps, rows, columns), and the sum over those of a group."""
+    """Emits a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
     op, weight = cast(DeformableConv2DOp, emitter.op), emitter.operand(2)
     filters, depth, rows, columns = (shape_of(weight)[axis] for axis in op.weight_axes)
     taps, real = _Taps(emitter, op, columns, rows * columns).table(), element_of(weight)
@@ -52,7 +52,7 @@ def build_deformable_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 class _Taps:
-    """What each tap of the window reads at each place."""
+    """The values of all taps at all positions of the window."""
 
     def __init__(self, emitter: TopiEmitter, op: DeformableConv2DOp, columns: Dim, count: Dim):
         self._emitter, self._op, self._columns, self._count = emitter, op, columns, count
@@ -61,21 +61,21 @@ class _Taps:
         self._channels, *self._extents = (shape[axis] for axis in op.image_axes)
 
     def table(self) -> SSAValue:
-        """The tensor (batch, channels, taps, rows, columns)."""
+        """Returns the tensor (batch, channels, taps, rows, columns)."""
         _, height, width = (shape_of(self._offset)[axis] for axis in self._op.image_axes)
         batch = shape_of(self._data)[0]
         spatial = {"n": batch, "c": self._channels, "t": self._count, "y": height, "x": width}
         return self._emitter.compute("deformed_taps", spatial, self._real, self._read)
 
     def _laid_out(self, *at: IndexLike) -> list[IndexLike]:
-        """Batch, channel, row and column in the order of the layout."""
+        """Returns batch, channel, row and column indices in the order of the layout."""
         places: list[IndexLike] = [at[0], 0, 0, 0]
         for axis, index in zip(self._op.image_axes, at[1:], strict=True):
             places[axis] = index
         return places
 
     def _place(self, b: Body, axis: int, tap: AffineExpr) -> SSAValue:
-        """Where along a spatial axis a tap is read."""
+        """Returns the coordinate of a tap along a spatial axis."""
         batch, channel, number, row, column = b.spatial
         strides, dilation, padding = (self._emitter.ints(name)[axis] for name in ("strides", "dilation", "padding"))
         plain = (row, column)[axis] * strides + tap * dilation - padding
@@ -85,7 +85,7 @@ class _Taps:
         return b.plus(as_number(b, plain, self._real), move)
 
     def _read(self, b: Body) -> SSAValue:
-        """The elements around a place, weighed; 0 outside."""
+        """Interpolates bilinearly; 0 outside."""
         number = b.spatial[2]
         taps = b.quotient(number, self._columns), b.remainder(number, self._columns)
         places = [self._place(b, axis, taps[axis]) for axis in (0, 1)]
@@ -107,7 +107,7 @@ class _Taps:
         return between_taps(b, self._within(b, lines, places, 0), rows[1])
 
     def _within(self, b: Body, values: Sequence[SSAValue], places: Sequence[SSAValue], axis: int) -> list[SSAValue]:
-        """Two values around a place, 0 for the second where nothing is behind the first."""
+        """Returns the two values around a coordinate; the second is 0 at the end of the axis."""
         near, far = values
         is_last = b.add(arith.CmpfOp(places[axis], b.size(self._extents[axis] - 1, self._real), "oge"))
         return [near, b.add(SelectOp(is_last, b.constant(0, self._real), far))]

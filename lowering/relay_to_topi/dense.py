@@ -19,7 +19,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def _known_block(op: Operation) -> str | None:
-    """Why a packed weight has no `topi.matmul`: how many columns lie together is known when the model runs alone."""
+    """Returns why a packed weight has no `topi.matmul` (its block size is symbolic), or None."""
     named = [extent for extent in shape_of(cast(ContribDensePackOp, op).weight.type)[2:] if not isinstance(extent, int)]
     return f"the extent {named[0]} of its blocks has a name" if named else None
 
@@ -27,7 +27,7 @@ def _known_block(op: Operation) -> str | None:
 @implements(ContribDensePackOp, "dense_pack.generic", priority=0)
 @in_single
 def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A plain sum of products, with the number of columns in a block that the layout says; C2 is checked before it."""
+    """Emits a plain sum of products with the layout's block size, which C2 ensures."""
     data, weight = emitter.operand(0), emitter.operand(1)
     op = cast(ContribDensePackOp, emitter.op)
     block, terms = op.block, op.layout.factor("C")
@@ -50,5 +50,5 @@ def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(ContribDensePackOp, "dense_pack.matmul", condition=_known_block)
 @into_single
 def build_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`topi.matmul`: rows of data times rows of the weight, which may be packed."""
+    """Emits `topi.matmul` of the rows of data and weight; the weight may be packed."""
     return emitter.insert(MatmulOp(emitter.operand(0), emitter.operand(1), emitter.result_type)).results

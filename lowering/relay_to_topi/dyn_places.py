@@ -1,4 +1,4 @@
-"""Operators that operands tell where to read, as large as the type says: `dyn.strided_slice` and `dyn.nn.pad`."""
+"""Operators with positions from operands and symbolic result extents: `dyn.strided_slice` and `dyn.nn.pad`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def has_named_extents(op: Operation) -> str | None:
-    """Why nobody could allocate the result: the op makes its extents, or they have no names."""
+    """Returns why the result cannot be allocated (its extents are new or unnamed), or None."""
     if made := made_extents(op):
         return f"it makes the extent {made[0].name}; relay-name-extents tells it before"
     type = op.results[0].type
@@ -35,7 +35,7 @@ def has_named_extents(op: Operation) -> str | None:
 
 
 def _says_places(op: Operation) -> str | None:
-    """Why a slice is not built."""
+    """Returns why a slice is not supported, or None."""
     if cast(DynStridedSliceOp, op).slice_mode.data != "size":
         return "its ends are bounds, not numbers of elements; relay-name-extents computes these"
     return has_named_extents(op)
@@ -43,7 +43,7 @@ def _says_places(op: Operation) -> str | None:
 
 @implements(DynStridedSliceOp, "dyn.strided_slice.sizes", condition=_says_places)
 def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A step apart from a first place, along each axis that has numbers; the places at both ends are checked."""
+    """Reads with a start and step along each sliced axis; the first and last indices are checked."""
     strides, shape = emitter.operand(3), shape_of(emitter.operand(0))
     (number,) = emitter.known(strides, "the numbers of a slice")
     places = [_places(emitter, axis, shape[axis], emitter.result_shape[axis]) for axis in range(number)]
@@ -58,7 +58,7 @@ def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValue:
-    """The first place along an axis, the last one and the step, each below the extent; 0 where it is not taken."""
+    """Returns the first index, last index and magnitude of the step along an axis, checked; 0 if unused."""
 
     def fill(b: Body) -> SSAValue:
         first, step = (convert_scalar(b, b.read(emitter.operand(index), axis), i64) for index in (1, 3))
@@ -77,7 +77,7 @@ def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValu
 
 @implements(DynPadOp, "dyn.nn.pad.named", condition=has_named_extents)
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """As `nn.pad`, with widths that are checked where it runs."""
+    """Pads like `nn.pad`, with widths that are checked at run time."""
     shape, grown, mode = shape_of(emitter.operand(0)), emitter.result_shape, emitter.text("pad_mode")
     widths: list[SSAValue] = []
     for axis, (extent, room) in enumerate(zip(shape, grown, strict=True)):

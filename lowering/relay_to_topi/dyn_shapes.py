@@ -1,6 +1,6 @@
-"""Operators whose shape is an operand, where the type says all of it: that operand is not read.
+"""Operators with a shape operand whose result type is fully named. The shape operand is not read.
 
-Extents that the op itself makes nobody could allocate; an op before it has to name them.
+Extents introduced by the op itself cannot be allocated; an earlier op has to name them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ implements(DynTopKOp, "dyn.topk.named")(build_topk)
 
 @implements(DynBroadcastToOp, "dyn.broadcast_to.named")
 def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """As numpy broadcasts."""
+    """Broadcasts as numpy does."""
     data, shape = emitter.operand(0), emitter.result_shape
     names = variables("i", shape)
     return [emitter.compute("broadcast_to", names, element_of(data), lambda b: read_broadcast(b, data, shape))]
@@ -38,9 +38,9 @@ def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(CollapseSumToOp, "collapse_sum_to.named")
 @in_single
 def build_collapse_sum_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A sum along the axes that go, and along those that become shorter.
+    """Sums along removed axes and along axes that become shorter.
 
-    An axis of which only the run tells whether it stays has `extent / wanted` terms: one, or all of them.
+    An axis that is known only at run time to be kept or summed has `extent / wanted` terms: one, or all.
     """
     data, target = emitter.operand(0), emitter.result_shape
     shape, element = shape_of(data), element_of(data)
@@ -66,7 +66,7 @@ def build_collapse_sum_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(DynFullOp, "dyn.full.named")
 def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The value everywhere."""
+    """Fills with the value."""
     value, element = emitter.operand(0), emitter.result_type.element_type
     names = variables("i", emitter.result_shape)
     return [emitter.compute("full", names, element, lambda b: convert_scalar(b, b.read(value), element))]

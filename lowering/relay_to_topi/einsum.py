@@ -19,7 +19,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(EinsumOp, "einsum.generic")
 @in_single
 def build_einsum(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A compute over the labels of the result, which folds over the others."""
+    """Emits a compute over the labels of the result that folds over the others."""
     tensors = emitter.operands_of_tuple(0)
     shapes = [shape_of(tensor) for tensor in tensors]
     equation = cast(EinsumOp, emitter.op).labelled([len(shape) for shape in shapes])

@@ -56,7 +56,7 @@ def _label(emitter: TopiEmitter) -> str:
 
 
 def unary(fill: Unary) -> Build:
-    """An implementation that computes each element of the result from one."""
+    """Returns an implementation that computes each element from one operand element."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0]))
@@ -65,7 +65,7 @@ def unary(fill: Unary) -> Build:
 
 
 def binary(fill: Binary) -> Build:
-    """An implementation that computes each element of the result from two, with broadcasting."""
+    """Returns an implementation that computes each element from two operand elements, with broadcasting."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0], values[1]))
@@ -74,28 +74,28 @@ def binary(fill: Binary) -> Build:
 
 
 def relu(b: Body, x: SSAValue) -> SSAValue:
-    """`max(x, 0)`."""
+    """Computes `max(x, 0)`."""
     return b.maximum(x, b.constant(0, x.type))
 
 
 def negative(b: Body, x: SSAValue) -> SSAValue:
-    """`-x`."""
+    """Computes `-x`."""
     return b.add(arith.NegfOp(x)) if isinstance(x.type, AnyFloat) else b.minus(b.constant(0, x.type), x)
 
 
 def sigmoid(b: Body, x: SSAValue) -> SSAValue:
-    """`1 / (1 + exp(-x))`: exp of a large magnitude saturates to 0 or infinity, both of which give the right limit."""
+    """Computes `1 / (1 + exp(-x))`; exp saturates to 0 or infinity, which yields the correct limits."""
     one = b.constant(1, x.type)
     return b.divide(one, b.plus(one, b.add(math.ExpOp(negative(b, x)))))
 
 
 def divide(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The quotient; of integers towards zero, as Relay's divide."""
+    """Computes the quotient, truncated for integers, as in Relay."""
     return b.divide(x, y)
 
 
 def absolute(b: Body, x: SSAValue) -> SSAValue:
-    """`|x|`; of the least signed integer, which has no counterpart, itself."""
+    """Computes `|x|`; the least signed integer wraps to itself."""
     if isinstance(x.type, AnyFloat):
         return b.add(math.AbsFOp(x))
     return x if is_unsigned(x.type) else b.maximum(x, negative(b, x))
@@ -138,7 +138,7 @@ _BINARY: dict[type[RelayOp], Binary] = {
 
 
 for _op, _fill in _UNARY.items():
-    # exp of a half-precision number overflows where its sigmoid is still a number.
+    # Computed in f32 for half precision, because exp overflows where the sigmoid does not.
     _build = in_single(unary(_fill)) if _op is SigmoidOp else unary(_fill)
     implements(_op, f"{_op.relay_name()}.generic")(_build)
 for _op, _pair in _BINARY.items():
@@ -147,13 +147,13 @@ for _op, _pair in _BINARY.items():
 
 @implements(WhereOp, "where.generic")
 def build_where(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A select."""
+    """Emits a select."""
     return emitter.map_elements("where", lambda b, values: b.add(arith.SelectOp(*values)))
 
 
 @implements(ClipOp, "clip.generic")
 def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`min(max(x, a_min), a_max)`; bounds that no element can pass are left out."""
+    """Computes `min(max(x, a_min), a_max)`; bounds outside of the element type's range are omitted."""
     element = emitter.result_type.element_type
     low, high = (_rounded(emitter.number(name), element) for name in ("a_min", "a_max"))
     least, most = value_range(element)
@@ -168,7 +168,7 @@ def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _rounded(bound: float, type: Attribute) -> float:
-    """A bound in a float type: infinite where the type does not reach it."""
+    """Rounds a bound to a float type; infinite if it is out of range."""
     if not isinstance(type, AnyFloat):
         return bound
     with np.errstate(over="ignore"):
@@ -177,7 +177,7 @@ def _rounded(bound: float, type: Attribute) -> float:
 
 @implements(DropoutOp, "dropout.inference")
 def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The data itself and a mask of ones."""
+    """Returns the data and a mask of ones."""
     data, mask_type = emitter.result_types
     source, element = emitter.operand(0), mask_type.element_type
     kept = emitter.compute(
@@ -191,7 +191,7 @@ def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(BiasAddOp, "bias_add.generic")
 def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`data + bias` with the bias along one axis."""
+    """Computes `data + bias`, with the bias along one axis."""
     data, bias = emitter.operand(0), emitter.operand(1)
     shape = emitter.result_shape
     axis = emitter.integer("axis") % len(shape)
@@ -205,13 +205,13 @@ def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(CastOp, "cast.generic")
 def build_cast(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each element in the new type."""
+    """Converts each element."""
     target = emitter.result_type.element_type
     return emitter.map_elements("cast", lambda b, values: convert_scalar(b, values[0], target))
 
 
 @implements(ReinterpretOp, "reinterpret.generic")
 def build_reinterpret(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A bitcast."""
+    """Emits a bitcast."""
     target = emitter.result_type.element_type
     return emitter.map_elements("reinterpret", lambda b, values: b.add(arith.BitcastOp(values[0], target)))

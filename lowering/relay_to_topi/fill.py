@@ -1,4 +1,4 @@
-"""Tensors of one number, and stacks."""
+"""Constant tensors, stacks and ranges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(FullOp, "full.generic")
 @implements(FullLikeOp, "full_like.generic")
 def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The last operand, a number, everywhere."""
+    """Fills with the last operand, a scalar."""
     value = emitter.operand(len(emitter.op.operands) - 1)
     element, shape = emitter.result_type.element_type, emitter.result_shape
     return [
@@ -43,7 +43,7 @@ def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(ZerosLikeOp, "zeros_like.generic")
 @implements(OnesLikeOp, "ones_like.generic")
 def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A constant everywhere."""
+    """Fills with a constant."""
     number, element = cast(ConstantLikeOp | ConstantOfShapeOp, emitter.op).NUMBER, emitter.result_type.element_type
     names = variables("i", emitter.result_shape)
     return [emitter.compute("constant_like", names, element, lambda b: b.constant(number, element))]
@@ -51,7 +51,7 @@ def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(StackOp, "stack.generic")
 def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The field that the place along the new axis names, found by guards that halve the fields."""
+    """Reads the field at the index along the new axis, selected by a binary tree of guards."""
     parts, shape = emitter.operands_of_tuple(0), emitter.result_shape
     axis, element = emitter.integer("axis") % len(shape), element_of(parts[0])
 
@@ -72,7 +72,7 @@ def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ArangeOp, "arange.counted")
 def build_arange(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The start and as many steps as the place says."""
+    """Computes the start plus the index times the step."""
     start, _, step = (emitter.operand(index) for index in range(3))
     element, shape = emitter.result_type.element_type, emitter.result_shape
 

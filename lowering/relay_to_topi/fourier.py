@@ -1,4 +1,4 @@
-"""Fourier transforms: sums of products with a table of the roots of unity."""
+"""Fourier transforms: sums of products with tables of the roots of unity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 class _Roots:
-    """The roots of unity of a length: tables of their real and their imaginary parts."""
+    """The roots of unity for a length: tables of their real and imaginary parts."""
 
     def __init__(self, emitter: TopiEmitter, length: Dim, real: Attribute, *, turn: float):
         self._length = length
@@ -40,7 +40,7 @@ class _Roots:
         ]
 
     def read(self, b: Body, row: AffineExpr, column: AffineExpr) -> tuple[SSAValue, SSAValue]:
-        """Both parts of the root to the power of a product of indices."""
+        """Returns both parts of the primitive root to the power of the product of two indices."""
         product = b.times(b.index(row), b.index(column))
         place = b.as_index(b.add(arith.RemUIOp(product, b.size(self._length, IndexType()))))
         cos, sin = (b.read(part, place) for part in self._parts)
@@ -50,7 +50,7 @@ class _Roots:
 @implements(DFTOp, "dft.generic")
 @in_single
 def build_dft(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Real and imaginary part of the sum of complex products."""
+    """Emits the real and imaginary parts of sums of complex products."""
     re, im = emitter.operand(0), emitter.operand(1)
     shape, real, inverse = shape_of(re), element_of(re), emitter.flag("inverse")
     roots, names = _Roots(emitter, shape[-1], real, turn=1 if inverse else -1), variables("i", shape)
@@ -77,7 +77,7 @@ def build_dft(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(STFTOp, "stft.generic")
 @in_single
 def build_stft(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over the window of both parts."""
+    """Emits the sums over the window for both parts."""
     data, window = emitter.operand(0), emitter.operand(1)
     real, length, hop = element_of(data), emitter.integer("win_length"), emitter.integer("hop_length")
     roots = _Roots(emitter, length, real, turn=-1)

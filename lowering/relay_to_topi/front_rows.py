@@ -1,4 +1,4 @@
-"""Rows of each batch brought to its front, in order: those that a mask keeps."""
+"""Moves the rows of each batch that a mask selects to the front, in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 
 
 class FrontRows:
-    """What a mask (batches, rows) keeps: a stable sort brings it to the front, and a sum counts it."""
+    """The rows that a mask (batches, rows) selects: a stable sort moves them to the front, and a sum counts them."""
 
     def __init__(self, emitter: TopiEmitter, mask: SSAValue):
         self._emitter = emitter
@@ -30,16 +30,16 @@ class FrontRows:
         self._counts = emitter.compute("kept", {"b": self._batch}, i64, add, reduce={"i": self._rows}, init=[0])
 
     def row(self, b: Body, batch: AffineExpr, place: AffineExpr) -> AffineExpr:
-        """The row that comes to a place."""
+        """Returns the row that is moved to an index."""
         return b.as_index(b.add(IndexCastOp(b.read(self.order, batch, place), IndexType())))
 
     def is_used(self, b: Body, batch: AffineExpr, place: AffineExpr) -> SSAValue:
-        """Whether a row that is kept comes to a place."""
+        """Returns whether a selected row is moved to an index."""
         number = b.add(IndexCastOp(b.index(place), i64))
         return b.add(CmpiOp(number, b.read(self._counts, batch), "slt"))
 
     def counts(self, element: Attribute) -> SSAValue:
-        """How many rows of each batch are kept."""
+        """Returns the number of selected rows of each batch."""
         counts, spatial = self._counts, {"b": self._batch}
         return self._emitter.compute(
             "counts", spatial, element, lambda b: convert_scalar(b, b.read(counts, *b.spatial), element)

@@ -1,7 +1,7 @@
-"""Operators that read at indices that are an operand: take, gather, gather_nd, one_hot.
+"""Reads at indices from an operand: take, gather, gather_nd, one_hot.
 
-Indices that may be out of range are checked in a compute of their own, so that each is checked once, however many
-elements it selects, and none is left out where a later operator of the kernel drops elements.
+Indices that may be out of range are checked in a separate compute. So each index is checked once, regardless of the
+number of elements that it selects, and also if a later operator of the kernel drops elements.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ INDEX = IndexType()
 def checked_indices(
     emitter: TopiEmitter, indices: SSAValue, size: Dim, *, part: int | None = None, from_end: bool = True
 ) -> SSAValue:
-    """A tensor of the indices in [0, size), checked where it runs.
+    """Returns a tensor of the indices in [0, size), checked at run time.
 
-    With `from_end` negative ones count from the end. `part` is the number of those wanted along the first axis, without
-    which the result then is.
+    With `from_end`, negative indices count from the end. `part` selects an index along the first axis, which is
+    removed.
     """
     first: tuple[IndexLike, ...] = () if part is None else (part,)
     shape = shape_of(indices)[len(first) :]
@@ -45,7 +45,7 @@ def checked_indices(
 
 @implements(TakeOp, "take.generic")
 def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element whose index along the axis an element of the indices gives."""
+    """Reads the data at the indices along the axis."""
     data, indices, op = emitter.operand(0), emitter.operand(1), cast(TakeOp, emitter.op)
     shape, places = shape_of(data), shape_of(indices)
     axis, batch = op.axis_and_batch(len(shape), len(places))
@@ -64,12 +64,12 @@ def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def as_index(b: Body, value: SSAValue) -> SSAValue:
-    """An integer as an index, unsigned ones by their bits."""
+    """Casts an integer to index; unsigned integers are zero-extended."""
     return b.add((IndexCastUIOp if is_unsigned(value.type) else IndexCastOp)(value, INDEX))
 
 
 def _in_mode(b: Body, place: SSAValue, size: Dim, mode: str) -> SSAValue:
-    """An index brought into [0, size): counted around for "wrap", else the nearest one."""
+    """Maps an index to [0, size): modulo for "wrap", else clamped."""
     unsigned = is_unsigned(place.type)
     index, zero, extent = as_index(b, place), b.constant(0, INDEX), b.size(size, INDEX)
     if mode == "wrap":
@@ -81,7 +81,7 @@ def _in_mode(b: Body, place: SSAValue, size: Dim, mode: str) -> SSAValue:
 
 @implements(GatherOp, "gather.generic")
 def build_gather(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at the point itself, but along the axis at the index."""
+    """Reads the data at the index along the axis, and at the current point along the others."""
     data, axis = emitter.operand(0), emitter.integer("axis") % len(emitter.result_shape)
     known = checked_indices(emitter, emitter.operand(1), shape_of(data)[axis])
 
@@ -95,7 +95,7 @@ def build_gather(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(GatherNDOp, "gather_nd.generic")
 def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at the batch's own point, at the parts of the tuple, and at the point of the slice."""
+    """Reads the data at the batch indices, the components of the index tuple, and the indices of the slice."""
     data, indices, batch = emitter.operand(0), emitter.operand(1), emitter.integer("batch_dims")
     shape, rank = shape_of(data), len(shape_of(indices)) - 1
     parts = tuple_parts(emitter, indices, shape[batch:])
@@ -109,14 +109,14 @@ def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def tuple_parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
-    """The parts of the index tuples along the first axis of the indices, each checked against its own extent."""
+    """Returns the components of the index tuples, each checked against the extent of its axis."""
     (count,) = emitter.known_extents(shape_of(indices)[:1], "the tuples of indices")
     return [checked_indices(emitter, indices, size, part=part) for part, size in enumerate(sizes[:count])]
 
 
 @implements(OneHotOp, "one_hot.generic")
 def build_one_hot(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One value where the new axis has the index, the other elsewhere."""
+    """Selects between both values by comparing the index with the new axis."""
     indices, on_value, off_value = (emitter.operand(index) for index in range(3))
     op = emitter.op
     assert isinstance(op, OneHotOp), "the implementation of one_hot"

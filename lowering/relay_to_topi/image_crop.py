@@ -1,4 +1,4 @@
-"""Boxes of images brought to one size, and places of images moved by matrices."""
+"""Resizing of image boxes, and affine grids."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 OUTSIDE = -1
-"""What a table has for places outside of the image."""
+"""The table entry for coordinates outside of the image."""
 
 
 @implements(CropAndResizeOp, "image.crop_and_resize.generic")
 @in_single
 def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Tables of the places of rows and columns, and the elements around them."""
+    """Emits tables of row and column coordinates, and interpolates elements."""
     op, (data, boxes) = cast(CropAndResizeOp, emitter.op), (emitter.operand(0), emitter.operand(1))
     real: Attribute = f64 if Float64Type() in (element_of(data), element_of(boxes)) else f32
     images = checked_indices(emitter, emitter.operand(2), shape_of(data)[0], from_end=False)
@@ -63,7 +63,7 @@ def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _table(emitter: TopiEmitter, op: CropAndResizeOp, axis: int, real: Attribute) -> SSAValue:
-    """The places along one axis: (boxes, elements)."""
+    """Returns the table of coordinates along one axis: (boxes, elements)."""
     boxes, count = emitter.operand(1), emitter.ints("crop_size")[axis]
     extent = shape_of(emitter.operand(0))[op.image_axes[axis + 1]]
 
@@ -87,7 +87,7 @@ def _table(emitter: TopiEmitter, op: CropAndResizeOp, axis: int, real: Attribute
 
 
 def taps_around(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
-    """The element nearest to a place; or those around it, and the weight of the second."""
+    """Returns the index of the nearest element; or the surrounding two, and the weight of the second."""
     floor = b.add(math.FloorOp(place))
     behind, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
     following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))
@@ -100,7 +100,7 @@ def taps_around(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tupl
 
 
 def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
-    """The only value, or both weighed."""
+    """Returns the only value, or the interpolation of both."""
     if weight is None:
         return values[0]
     rest = b.minus(b.constant(1, weight.type), weight)
@@ -110,7 +110,7 @@ def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -
 @implements(AffineGridOp, "image.affine_grid.generic")
 @in_single
 def build_affine_grid(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Three terms."""
+    """Sums three terms."""
     data, (height, width) = emitter.operand(0), emitter.ints("target_shape")
     real = element_of(data)
 

@@ -1,4 +1,4 @@
-"""Greyscale dilation: a maximum over the places of a window."""
+"""Greyscale dilation: a maximum over the taps of a window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(Dilation2DOp, "image.dilation2d.generic")
 def build_dilation2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The greatest sum of an element, or of a zero around the data, and one of the window."""
+    """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
     op, (data, weight) = cast(Dilation2DOp, emitter.op), (emitter.operand(0), emitter.operand(1))
     element, shape, window = emitter.result_type.element_type, shape_of(data), shape_of(weight)
     strides, dilations, padding = (emitter.ints(name) for name in ("strides", "dilations", "padding"))

@@ -1,4 +1,4 @@
-"""`relay.image.grid_sample`: tables of places in the data, and weighted sums of the elements around them."""
+"""`relay.image.grid_sample`: tables of coordinates in the data, and weighted sums of the elements around them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.resize_taps import is_inside
 
 FAR = 1 << 30
-"""Places farther outside are taken to be here."""
+"""Coordinates farther outside are clamped to this."""
 
 
 @implements(GridSampleOp, "image.grid_sample.generic")
 @in_single
 def build_grid_sample(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over all taps, of which each axis has one, two or four."""
+    """Sums over all taps: one, two or four for each axis."""
     op, data = cast(GridSampleOp, emitter.op), emitter.operand(0)
     real = element_of(emitter.operand(1))
     places = [_table(emitter, op, axis, extent, real) for axis, extent in enumerate(shape_of(data)[2:])]
@@ -40,7 +40,7 @@ def build_grid_sample(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _table(emitter: TopiEmitter, op: GridSampleOp, axis: int, extent: Dim, real: Attribute) -> SSAValue:
-    """The places along one axis of the data, brought into it where the padding says so."""
+    """Returns the table of coordinates along one axis, clamped or reflected according to the padding mode."""
     grid, count = emitter.operand(1), len(shape_of(emitter.operand(0))) - 2
     aligned, padding, method = bool(op.align_corners.value.data), op.padding_mode.data, op.method.data
 
@@ -65,20 +65,20 @@ def _table(emitter: TopiEmitter, op: GridSampleOp, axis: int, extent: Dim, real:
 
 
 def _between(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
-    """A float brought between two others; the lower one for NaN."""
+    """Clamps a float; NaN becomes the lower bound."""
     value = b.add(SelectOp(b.add(arith.CmpfOp(value, low, "ogt")), value, low))
     return b.add(SelectOp(b.add(arith.CmpfOp(value, high, "olt")), value, high))
 
 
 def _is_between_edges(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAValue:
-    """Whether a place lies between the outermost elements, or between their outer edges."""
+    """Returns whether a coordinate is between the outermost elements, or their outer edges unless `aligned`."""
     low = b.constant(0 if aligned else -0.5, place.type)
     high = b.plus(low, b.size(extent - 1 if aligned else extent, place.type))
     return b.add(arith.AndIOp(b.add(arith.CmpfOp(place, low, "oge")), b.add(arith.CmpfOp(place, high, "ole"))))
 
 
 def _mirrored(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAValue:
-    """The place seen in mirrors at both ends."""
+    """Reflects a coordinate at both ends."""
     real = place.type
     low = b.constant(0 if aligned else -0.5, real)
     width, zero = b.size(extent - 1 if aligned else extent, real), b.constant(0, real)
@@ -90,12 +90,12 @@ def _mirrored(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAVal
     is_back = b.add(arith.CmpfOp(odd, zero, "une"))
     seen = b.add(SelectOp(is_back, b.minus(high, rest), b.plus(low, rest)))
     seen = b.add(SelectOp(_is_between_edges(b, place, extent, aligned=aligned), place, seen))
-    # Of one element there is nothing between the mirrors.
+    # With a single element, all reflections are that element.
     return b.add(SelectOp(b.add(arith.CmpfOp(width, zero, "oeq")), zero, seen))
 
 
 class _Sampler:
-    """Writes the sum of one element."""
+    """Emits the weighted sum for one element."""
 
     def __init__(self, op: GridSampleOp, data: SSAValue, places: Sequence[SSAValue]):
         self.data, self.places, self.sizes = data, places, shape_of(data)[2:]
@@ -105,7 +105,7 @@ class _Sampler:
         self.real: Attribute = f64 if is_wide else f32
 
     def sample(self, b: Body) -> SSAValue:
-        """The weighted sum of the taps, or the only one."""
+        """Returns the weighted sum of the taps, or the only tap."""
         n, _, *at = b.spatial
         places = [b.read(table, n, *at) for table in self.places]
         taps = [self._taps(b, place, extent) for place, extent in zip(places, self.sizes, strict=True)]
@@ -122,7 +122,7 @@ class _Sampler:
         return b.constant(0, self.real) if total is None else total
 
     def _taps(self, b: Body, place: SSAValue, extent: Dim) -> list[tuple[IndexLike, SSAValue, SSAValue]]:
-        """For each element around a place its index, whether it is inside, and its weight."""
+        """Returns the index, whether it is inside, and the weight of each element around a coordinate."""
         below = b.add(math.FloorOp(place))
         first = b.as_index(b.add(arith.IndexCastOp(b.add(arith.FPToSIOp(below, i64)), IndexType())))
         ratio = b.minus(convert_scalar(b, place, self.real), convert_scalar(b, below, self.real))
@@ -142,7 +142,7 @@ class _Sampler:
         return b.as_index(clipped), is_inside(b, float_number, extent), _weight(b, ratio, step, self.reach)
 
     def _value(self, b: Body, taps: Sequence[tuple[IndexLike, SSAValue]]) -> SSAValue:
-        """An element of the data; with zeros around it, 0 where an axis does not reach so far."""
+        """Returns an element of the data; 0 outside with padding mode "zeros"."""
         n, channel, *_ = b.spatial
         value = b.read(self.data, n, channel, *(index for index, _ in taps))
         if self.padding != "zeros":
@@ -154,7 +154,7 @@ class _Sampler:
 
 
 def _weight(b: Body, ratio: SSAValue, step: int, reach: int) -> SSAValue:
-    """The weight of the element so many steps above that below a place."""
+    """Returns the weight of the element `step` after the one below a coordinate."""
     one, real = b.constant(1, ratio.type), ratio.type
     if reach < 2:
         return ratio if step else b.minus(one, ratio)

@@ -18,16 +18,16 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def _is_of_floats(op: Operation) -> str | None:
-    """Why a power is not computed bit by bit."""
+    """Returns why a power is not computed bit by bit, or None if it is."""
     return "floats" if isinstance(element_type_of(op.operands[0].type), AnyFloat) else None
 
 
 @implements(PowerOp, "power.integers", priority=11, condition=_is_of_floats)
 def build_power(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """From the highest bit on, the power is squared, and multiplied by the base if the bit is set.
+    """For each bit from the highest, squares the power, and multiplies it by the base if the bit is set.
 
-    Products wrap around, so the exponent may be taken as an unsigned number if the base is 1, 0 or -1; other bases
-    have reciprocals that truncate to 0.
+    Negative exponents are read as unsigned numbers for bases 1, 0 and -1, whose powers are the same. Powers of other
+    bases with a negative exponent truncate to 0.
     """
     lhs, rhs, shape = emitter.operand(0), emitter.operand(1), emitter.result_shape
     element = element_of(lhs)

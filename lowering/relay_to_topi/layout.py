@@ -15,6 +15,6 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(LayoutTransformOp, "layout_transform.generic")
 def build_layout_transform(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each element read from where the source layout keeps it."""
+    """Reads each element at its indices in the source layout."""
     source, target = Layout.parse(emitter.text("src_layout")), Layout.parse(emitter.text("dst_layout"))
     return [relayout(emitter, emitter.operand(0), source, target)]

@@ -1,4 +1,4 @@
-"""Ops that take a shape or an element type from another tensor: those of the ops that are told both."""
+"""Ops that take a shape or an element type from another tensor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ implements(ReshapeLikeOp, "reshape_like.generic")(build_reshape)
 @implements(CastLikeOp, "cast_like.generic")
 @implements(BroadcastToLikeOp, "broadcast_to_like.generic")
 def build_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each element of the data, broadcast and converted to what the result is."""
+    """Broadcasts and converts each element to the result's type."""
     data, shape, element = emitter.operand(0), emitter.result_shape, emitter.result_type.element_type
     return [
         emitter.compute(
@@ -31,5 +31,5 @@ def build_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(SliceLikeOp, "slice_like.generic")
 def build_slice_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """At the same place."""
+    """Reads at the same index."""
     return moved(emitter, "slice_like", lambda b, axis, index: index)

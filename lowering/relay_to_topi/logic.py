@@ -1,4 +1,4 @@
-"""Logic, bits, remainders, rounding, questions about floats, and trigonometric functions."""
+"""Boolean and bitwise operators, remainders, rounding, float predicates, and trigonometric functions."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ def _select(b: Body, condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _function(op: Callable[[SSAValue], Operation]) -> Unary:
-    """A function of floats that math has."""
+    """Returns a function of floats that is an op of the math dialect."""
     return lambda b, x: b.add(op(x))
 
 
 def _rounding(op: Callable[[SSAValue], Operation]) -> Unary:
-    """A function of floats that leaves integers as they are."""
+    """Returns a rounding function of floats that returns integers unchanged."""
     return lambda b, x: b.add(op(x)) if isinstance(x.type, AnyFloat) else x
 
 
 def _compare_with(predicate: str, value: float) -> Unary:
-    """A question about the magnitude of a float."""
+    """Returns a comparison of the magnitude of a float with a number."""
     return lambda b, x: b.add(arith.CmpfOp(b.add(math.AbsFOp(x)), b.constant(value, x.type), predicate))
 
 
 def _question(of_floats: Unary, *, of_integers: bool) -> Unary:
-    """A question about a float, which all integers answer alike."""
+    """Returns a float predicate that is constant for integers."""
     return lambda b, x: of_floats(b, x) if isinstance(x.type, AnyFloat) else b.constant(of_integers, i1)
 
 
 def _sign(b: Body, x: SSAValue) -> SSAValue:
-    """`x` where it is neither positive nor negative, but for -0.0: zero, or not a number."""
+    """Computes the sign: 1, -1, 0, or NaN."""
     if x.type == i1:
         return x
     zero, one = b.constant(0, x.type), b.constant(1, x.type)
@@ -67,7 +67,7 @@ def _not(b: Body, x: SSAValue) -> SSAValue:
 
 
 def _shift(op: type[arith.ShLIOp | arith.ShRSIOp | arith.ShRUIOp]) -> Binary:
-    """A shift that is defined for every number of places: arith leaves those beyond the width open."""
+    """Returns a shift that is defined for all shift amounts; in arith those beyond the width are undefined."""
 
     def fill(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         most = b.constant(bit_width(x.type) - 1, x.type)
@@ -91,14 +91,14 @@ def _remainder(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _rounds_up(b: Body, remainder: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether a division towards zero with this remainder went upwards."""
+    """Returns whether a truncated division with this remainder rounded up."""
     zero = b.constant(0, y.type)
     signs = b.add(arith.XOrIOp(_less(b, remainder, zero), _less(b, y, zero)))
     return b.add(arith.AndIOp(compare(b, remainder, zero, "une", "ne"), signs))
 
 
 def _floor_mod(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The remainder, brought to the side of the divisor; a zero has the divisor's sign, as in numpy."""
+    """Computes the floor remainder; a zero has the divisor's sign, as in numpy."""
     remainder = _remainder(b, x, y)
     if is_unsigned(y.type):
         return remainder

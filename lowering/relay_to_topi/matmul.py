@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(nn_matmul.BatchMatmulOp, "batch_matmul.generic")
 @into_single
 def build_product(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`topi.batch_matmul`, to which a single matrix is a stack of rank 0."""
+    """Emits `topi.batch_matmul`; a single matrix is a stack of rank 0."""
     left, right = emitter.operand(0), emitter.operand(1)
     transpose_left, transpose_right = emitter.flag("transpose_a"), emitter.flag("transpose_b")
     op = BatchMatmulOp(left, right, emitter.result_type, transpose_left=transpose_left, transpose_right=transpose_right)

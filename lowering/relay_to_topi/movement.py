@@ -1,4 +1,4 @@
-"""Slices, reversals, repetitions and broadcasting: each element is read at one place of the data."""
+"""Slices, reversals, repetitions and broadcasting: each element is read at one index of the data."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.registry import implements
 
 Place = Callable[[Body, int, AffineExpr], IndexLike]
-"""From an axis of the data, and the index of the result along it, to the index of the data."""
+"""Maps an axis of the data and the result's index along it to the index of the data."""
 
 
 def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
-    """A compute that reads at a place for each axis; axes that the result has in front are passed over."""
+    """Emits a compute that reads at an index for each axis of the data; leading axes of the result are ignored."""
     data, target = emitter.operand(0), emitter.result_shape
     rank = len(shape_of(data))
 
@@ -44,7 +44,7 @@ def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
 
 @implements(StridedSliceOp, "strided_slice.generic")
 def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A step apart from a first place."""
+    """Reads with a start and step along each sliced axis."""
     op, shape = cast(StridedSliceOp, emitter.op), shape_of(emitter.operand(0))
     steps = op.steps(Facts(op.name, op.operand_types), shape)
 
@@ -59,7 +59,7 @@ def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ReverseSequenceOp, "reverse_sequence.generic")
 def build_reverse_sequence(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """From the last place of the sequence on, which is checked."""
+    """Reads reversed indices up to the sequence length, which is checked."""
     data, lengths = emitter.operand(0), emitter.operand(1)
     shape = shape_of(data)
     along, batch = emitter.integer("seq_axis") % len(shape), emitter.integer("batch_axis") % len(shape)
@@ -78,7 +78,7 @@ def build_reverse_sequence(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(TileOp, "tile.generic")
 def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """At the remainder."""
+    """Reads at the remainder of the index."""
     shape, target = shape_of(emitter.operand(0)), emitter.result_shape
     own = target[len(target) - len(shape) :]
     sizes = [divisor(extent) for extent in shape]
@@ -87,20 +87,20 @@ def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(RepeatOp, "repeat.generic")
 def build_repeat(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """At the quotient."""
+    """Reads at the quotient of the index."""
     repeated, count = emitter.integer("axis") % len(shape_of(emitter.operand(0))), emitter.integer("repeats")
     return moved(emitter, "repeat", lambda b, axis, i: i // count if axis == repeated and count > 1 else i)
 
 
 @implements(BroadcastToOp, "broadcast_to.generic")
 def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """As numpy broadcasts."""
+    """Broadcasts as numpy does."""
     return emitter.map_elements("broadcast_to", lambda b, values: values[0])
 
 
 @implements(TriluOp, "trilu.generic")
 def build_trilu(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Chosen by how far the place lies to the right of the diagonal."""
+    """Selects by the distance to the right of the main diagonal."""
     data, k = emitter.operand(0), emitter.operand(1)
     element, predicate = element_of(data), "sge" if emitter.flag("upper") else "sle"
 

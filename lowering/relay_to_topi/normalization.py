@@ -1,4 +1,4 @@
-"""`relay.nn.batch_norm` as it stands; the optimiser usually takes it apart before."""
+"""`relay.nn.batch_norm`, if no earlier pass has decomposed it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(BatchNormOp, "batch_norm.generic")
 @in_single
 def build_batch_norm(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`(x - mean) / sqrt(var + epsilon) * gamma + beta`; the other two fields are the statistics, unchanged."""
+    """Computes `(x - mean) / sqrt(var + epsilon) * gamma + beta`; returns the statistics unchanged."""
     data, gamma, beta, mean, variance = (emitter.operand(index) for index in range(5))
     shape = shape_of(data)
     axis, epsilon = emitter.integer("axis") % len(shape), emitter.number("epsilon")

@@ -1,4 +1,4 @@
-"""Ops that look at where an element stands."""
+"""Ops that depend on the indices of elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(SequenceMaskOp, "sequence_mask.generic")
 def build_sequence_mask(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A choice by place and length, compared as integers of 64 bits, or in double precision."""
+    """Selects by index and length, compared as 64-bit integers or in double precision."""
     data, lengths, axis = emitter.operand(0), emitter.operand(1), emitter.integer("axis")
     element, kind = element_of(data), element_of(lengths)
     is_wide = isa(kind, IntegerType) and kind.width.data == 64
@@ -37,7 +37,7 @@ def build_sequence_mask(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(MatrixSetDiagOp, "matrix_set_diag.generic")
 def build_matrix_set_diag(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """An element of a row where the place lies on one of the diagonals."""
+    """Reads a row of `diagonal` on the replaced diagonals, else the data."""
     data, diagonal = emitter.operand(0), emitter.operand(1)
     element, first, last = element_of(data), emitter.integer("k1"), emitter.integer("k2")
 
@@ -56,7 +56,7 @@ def build_matrix_set_diag(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _place_in_row(emitter: TopiEmitter, b: Body) -> SSAValue:
-    """The place, in its row, of the diagonal element at the current point."""
+    """Returns the index of the current diagonal element in its row."""
     rows, columns = shape_of(emitter.operand(0))[-2:]
     row, column = b.index(b.spatial[-2]), b.index(b.spatial[-1])
     place, index = b.minimum(row, column), IndexType()
@@ -76,7 +76,7 @@ def _place_in_row(emitter: TopiEmitter, b: Body) -> SSAValue:
 
 @implements(MeshgridOp, "meshgrid.generic")
 def build_meshgrid(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One compute a vector, which reads it at the index along its axis."""
+    """Emits one compute for each vector, which reads it at the index along its axis."""
     vectors, op = emitter.operands_of_tuple(0), cast(MeshgridOp, emitter.op)
 
     def along(vector: SSAValue, axis: int) -> Callable[[Body], SSAValue]:

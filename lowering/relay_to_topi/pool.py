@@ -1,4 +1,4 @@
-"""Pools: the named ones of topi for the channels-first layouts, transforms around them for any other layout."""
+"""Pools: topi's named pools for channels-first layouts, with layout transforms for other layouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.wide_integers import in_long, is_whole
 
 TOPI_OPS: dict[str, type[named.PoolOp]] = {"W": named.Pool1dOp, "HW": named.Pool2dOp, "DHW": named.Pool3dOp}
-"""The named pool over each choice of spatial axes."""
+"""The named pool for each set of spatial axes."""
 
 
 def _channels_first(op: Operation) -> str | None:
@@ -50,7 +50,7 @@ def _channels_first(op: Operation) -> str | None:
 
 
 def _pool(emitter: TopiEmitter, kind: Kind, data: SSAValue, type: Attribute) -> SSAValue:
-    """Add the pool of topi that the relay op means, of `data` in a channels-first layout."""
+    """Emits the topi pool for the relay op, of `data` in a channels-first layout."""
     op = cast(WindowPoolOp, emitter.op)
     window = op.window(op.sizes)
     pool = TOPI_OPS[op.AXES](
@@ -71,7 +71,7 @@ def _named(kind: Kind) -> Build:
 
 
 def _any_layout(kind: Kind) -> Build:
-    """Transform to the plain layout in the index expressions: correct everywhere."""
+    """Returns an implementation that transforms to the plain layout in index expressions."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         op = cast(PoolOp, emitter.op)
@@ -84,7 +84,7 @@ def _any_layout(kind: Kind) -> Build:
 
 
 def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
-    """`data` of layout `source` in layout `target`; elements that only padding makes are zero."""
+    """Converts `data` from layout `source` to `target`; padding elements are zero."""
     extents = source.primal_extents(shape_of(data))
     shape = target.shape_from(extents)
     names = variables("i", shape)
@@ -107,12 +107,12 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
 
 
 def _summed(kind: Kind, build: Build) -> Build:
-    """`build`, adding up floats in f32 at least and integers in i64 where it adds up."""
+    """Wraps `build` to sum in at least f32, or in i64 for integers, if it is a mean."""
     return of_any_number(build) if kind == "avg" else build
 
 
 def of_any_number(build: Build) -> Build:
-    """`build`, which takes means of f32, f64 and i64, for elements of any size."""
+    """Wraps `build`, which computes means of f32, f64 and i64, for elements of any width."""
     of_floats, of_integers = in_single(build), in_long(build)
 
     @wraps(build)
@@ -129,7 +129,7 @@ Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
 def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> tuple[SSAValue, Dim]:
-    """All elements of each image folded, in the data's layout, and how many they are."""
+    """Folds all elements of each image, in the data's layout; returns the result and the number of elements."""
     op = cast(PoolOp, emitter.op)
     data, layout = emitter.operand(0), op.layouts[0]
     shape, element = shape_of(data), element_of(data)
@@ -140,7 +140,7 @@ def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> 
         at = [taps[places[number]] if number in places else index for number, index in enumerate(b.spatial)]
         return fold(b, b.accumulators[0], b.read(data, *at))
 
-    # Blocks are as long as the layout says, also where the data's extent has a name.
+    # Blocks have the layout's size, even if the data's extent is symbolic.
     kept = [extent if at.factor is None else at.factor for extent, at in zip(shape, layout.axes, strict=True)]
     names: dict[str, Dim] = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(kept)}
     reduce = {TAPS[axis]: shape[layout.index(axis)] for axis in op.AXES}
@@ -148,18 +148,18 @@ def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> 
 
 
 def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
-    """`result`, which is in the data's layout, in the op's `out_layout`."""
+    """Converts `result` from the data's layout to the op's `out_layout`."""
     layout, out_layout = cast(PoolOp, emitter.op).layouts
     return result if layout == out_layout else relayout(emitter, result, layout, out_layout)
 
 
 @of_any_number
 def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over the spatial axes, then a division by how many they are."""
+    """Sums over the spatial axes and divides by the number of elements."""
     element = element_of(emitter.operand(0))
     sums, count = _over_image(emitter, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
 
-    # The mean of no elements is not a number: zero times infinity.
+    # The mean of no elements is NaN: zero times infinity.
     def scale(b: Body) -> SSAValue:
         if isinstance(count, int):
             return b.constant(1 / count if count else float("inf"), element)
@@ -177,7 +177,7 @@ def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def build_global_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The maximum over the spatial axes."""
+    """Folds the maximum over the spatial axes."""
     label, first = f"nn_{emitter.op.name.rpartition('.')[2]}", lowest(element_of(emitter.operand(0)))
     result, _ = _over_image(emitter, label, first, lambda b, largest, x: b.largest(largest, x))
     return [_in_out_layout(emitter, result)]

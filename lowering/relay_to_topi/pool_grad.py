@@ -1,9 +1,9 @@
-"""Gradients of pools: every element collects what the windows that it is in have for it.
+"""Gradients of pools: each element sums its shares of the windows that contain it.
 
-Along an axis of stride s, the element at place p of the padded data is in the windows p floordiv s - k for
-k = 0, …, ceil(reach / s) - 1, and lies p mod s + k * s elements behind the first of window k. Where there are fewer
-windows than that in all, as of a reach far beyond the data, it is looked for in each: p - k * s elements behind the
-first of window k. No two elements write to one place, so that they are computed in any order and in lanes.
+Along an axis of stride s, the element at index p of the padded data is in the windows p floordiv s - k for k = 0, …,
+ceil(reach / s) - 1, at offset p mod s + k * s from the start of that window. If there are fewer windows in total, all
+of them are considered: the element is at offset p - k * s from the start of window k. Elements are computed
+independently, so they can be vectorised.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from xrelay.lowering.relay_to_topi.pool_indices import number_maxima
 from xrelay.lowering.relay_to_topi.registry import implements
 
 _FEW_TAPS: Final = 1 << 31
-"""Fewer taps are numbered by integers of 32 bits: as wide as most elements are, so that lanes compare and choose."""
+"""The limit below which taps have 32-bit numbers, which are as wide as most elements and vectorise well."""
 
 
 class _Covering:
-    """The current element's k-th window along each axis, and which of its taps sees the element."""
+    """The current element's k-th window along each axis, and the tap of the window at the element."""
 
     def __init__(self, b: Body, op: PoolGradOp, counts: Sequence[Dim]):
         self._body, self._at = b, list[IndexLike](b.spatial[:2])
@@ -58,14 +58,14 @@ class _Covering:
         self._exists = b.in_bounds([index for index, _ in conditions], [size for _, size in conditions])
 
     def read(self, tensor: SSAValue, otherwise: Number) -> SSAValue:
-        """What a tensor has for the window; `otherwise` where there is no such window or the element is not in it."""
+        """Reads a tensor at the window; `otherwise` if there is no such window or it does not contain the element."""
         b, element = self._body, element_of(tensor)
         return b.guard(self._exists, element, lambda: b.read(tensor, *self._at), lambda: b.constant(otherwise, element))
 
 
 @in_single
 def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The number of each window's greatest tap; then each element takes from the windows whose number is its own."""
+    """Emits the number of each window's greatest tap; an element sums the windows whose greatest tap it is."""
     op, out_grad, data = cast(PoolGradOp, emitter.op), _plain(emitter, 0), _plain(emitter, 1)
     sizes, counts, type = op.sizes, shape_of(out_grad)[2:], i32 if prod(op.sizes) < _FEW_TAPS else i64
     window = op.window(sizes)
@@ -81,7 +81,7 @@ def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @in_single
 def build_avg_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """What each window has for all of its elements; then each element adds up those of its windows."""
+    """Emits the share of each window; each element sums the shares of its windows."""
     op, out_grad, padded = cast(PoolGradOp, emitter.op), _plain(emitter, 0), emitter.flag("count_include_pad")
     extents = op.layouts[0].primal_extents(emitter.result_shape)
     shape, counts = [extents[axis] for axis in op.image_axes], shape_of(out_grad)[2:]
@@ -96,7 +96,7 @@ def build_avg_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _plain(emitter: TopiEmitter, index: int) -> SSAValue:
-    """Operand `index` in the plain layout."""
+    """Returns operand `index` in the plain layout."""
     op = cast(PoolGradOp, emitter.op)
     value, layout, plain = emitter.operand(index), op.layouts[1 - index], Layout.parse(op.image_axes)
     return value if layout == plain else relayout(emitter, value, layout, plain)
@@ -105,7 +105,7 @@ def _plain(emitter: TopiEmitter, index: int) -> SSAValue:
 def _collected(
     emitter: TopiEmitter, shape: Sequence[Dim], counts: Sequence[Dim], share: Callable[[Body, _Covering], SSAValue]
 ) -> SSAValue:
-    """The sum of what all windows have for each element of plain data of `shape`, in the layout of the result."""
+    """Sums the shares of all windows for each element of plain data of `shape`; converts to the result's layout."""
     op, element = cast(PoolGradOp, emitter.op), emitter.result_type.element_type
     rows = zip(op.AXES, op.window(op.sizes), counts, strict=True)
     reduce: dict[str, Dim] = {
@@ -122,17 +122,17 @@ def _collected(
 
 
 def _most_windows(axis: WindowAxis[int]) -> int:
-    """How many windows an element is in at most."""
+    """Returns the maximum number of windows that contain an element."""
     return -(-axis.reach // axis.stride)
 
 
 def _sees_all(axis: WindowAxis[int], count: Dim) -> bool:
-    """Whether there are fewer windows along an axis than an element may be in."""
+    """Returns whether an axis has fewer windows than may contain an element."""
     return isinstance(count, int) and count < _most_windows(axis)
 
 
 def _number(taps: Sequence[AffineExpr], sizes: Sequence[int]) -> AffineExpr:
-    """The number of a tap, counted row by row."""
+    """Returns the row-major number of a tap."""
     number: AffineExpr = AffineConstantExpr(0)
     for tap, size in zip(taps, sizes, strict=True):
         number = number * size + tap

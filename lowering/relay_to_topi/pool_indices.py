@@ -1,4 +1,4 @@
-"""The places of maxima: a fold with two accumulators, the greatest element so far and its place."""
+"""Indices of maxima: a fold with two accumulators, the greatest element so far and its index."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The places of the plain image, moved to the layout of the result."""
+    """Emits the indices in the plain layout, converted to the layout of the result."""
     op = cast(MaxPoolIndicesOp, emitter.op)
     (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
     data = emitter.operand(0) if layout == plain else relayout(emitter, emitter.operand(0), layout, plain)
@@ -47,9 +47,9 @@ def number_maxima(
     number: Callable[[Body], AffineExpr],
     type: IntegerType,
 ) -> SSAValue:
-    """The `number` of the first greatest tap of each of `counts` windows, for plain data; -1 where it sees nothing.
+    """Returns the `number` of the first greatest tap of each window of plain data; -1 for windows without data.
 
-    Every tap inside the image is compared with the greatest before it.
+    Each tap inside the image is compared with the greatest of the previous taps.
     """
     element, (batch, channels, *sizes) = element_of(data), shape_of(data)
     first = lowest(element)
@@ -74,12 +74,12 @@ def number_maxima(
 
 
 def taps_of(b: Body, window: Sequence[WindowAxis[int]]) -> list[AffineExpr]:
-    """Where in the image the current tap of the current window lies."""
+    """Returns the indices in the image of the current tap of the current window."""
     return [axis.place(at, tap) for axis, at, tap in zip(window, b.spatial[2:], b.reduction, strict=True)]
 
 
 def _number(b: Body, at: Sequence[AffineExpr], sizes: Sequence[Dim], column_major: bool) -> AffineExpr:
-    """The number of an element of an image of `sizes`."""
+    """Returns the linear index of an element of an image of `sizes`."""
     rows = list(zip(at, sizes, strict=True))
     number: AffineExpr = AffineConstantExpr(0)
     for index, size in reversed(rows) if column_major else rows:
@@ -88,7 +88,7 @@ def _number(b: Body, at: Sequence[AffineExpr], sizes: Sequence[Dim], column_majo
 
 
 def _greater(b: Body, value: SSAValue, best: SSAValue) -> SSAValue:
-    """Whether an element is greater than the greatest before it; NaN is greater than any number."""
+    """Returns whether an element is greater than the greatest of the previous ones; NaN is the greatest."""
     if not isinstance(value.type, AnyFloat):
         return b.add(arith.CmpiOp(value, best, "ugt" if is_unsigned(value.type) else "sgt"))
     greater = b.add(arith.CmpfOp(value, best, "ogt"))

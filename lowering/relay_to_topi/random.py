@@ -1,4 +1,4 @@
-"""Random numbers of keys: the key with room for a draw, blocks of four words, and what is made of them."""
+"""Random numbers from keys: the key for a draw, blocks of four words, and distributions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from xrelay.lowering.relay_to_topi.vision_multibox import chosen
 
 
 def _key(b: Body, key: SSAValue) -> list[SSAValue]:
-    """The words of a key."""
+    """Reads the words of a key."""
     return [b.read(key, place) for place in range(WORDS)]
 
 
 @implements(ThreefrySplitOp, "random.threefry_split.generic")
 def build_threefry_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Two keys of ten words."""
+    """Emits two keys."""
     key = emitter.operand(0)
 
     def side(number: int) -> SSAValue:
@@ -49,7 +49,7 @@ def build_threefry_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 class _Draw:
-    """The words of a draw of some shape."""
+    """The random words for a shape."""
 
     def __init__(self, emitter: TopiEmitter, shape: tuple[int, ...]):
         self.shape, (self._count, self._moved), key = shape, blocks(shape), emitter.operand(0)
@@ -64,7 +64,7 @@ class _Draw:
         self._blocks = emitter.insert(compute("random_blocks", number, [WORD] * 4, self._block)).results
 
     def _block(self, b: Body) -> list[SSAValue]:
-        """The four words of a block."""
+        """Returns the four words of a block."""
         key, whole = _key(b, self._state), self._count // 4
         number = b.index(b.spatial[0])
         step = convert_index(b, number)
@@ -74,20 +74,20 @@ class _Draw:
         return hashed(b, key[:4], [b.plus(word, step) for word in key[4:8]])
 
     def word(self, b: Body, at: Sequence[AffineExpr]) -> SSAValue:
-        """The word at a point of the draw."""
+        """Returns the word at a point of the shape."""
         place = b.expr(0)
         for index, extent in zip(at, self.shape, strict=True):
             place = place * extent + index
         return chosen(b, place % 4, [b.read(words, place // 4) for words in self._blocks])
 
     def fraction(self, b: Body, at: Sequence[AffineExpr], element: Attribute) -> SSAValue:
-        """A float from 0 on and below 1."""
+        """Returns a float in [0, 1) from the word at a point."""
         bits = 52 if isinstance(element, Float64Type) else 23
         first = b.add(arith.ShRUIOp(self.word(b, at), b.constant(64 - bits, WORD)))
         return b.divide(convert_scalar(b, first, element), b.constant(1 << bits, element))
 
     def new_key(self) -> SSAValue:
-        """The key that counts on behind."""
+        """Returns the new key, whose counter follows the draw."""
 
         def word(b: Body) -> SSAValue:
             words = _key(b, self._state)
@@ -99,13 +99,13 @@ class _Draw:
 
 
 def convert_index(b: Body, index: SSAValue) -> SSAValue:
-    """An index as a word."""
+    """Casts an index to a word."""
     return b.add(IndexCastOp(index, WORD))
 
 
 @implements(ThreefryGenerateOp, "random.threefry_generate.generic")
 def build_threefry_generate(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The words."""
+    """Emits random words."""
     draw = _Draw(emitter, emitter.ints("out_shape"))
     words = emitter.compute("words", variables("i", draw.shape), WORD, lambda b: draw.word(b, b.spatial))
     return [draw.new_key(), words]
@@ -113,7 +113,7 @@ def build_threefry_generate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(UniformOp, "random.uniform.generic")
 def build_uniform(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Fractions, stretched."""
+    """Scales fractions to the interval."""
     draw, (low, high) = _Draw(emitter, emitter.ints("out_shape")), (emitter.operand(1), emitter.operand(2))
     element = element_of(low)
 
@@ -126,7 +126,7 @@ def build_uniform(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(NormalOp, "random.normal.generic")
 def build_normal(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Of each two fractions a radius and an angle."""
+    """Computes a radius and an angle from each pair of fractions."""
     shape, (mean, scale) = emitter.ints("out_shape"), (emitter.operand(1), emitter.operand(2))
     draw, element = _Draw(emitter, (2, *shape)), element_of(mean)
 
@@ -142,7 +142,7 @@ def build_normal(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(MultinomialOp, "random.multinomial.generic")
 def build_multinomial(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Sums up to each class, and how many are not greater than what is drawn."""
+    """Emits cumulative sums, and counts those that are not greater than the random limit."""
     probs = emitter.operand(1)
     *rows, classes = emitter.known(probs, "probabilities")
     draw = _Draw(emitter, (*rows, emitter.integer("num_samples")))

@@ -27,7 +27,7 @@ Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
 def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
-    """The axes that vanish: those named, all where none are; with `exclude` the others, none where none are named."""
+    """Returns the reduced axes: those of `axis`, by default all; with `exclude` the other axes."""
     given = emitter.ints("axis") if "axis" in emitter.op.properties else range(rank)
     named = {axis % rank for axis in given} if rank else set[int]()
     return [axis for axis in range(rank) if (axis in named) != emitter.flag("exclude")]
@@ -35,7 +35,7 @@ def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Reduction:
-    """The index space of a reduction of operand 0: variables that stay, and those that are folded over."""
+    """The index space of a reduction of operand 0: spatial variables and reduction variables."""
 
     shape: Shape
     axes: tuple[int, ...]
@@ -44,23 +44,23 @@ class Reduction:
 
     @staticmethod
     def of(emitter: TopiEmitter) -> Reduction:
-        """The reduction that a relay op asks for."""
+        """Returns the reduction of a relay op."""
         shape = shape_of(emitter.operand(0))
         axes = tuple(reduced_axes(emitter, len(shape)))
         return Reduction(shape, axes, emitter.flag("keepdims"), emitter.result_shape)
 
     @property
     def spatial(self) -> dict[str, Dim]:
-        """The variables of the result's elements."""
+        """The spatial variables."""
         return {f"i{axis}": extent for axis, extent in enumerate(self.out)}
 
     @property
     def folded(self) -> dict[str, Dim]:
-        """The variables that are folded over."""
+        """The reduction variables."""
         return {f"k{axis}": self.shape[axis] for axis in self.axes}
 
     def at(self, b: Body) -> list[AffineExpr]:
-        """The place of the operand's element, in terms of the variables."""
+        """Returns the indices of the operand's element in terms of the variables."""
         kept, folded = iter(b.spatial), iter(b.reduction)
         place: list[AffineExpr] = []
         for axis in range(len(self.shape)):
@@ -81,9 +81,9 @@ def fold(
     accumulator: Attribute | None = None,
     element: Callable[[Body, list[AffineExpr]], SSAValue] | None = None,
 ) -> SSAValue:
-    """The elements over the reduced axes combined, in the type `accumulator` (by default the data's).
+    """Emits a fold over the reduced axes in the type `accumulator`, by default the data's element type.
 
-    `element` gives what is combined at a place of operand 0, by default the element there.
+    `element` returns the value to combine at an index of operand 0, by default the element.
     """
     data, reduction = emitter.operand(0), Reduction.of(emitter)
     wide = element_of(data) if accumulator is None else accumulator
@@ -101,7 +101,7 @@ def fold(
 @implements(SumOp, "sum.generic")
 @in_single
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over some axes; of truth values it says whether there is one that holds."""
+    """Sums over some axes; for booleans, computes whether any is true."""
     if emitter.result_type.element_type == i1:
         return build_any(emitter)
     return [fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
@@ -109,34 +109,34 @@ def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(MaxOp, "max.generic")
 def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The maximum over some axes."""
+    """Folds the maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
     return [fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
 
 
 @implements(MinOp, "min.generic")
 def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The minimum over some axes."""
+    """Folds the minimum over some axes."""
     _, first = value_range(emitter.result_type.element_type)
     return [fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
 
 
 @implements(AllOp, "all.generic")
 def build_all(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Whether all elements over some axes are true."""
+    """Computes whether all elements over some axes are true."""
     return [fold(emitter, "all", 1, lambda b, so_far, x: b.add(arith.AndIOp(so_far, x)))]
 
 
 @implements(AnyOp, "any.generic")
 def build_any(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Whether some element over some axes is true."""
+    """Computes whether any element over some axes is true."""
     return [fold(emitter, "any", 0, lambda b, so_far, x: b.add(arith.OrIOp(so_far, x)))]
 
 
 @implements(VarianceOp, "variance.generic")
 @in_single
 def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum of squared distances from the mean, divided by the number of terms."""
+    """Computes the sum of squared differences from the mean, divided by the number of terms."""
     data, mean, reduction = emitter.operand(0), emitter.operand(1), Reduction.of(emitter)
     element = emitter.result_type.element_type
 
@@ -146,7 +146,7 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.times(distance, distance)
 
     total = fold(emitter, "squares", 0, lambda b, acc, x: b.accumulate(acc, x), element, square)
-    # Of no terms it is no number, unbiased or not.
+    # Without terms the result is NaN, also with `unbiased`.
     count = maximum(product([reduction.shape[axis] for axis in reduction.axes]) - emitter.flag("unbiased"), 0)
     return [
         emitter.compute(
@@ -161,7 +161,7 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(ProdOp, "prod.generic")
 @in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The product over some axes; of truth values it says whether all hold."""
+    """Multiplies over some axes; for booleans, computes whether all are true."""
     if emitter.result_type.element_type == i1:
         return build_all(emitter)
     return [fold(emitter, "prod", 1, lambda b, so_far, x: b.times(so_far, x))]
@@ -170,7 +170,7 @@ def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(MeanOp, "mean.generic")
 @in_single
 def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over some axes, divided by how many elements went into it; integers are added up in 64 bits."""
+    """Sums over some axes and divides by the number of elements; integers are summed in 64 bits."""
     shape = shape_of(emitter.operand(0))
     element = emitter.result_type.element_type
     wide = element

@@ -1,4 +1,4 @@
-"""Where the indices of a resized axis lie in the axis as it was."""
+"""Coordinates of the indices of a resized axis in the data."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 
 FAR = 1 << 40
-"""No axis reaches as far as this."""
+"""A bound that is beyond any axis."""
 F32_ERROR = 2.0**-24
-"""The relative error of a number that is rounded to f32."""
+"""The relative error of rounding to f32."""
 
 
 @dataclass(frozen=True)
 class AxisPlaces:
-    """An axis that is resized: its extents before and after, and what reads its scale and its region in f64."""
+    """A resized axis: its extents in the data and the result, and functions that read its scale and region in f64."""
 
     extent: Dim
     size: Dim
     scale: Callable[[Body], SSAValue] | None
-    """`None` where it is the quotient of the extents; a number that is 0 there says so too."""
+    """None, or a value of 0, means the quotient of the extents."""
     region: Callable[[Body], tuple[SSAValue, SSAValue]]
 
     def extents(self, b: Body) -> tuple[SSAValue, SSAValue]:
-        """Extent and size as f64."""
+        """Returns extent and size as f64."""
         return b.size(self.extent, f64), b.size(self.size, f64)
 
     def by_scale(self, b: Body, by_extents: SSAValue, given: Callable[[SSAValue], SSAValue]) -> SSAValue:
-        """A value made of the extents, or of the scale where one is given."""
+        """Selects a value computed from the extents, or from the scale if one is given."""
         if self.scale is None:
             return by_extents
         scale = self.scale(b)
@@ -45,19 +45,19 @@ class AxisPlaces:
         return b.add(SelectOp(is_none, by_extents, given(scale)))
 
     def width(self, b: Body) -> SSAValue:
-        """The size before it is rounded to an integer."""
+        """Returns the size before rounding to an integer."""
         extent, size = self.extents(b)
         return self.by_scale(b, size, lambda scale: _rounded(b, b.times(scale, extent)))
 
     def divided(self, b: Body, value: SSAValue) -> SSAValue:
-        """A number divided by the scale."""
+        """Divides a number by the scale."""
         extent, size = self.extents(b)
         return self.by_scale(
             b, b.divide(b.times(value, extent), size), lambda scale: _rounded(b, b.divide(value, scale))
         )
 
     def shrinking(self, b: Body, rule: Resampling) -> SSAValue:
-        """What distances are multiplied by: the scale of an axis that shrinks, where that counts."""
+        """Returns the factor of distances: the scale of an axis that shrinks with `antialias`, else 1."""
         one = b.constant(1, f64)
         if not rule.antialias:
             return one
@@ -67,12 +67,12 @@ class AxisPlaces:
 
 
 def _rounded(b: Body, value: SSAValue) -> SSAValue:
-    """A number of f64 as f32 holds it."""
+    """Rounds an f64 number to f32."""
     return convert_scalar(b, convert_scalar(b, value, f32), f64)
 
 
 def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
-    """The place of the index `at` in f64, brought within `FAR` of the axis; NaN to its front."""
+    """Returns the coordinate of the index `at` in f64, clamped to ±`FAR`; NaN becomes -`FAR`."""
     place = _place(b, convert_scalar(b, b.add(arith.IndexCastOp(b.index(at), i64)), f64), axis, rule.coordinates)
     low, high = b.constant(-FAR, f64), b.constant(FAR, f64)
     place = b.add(SelectOp(b.add(arith.CmpfOp(place, low, "ogt")), place, low))
@@ -101,7 +101,7 @@ def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAV
 
 
 def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -> SSAValue:
-    """The place if the centres of axis and result coincide; a half despite a scale that is rounded to f32."""
+    """Returns the coordinate if the centres of data and result coincide; multiples of 0.5 are exact."""
     extent, size = axis.extents(b)
     one = b.constant(1, f64)
     from_centre = b.divide(b.minus(b.plus(b.plus(index, index), one), size), scale)
@@ -113,7 +113,7 @@ def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -
 
 
 def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) -> SSAValue:
-    """The first index at the start of the region, the last one at its end."""
+    """Maps the first index to the start of the region, and the last one to its end."""
     one = b.constant(1, f64)
     last, width = b.size(axis.extent - 1, f64), axis.width(b)
     steps = _unless_one(b, width, b.minus(width, one), one)
@@ -126,6 +126,6 @@ def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) ->
 
 
 def _unless_one(b: Body, width: SSAValue, value: SSAValue, alone: SSAValue) -> SSAValue:
-    """`value`, but `alone` where the width is 1."""
+    """Selects `alone` if the width is 1, else `value`."""
     is_one = b.add(arith.CmpfOp(width, b.constant(1, f64), "oeq"))
     return b.add(SelectOp(is_one, alone, value))

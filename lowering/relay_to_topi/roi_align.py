@@ -1,7 +1,7 @@
-"""`relay.vision.roi_align`: regions sampled at places between the elements of images.
+"""`relay.vision.roi_align`: regions sampled between the elements of images.
 
-Where the number of places is known, or the greatest is wanted, each is sampled. Where the region decides how many there
-are, their mean is two products, with tables of the weights of all rows and all columns.
+If the number of samples is known, or for a maximum, samples are computed individually. If the number depends on the
+region, their mean is computed by two products with tables of the weights of rows and columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import Regions
 @implements(RoiAlignOp, "vision.roi_align.generic")
 @in_single
 def build_roi_align(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Products with tables of weights, or a fold over all places."""
+    """Emits products with tables of weights, or a fold over all samples."""
     regions, mode = Regions(emitter), emitter.text("mode")
     axes = RoiAxis(regions, 0), RoiAxis(regions, 1)
     if mode == "avg" and emitter.integer("sample_ratio") <= 0:
@@ -39,7 +39,7 @@ def build_roi_align(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _product(regions: Regions, rows: SSAValue, columns: SSAValue) -> SSAValue:
-    """The images times the weights of the rows, then of the columns."""
+    """Multiplies the images by the weights of rows, then of columns."""
     emitter, channels = regions.emitter, shape_of(regions.data)[regions.op.image_axes[0]]
     spatial: dict[str, Dim] = {"r": regions.count, "c": channels, "p": regions.size[0], "x": regions.extents[1]}
 
@@ -65,7 +65,7 @@ def _product(regions: Regions, rows: SSAValue, columns: SSAValue) -> SSAValue:
 
 
 class _Samples:
-    """The values at the places of the bins."""
+    """The values of the samples of bins."""
 
     def __init__(self, regions: Regions, axes: tuple[RoiAxis, RoiAxis], *, terms: bool = False):
         self.regions, self.axes, self.terms = regions, axes, terms
@@ -73,7 +73,7 @@ class _Samples:
         self.reduce: dict[str, Dim] = {name: axis.most for name, axis in zip("yx", axes, strict=True)}
 
     def value(self, b: Body, otherwise: float) -> SSAValue:
-        """The value at the current place, `otherwise` where it is none; 0 outside."""
+        """Returns the value of the current sample, 0 outside of the image, `otherwise` if there is no such sample."""
         regions = self.regions
         region, channel, *bins = regions.of_point(b)
         places = [
@@ -98,7 +98,7 @@ class _Samples:
 
 
 def _mean(regions: Regions, axes: tuple[RoiAxis, RoiAxis]) -> SSAValue:
-    """The sum over all places, divided by their number."""
+    """Sums over all samples and divides by their number."""
     samples, emitter, names = _Samples(regions, axes), regions.emitter, variables("i", regions.emitter.result_shape)
 
     def add(b: Body) -> SSAValue:
@@ -114,7 +114,7 @@ def _mean(regions: Regions, axes: tuple[RoiAxis, RoiAxis]) -> SSAValue:
 
 
 def _greatest(regions: Regions, axes: tuple[RoiAxis, RoiAxis], *, terms: bool) -> SSAValue:
-    """The maximum over all places; 0 without places."""
+    """Folds the maximum over all samples; 0 without samples."""
     samples, emitter = _Samples(regions, axes, terms=terms), regions.emitter
     names, lowest = variables("i", emitter.result_shape), float("-inf")
 
@@ -132,7 +132,7 @@ def _greatest(regions: Regions, axes: tuple[RoiAxis, RoiAxis], *, terms: bool) -
 
 
 def _as_element(regions: Regions, value: SSAValue) -> SSAValue:
-    """A result computed in the type of the sums, in the data's."""
+    """Converts a result from the type of the sums to the data's element type."""
     element, names = regions.element, variables("i", shape_of(value))
     if regions.real == element:
         return value

@@ -1,4 +1,4 @@
-"""The places of `vision.roi_align` along one axis of its regions: tables of them, and of the weights of elements."""
+"""The samples of `vision.roi_align` along one axis of its regions: tables of coordinates and weights of elements."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
 
 NEAR = 8
-"""More places than lie between two neighbours of an element, where they are more than half an element apart."""
+"""An upper bound for the number of samples between an element's neighbours: they are over 1/2 element apart."""
 OUTSIDE, NO_PLACE = -2, -3
-"""What a table has for places outside of the image, which count as 0, and behind the last one."""
+"""The table entries for samples outside of the image, which count as 0, and after the last sample."""
 
 
 class RoiAxis:
-    """The bins of the regions along one spatial axis of what is aligned."""
+    """The bins of the regions along one spatial axis."""
 
     def __init__(self, regions: Regions, axis: int):
         self.regions, self.axis, self.real = regions, axis, regions.real
@@ -29,7 +29,7 @@ class RoiAxis:
         self.most: Dim = self.ratio if self.ratio > 0 else self.extent * 2 + 7
 
     def bin_size(self, b: Body, region: AffineExpr) -> SSAValue:
-        """How long a bin is."""
+        """Returns the length of a bin."""
         low, high = (self.regions.corner(b, region, place - self.axis) for place in (2, 4))
         length = b.minus(high, low)
         if not self.aligned:
@@ -37,18 +37,18 @@ class RoiAxis:
         return b.divide(length, b.constant(self.bins, self.real))
 
     def number(self, b: Body, size: SSAValue) -> SSAValue:
-        """How many places a bin has."""
+        """Returns the number of samples of a bin."""
         return b.constant(self.ratio, self.real) if self.ratio > 0 else b.add(math.CeilOp(size))
 
     def place(self, b: Body, step: AffineExpr, low: SSAValue) -> SSAValue:
-        """The place of that number, from those on that may lie at `low` or behind it; or why it is none."""
+        """Returns the coordinate of sample `step`, counted from the first that may reach `low`, or a marker."""
         region, size = b.spatial[0], self.bin_size(b, b.spatial[0])
         count, first = self.number(b, size), self.regions.corner(b, region, 2 - self.axis)
         start = b.plus(first, b.times(as_number(b, b.spatial[1], self.real), size))
         number = as_number(b, step, f64)
         if self.ratio <= 0:
             number = b.plus(number, self._first(b, start, size, count, low))
-        # Of many places f32 does not hold the last number.
+        # f32 does not represent large sample numbers exactly.
         is_place = b.add(arith.CmpfOp(number, convert_scalar(b, count, f64), "olt"))
         number = convert_scalar(b, number, self.real)
         shift = b.divide(b.times(b.plus(number, b.constant(0.5, self.real)), size), count)
@@ -57,7 +57,7 @@ class RoiAxis:
         return b.add(SelectOp(is_place, outside, b.constant(NO_PLACE, self.real)))
 
     def _first(self, b: Body, start: SSAValue, size: SSAValue, count: SSAValue, low: SSAValue) -> SSAValue:
-        """The number of a place that does not lie behind `low`, with no more than two places between."""
+        """Returns the number of a sample that is not after `low`, with at most two samples in between."""
         start, size, count = (convert_scalar(b, value, f64) for value in (start, size, count))
         steps = b.divide(b.minus(low, start), b.divide(size, count))
         number = b.minus(b.add(math.FloorOp(b.minus(steps, b.constant(0.5, f64)))), b.constant(1, f64))
@@ -70,14 +70,14 @@ class RoiAxis:
         return b.add(arith.AndIOp(b.add(arith.CmpfOp(place, low, "oge")), b.add(arith.CmpfOp(place, high, "ole"))))
 
     def places(self) -> SSAValue:
-        """The table of places: (regions, bins, places)."""
+        """Returns the table of coordinates: (regions, bins, samples)."""
         spatial = {"r": self.regions.count, "p": self.bins, "s": self.most}
         return self.regions.emitter.compute(
             "roi_places", spatial, self.real, lambda b: self.place(b, b.spatial[2], b.constant(-1, f64))
         )
 
     def weights(self) -> SSAValue:
-        """The table of the weight of each element in the mean of a bin: (regions, bins, extent)."""
+        """Returns the table of the weights of elements in the mean of a bin: (regions, bins, extent)."""
 
         def add(b: Body) -> SSAValue:
             row = as_number(b, b.spatial[2], self.real)
@@ -100,7 +100,7 @@ class RoiAxis:
         return emitter.compute("roi_weights", spatial, self.real, divide)
 
     def taps(self, b: Body, place: SSAValue) -> list[tuple[AffineExpr, SSAValue]]:
-        """The elements below and above a place of the image, and their weights."""
+        """Returns the indices of the elements below and above a coordinate, and their weights."""
         inside = clipped(b, place, self.extent)
         floor = b.add(math.FloorOp(inside))
         above = b.minus(inside, floor)
@@ -111,10 +111,10 @@ class RoiAxis:
         return list(zip(indices, weights, strict=True))
 
     def has_places(self, b: Body, region: AffineExpr) -> SSAValue:
-        """Whether the bins of a region have places."""
+        """Returns whether the bins of a region have samples."""
         return b.add(arith.CmpfOp(self.number(b, self.bin_size(b, region)), b.constant(0, self.real), "ogt"))
 
 
 def clipped(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
-    """A place brought between the outermost elements."""
+    """Clamps a coordinate to the outermost elements."""
     return between(b, place, b.constant(0, place.type), b.size(extent - 1, place.type))

@@ -1,4 +1,4 @@
-"""`relay.vision.roi_pool`: the greatest elements of the bins of regions."""
+"""`relay.vision.roi_pool`: the maxima of the bins of regions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number
 
 @implements(RoiPoolOp, "vision.roi_pool.generic")
 def build_roi_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The maxima of the rows of each bin, and the maxima of their columns."""
+    """Emits the maxima over the rows of each bin, and the maxima of these over its columns."""
     regions = Regions(emitter)
     count, channels = regions.count, shape_of(regions.data)[1]
     (rows, columns), (height, width) = (_bounds(regions, axis) for axis in (0, 1)), regions.extents
@@ -63,7 +63,7 @@ def build_roi_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _bounds(regions: Regions, axis: int) -> SSAValue:
-    """The table of the first element of each bin along an axis, and of that behind its last: (regions, bins, 2)."""
+    """Returns the table of the half-open ranges of elements of bins along an axis: (regions, bins, 2)."""
     extent, bins, real = regions.extents[axis], regions.size[axis], regions.real
 
     def bound(b: Body) -> SSAValue:
@@ -82,7 +82,7 @@ def _bounds(regions: Regions, axis: int) -> SSAValue:
 
 
 def _rounded(b: Body, value: SSAValue) -> SSAValue:
-    """The nearest integer, of two the one farther from zero; of what is far outside a number that is, too."""
+    """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
     near = between(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
     whole = b.add(math.TruncOp(near))
     half, one = b.constant(0.5, value.type), b.constant(1, value.type)
@@ -92,13 +92,13 @@ def _rounded(b: Body, value: SSAValue) -> SSAValue:
 
 
 def _is_in_bin(b: Body, bounds: SSAValue, number: AffineExpr) -> SSAValue:
-    """Whether the element of the reduction lies in a bin."""
+    """Returns whether the current element of the reduction is in a bin."""
     place = as_number(b, b.reduction[0], i64)
     first, behind = (b.read(bounds, b.spatial[0], number, end) for end in (0, 1))
     return b.add(arith.AndIOp(b.add(CmpiOp(place, first, "sge")), b.add(CmpiOp(place, behind, "slt"))))
 
 
 def _has_elements(b: Body, bounds: SSAValue, region: AffineExpr, number: AffineExpr) -> SSAValue:
-    """Whether a bin has elements."""
+    """Returns whether a bin has elements."""
     first, behind = (b.read(bounds, region, number, end) for end in (0, 1))
     return b.add(CmpiOp(first, behind, "slt"))

@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(CumprodOp, "cumprod.generic")
 @in_single
 def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A scan along one axis; without an axis along the only one of the data in a row."""
+    """Emits a scan along one axis, or over the flattened data without an axis."""
     data, element = emitter.operand(0), emitter.result_type.element_type
     shape, is_sum = shape_of(data), isinstance(emitter.op, CumsumOp)
     in_a_row = "axis" not in emitter.op.properties
@@ -44,7 +44,7 @@ def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ReverseOp, "reverse.generic")
 def build_reverse(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A read that counts down along the axis."""
+    """Reads at reversed indices along the axis."""
     data, shape = emitter.operand(0), emitter.result_shape
     axis = emitter.integer("axis") % len(shape)
 

@@ -1,4 +1,4 @@
-"""Operators that update at indices that are an operand: scatter_elements, scatter_nd."""
+"""Updates at indices from an operand: scatter_elements, scatter_nd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(ScatterElementsOp, "scatter_elements.generic")
 def build_scatter_elements(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each update goes to its own point, but along the axis to the index."""
+    """Scatters each update to the index along the axis, and to its own indices along the others."""
     data, indices, updates = (emitter.operand(index) for index in range(3))
     axis = emitter.integer("axis") % len(shape_of(data))
     known = checked_indices(emitter, indices, shape_of(data)[axis])
@@ -34,7 +34,7 @@ def build_scatter_elements(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ScatterNDOp, "scatter_nd.generic")
 def build_scatter_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each update goes to the parts of its tuple, and to the point of its slice."""
+    """Scatters each update to the components of its index tuple and its indices in the slice."""
     data, indices, updates = (emitter.operand(index) for index in range(3))
     rank = len(shape_of(indices)) - 1
     parts = tuple_parts(emitter, indices, shape_of(data))

@@ -1,4 +1,4 @@
-"""Shapes as values: `relay.shape_of` and `relay.ndarray_size` of data whose extents are known or have names."""
+"""Shapes as values: `relay.shape_of` and `relay.ndarray_size` for data with known or named extents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(ShapeOfOp, "shape_of.static")
 def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A choice among the extents, by their place."""
+    """Selects among the extents by index."""
     extents, element = shape_of(emitter.operand(0)), emitter.result_type.element_type
 
     def fill(b: Body) -> SSAValue:
@@ -34,6 +34,6 @@ def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(NdarraySizeOp, "ndarray_size.static")
 def build_ndarray_size(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """One number."""
+    """Emits a scalar."""
     count, element = product(shape_of(emitter.operand(0))), emitter.result_type.element_type
     return [emitter.compute("ndarray_size", {}, element, lambda b: b.size(count, element))]

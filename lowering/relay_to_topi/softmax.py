@@ -16,6 +16,6 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(nn_activation.SoftmaxOp, "softmax.named")
 @in_single
 def build_softmax(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`topi.softmax`."""
+    """Emits `topi.softmax`."""
     axis = emitter.integer("axis") % len(emitter.result_shape)
     return emitter.insert(SoftmaxOp(emitter.operand(0), axis, emitter.result_type)).results

@@ -1,4 +1,4 @@
-"""Blocks of neighbours as channels or batches, and back: each element is read at one place of the data."""
+"""Blocks of elements as channels or batches, and the inverses: each element is read at one index of the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(DepthToSpaceOp, "depth_to_space.generic")
 def build_depth_to_space(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The channel is that of the result, and the place in the block."""
+    """Computes the channel from that of the result and the index in the block."""
     block, is_dcr = emitter.integer("block_size"), emitter.text("mode") == "DCR"
     channel, row, column = cast(PixelBlockOp, emitter.op).axes()
     depth = emitter.result_shape[channel]
@@ -44,7 +44,7 @@ def build_depth_to_space(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(SpaceToDepthOp, "space_to_depth.generic")
 def build_space_to_depth(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The channel says the place in the block."""
+    """Computes the index in the block from the channel."""
     block, data = emitter.integer("block_size"), emitter.operand(0)
     channel, row, column = cast(PixelBlockOp, emitter.op).axes()
     channels = shape_of(data)[channel]
@@ -62,7 +62,7 @@ def build_space_to_depth(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(BatchToSpaceNdOp, "batch_to_space_nd.generic")
 def build_batch_to_space_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The batch is that of the result, and the place in the block."""
+    """Computes the batch from that of the result and the index in the block."""
     block, crops = emitter.ints("block_shape"), emitter.ints("crops")
     batches = emitter.result_shape[0]
 
@@ -80,7 +80,7 @@ def build_batch_to_space_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(SpaceToBatchNdOp, "space_to_batch_nd.generic")
 def build_space_to_batch_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The batch says the place in the block; outside of the data stands the pad value."""
+    """Computes the index in the block from the batch; elements outside of the data are the pad value."""
     data, block, before = emitter.operand(0), emitter.ints("block_shape"), emitter.ints("paddings")[::2]
     shape = shape_of(data)
 
@@ -104,7 +104,7 @@ def build_space_to_batch_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(DilateOp, "dilate.generic")
 def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The data's element where every index is a multiple of its stride."""
+    """Reads the data if every index is a multiple of its stride, else the dilation value."""
     data, strides = emitter.operand(0), emitter.ints("strides")
     apart = [axis for axis, stride in enumerate(strides) if stride > 1]
 
@@ -120,11 +120,11 @@ def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(YoloReorgOp, "vision.yolo_reorg.generic")
 def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The channel says the place in the block, once the result has the data's shape."""
+    """Computes the index in the block from the channel, after a reshape of the result to the data's shape."""
     data, stride = emitter.operand(0), emitter.integer("stride")
     shape, result = shape_of(data), emitter.result_shape
     batch, channels, rows, columns = shape
-    # Without channels there is nothing to read, but its place is computed.
+    # Avoids a division by zero in index expressions for data without channels.
     depth = channels // stride**2 or 1
 
     def read(b: Body) -> SSAValue:
@@ -137,5 +137,5 @@ def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _moved(emitter: TopiEmitter, label: str, read: Callable[[Body], SSAValue]) -> Sequence[SSAValue]:
-    """A compute of the result's shape, whose elements `read` gives."""
+    """Emits a compute of the result's shape with elements from `read`."""
     return [emitter.compute(label, variables("i", emitter.result_shape), element_of(emitter.operand(0)), read)]

@@ -1,7 +1,7 @@
 """Products with sparse matrices: nn.sparse_dense, nn.sparse_conv2d.
 
-Each block is multiplied by what it meets of the dense matrix, and added to the sums of its row. Sums that lie side by
-side are added to in lanes: those of the rows of the dense matrix where it has some, else those of a block's rows.
+Each block is multiplied by the matching columns of the dense matrix and added to the sums of its block row. Contiguous
+sums are vectorised: along the rows of the dense matrix if it has enough, else along the rows of a block.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.sparse_rows import row_of_each
 
 FEW_ROWS: Final = 8
-"""Of fewer rows lanes would be idle."""
+"""The number of rows below which vector lanes would be idle."""
 
 
 @implements(SparseDenseOp, "nn.sparse_dense.generic")
 @in_single
 def build_sparse_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sums by rows of blocks, brought into the order of the result."""
+    """Emits the sums by block rows, transposed to the order of the result."""
     dense, data, indices, indptr = (emitter.operand(index) for index in range(4))
     rows, is_left = shape_of(dense)[0], emitter.flag("sparse_lhs")
     sizes = BlockSizes.of(shape_of(data), shape_of(indptr))
@@ -56,7 +56,7 @@ def _turned(emitter: TopiEmitter, matrix: SSAValue) -> SSAValue:
 @implements(SparseConv2dOp, "nn.sparse_conv2d.generic")
 @in_single
 def build_sparse_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The windows of all places as columns of a matrix, which the weight is multiplied by."""
+    """Multiplies the weight by the matrix whose columns are all windows."""
     data, weight, indices, indptr = (emitter.operand(index) for index in range(4))
     op = emitter.op
     assert isinstance(op, SparseConv2dOp), "the implementation of sparse_conv2d"
@@ -72,7 +72,7 @@ def build_sparse_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 class _Image:
-    """Places of images in a row, whose shape has channels at an axis."""
+    """Linear indices of pixels of images whose channels are at an axis."""
 
     def __init__(self, shape: Shape, axis: int):
         self._axis = axis
@@ -80,24 +80,24 @@ class _Image:
         self.count, self.height, self.width = (*shape[:axis], *shape[axis + 1 :])
 
     def number(self, b: Body, point: Sequence[AffineExpr]) -> AffineExpr:
-        """Which place in the row a point of the images is."""
+        """Returns the linear index of a pixel."""
         image, y, x = (*point[: self._axis], *point[self._axis + 1 :])
         return b.scaled(b.scaled(image, self.height) + y, self.width) + x
 
     def point(self, b: Body, number: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
-        """The image, row and column of a place."""
+        """Returns the image, row and column of a linear index."""
         row = b.quotient(number, self.width)
         return b.quotient(row, self.height), b.remainder(row, self.height), b.remainder(number, self.width)
 
     def access(self, image: AffineExpr, y: AffineExpr, x: AffineExpr, channel: AffineExpr) -> list[AffineExpr]:
-        """The indices of an element."""
+        """Returns the indices of an element."""
         at = [image, y, x]
         at.insert(self._axis, channel)
         return at
 
 
 def _windows(emitter: TopiEmitter, data: SSAValue, axis: int) -> SSAValue:
-    """The elements that kernels meet, zeros behind the borders: by column of the weight, and by place."""
+    """Returns the elements of all windows, zero-padded: (columns of the weight, pixels)."""
     image, element, (size, _) = _Image(shape_of(data), axis), element_of(data), emitter.ints("kernel_size")
     space = {"k": image.channels * (size * size), "m": product((image.count, image.height, image.width))}
 
@@ -119,7 +119,7 @@ def _windows(emitter: TopiEmitter, data: SSAValue, axis: int) -> SSAValue:
 
 
 class _Blocks:
-    """The blocks of a sparse matrix, each with its row and its column of blocks."""
+    """The blocks of a sparse matrix with their block rows and block columns."""
 
     def __init__(self, emitter: TopiEmitter, data: SSAValue, indices: SSAValue, indptr: SSAValue, depth: Dim):
         self._emitter, self._data, self._element = emitter, data, element_of(data)
@@ -128,7 +128,7 @@ class _Blocks:
         self._columns = checked_indices(emitter, indices, quotient(depth, self._sizes.columns), from_end=False)
 
     def sums_of_few(self, dense: SSAValue) -> SSAValue:
-        """The sums by row of the dense matrix, row of blocks and row of a block; a block's columns are added first."""
+        """Returns the sums (dense rows, block rows, rows of a block); the columns of a block are summed first."""
         sizes, few = self._sizes, shape_of(dense)[0]
         space = {"m": few, "k": sizes.count, "r": sizes.rows}
 
@@ -155,7 +155,7 @@ class _Blocks:
         return self._added([few, sizes.pointers, sizes.rows], space, add)
 
     def sums_of_many(self, turned: SSAValue) -> SSAValue:
-        """The sums by row of blocks, row of a block and column of `turned`, the dense matrix transposed."""
+        """Returns the sums (block rows, rows of a block, columns of `turned`, the transposed dense matrix)."""
         sizes, many = self._sizes, shape_of(turned)[1]
 
         def add(b: Body) -> tuple[list[SSAValue], SSAValue]:
@@ -169,16 +169,16 @@ class _Blocks:
     def _added(
         self, shape: Sequence[Dim], space: Mapping[str, Dim], add: Callable[[Body], tuple[list[SSAValue], SSAValue]]
     ) -> SSAValue:
-        """Sums of `shape`, to which `add` adds in the order of the points of `space`."""
+        """Returns sums of `shape`, to which `add` adds in the order of the points of `space`."""
         element = self._element
         zero = self._emitter.compute("zeros", variables("i", shape), element, lambda b: b.constant(0, element))
         return self._emitter.insert(scatter("sums", space, Combine.ADD, zero, add)).result
 
     def _value(self, b: Body, k: IndexLike, r: IndexLike, c: IndexLike) -> SSAValue:
-        """An element of a block."""
+        """Returns an element of a block."""
         return b.read(self._data, *(k, r, c)[: len(shape_of(self._data))])
 
     def _column(self, b: Body, k: IndexLike, c: IndexLike) -> IndexLike:
-        """Where a column of a block stands in the matrix."""
+        """Returns the column of the matrix for a column of a block."""
         start = b.scaled(b.as_index(b.read(self._columns, k)), self._sizes.columns)
         return start + b.expr(c)

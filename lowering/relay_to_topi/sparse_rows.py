@@ -1,4 +1,4 @@
-"""Sparse matrices by their rows: nn.sparse_add, nn.sparse_transpose, and in which row a value is."""
+"""Sparse matrices by rows: nn.sparse_add, nn.sparse_transpose, and the row of each value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(SparseAddOp, "nn.sparse_add.generic")
 @in_single
 def build_sparse_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each value is added at its row and column."""
+    """Adds each value at its row and column."""
     dense, data, indices, indptr = (emitter.operand(index) for index in range(4))
     (count,), (height, width) = shape_of(data), shape_of(dense)
     rows = checked_indices(emitter, row_of_each(emitter, indptr, count), height, from_end=False)
@@ -41,7 +41,7 @@ def build_sparse_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(SparseTransposeOp, "nn.sparse_transpose.generic")
 def build_sparse_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The values sorted by their columns; these become the rows, which begin where fewer columns end."""
+    """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
     data, indices, indptr = (emitter.operand(index) for index in range(3))
     (count,), (pointers,) = shape_of(data), shape_of(indptr)
     rows = checked_indices(emitter, row_of_each(emitter, indptr, count), pointers - 1, from_end=False)
@@ -69,10 +69,10 @@ def _number(b: Body, index: SSAValue) -> SSAValue:
 
 
 def row_of_each(emitter: TopiEmitter, indptr: SSAValue, count: Dim) -> SSAValue:
-    """For each of `count` values the row that it is in, for one that is in none the place behind the last row.
+    """Returns the row of each of `count` values; the number of rows for values in no row.
 
-    It is the number of rows that begin before it or with it, less one: those that begin with each are counted, then
-    summed.
+    The row is the number of rows that begin at or before the value, minus one, computed by a histogram and its prefix
+    sums.
     """
     (pointers,) = shape_of(indptr)
     begins = checked_indices(emitter, indptr, count + 1, from_end=False)
@@ -88,7 +88,7 @@ def row_of_each(emitter: TopiEmitter, indptr: SSAValue, count: Dim) -> SSAValue:
 
 
 def _counted_up(emitter: TopiEmitter, places: SSAValue, size: Dim, *, exclusive: bool) -> SSAValue:
-    """For each number below `size` how many of `places` are at most that, or with `exclusive` less."""
+    """Returns the number of `places` that are at most, or with `exclusive` less than, each number below `size`."""
     none = emitter.compute("none", {"k": size}, i64, lambda b: b.constant(0, i64))
 
     def count_one(b: Body) -> tuple[list[SSAValue], SSAValue]:

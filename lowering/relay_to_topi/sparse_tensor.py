@@ -1,4 +1,4 @@
-"""Sparse tensors as lists of places and of values: sparse_to_dense, sparse_reshape."""
+"""Sparse tensors in coordinate format: sparse_to_dense, sparse_reshape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(SparseToDenseOp, "sparse_to_dense.generic")
 @implements(DynSparseToDenseOp, "dyn.sparse_to_dense.named")
 def build_sparse_to_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The default everywhere, then each value at its place; the values are the last operand but the default."""
+    """Fills with the default and scatters the values; the values are the second last operand."""
     (full,) = build_full(emitter)
     indices, values = emitter.operand(0), emitter.operand(len(emitter.op.operands) - 2)
     parts = _parts(emitter, indices, emitter.result_shape)
@@ -40,7 +40,7 @@ def build_sparse_to_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
-    """The indices of all places along each axis of the result, each checked against its extent."""
+    """Returns the indices along each axis of the result, checked against its extent."""
     places = shape_of(indices)
     if len(places) < 2:
         return [checked_indices(emitter, indices, sizes[0], from_end=False)]
@@ -56,7 +56,7 @@ def _parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> lis
 
 @implements(SparseReshapeOp, "sparse_reshape.generic")
 def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The number of a place is a sum of products, its new indices are quotients and remainders; all in 64 bits."""
+    """Computes row-major indices, and new coordinates by quotients and remainders, in 64 bits."""
     indices, old, new = (emitter.operand(index) for index in range(3))
     (count, parts), (rank,) = shape_of(indices), shape_of(new)
     shape = _new_shape(emitter, old, new)
@@ -90,7 +90,7 @@ def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
-    """The new shape in 64 bits, what remains in the place of -1."""
+    """Returns the new shape in 64 bits, with -1 replaced by the remaining extent."""
 
     def is_rest(b: Body, value: SSAValue) -> SSAValue:
         return b.add(CmpiOp(value, b.constant(-1, i64), "eq"))
@@ -114,7 +114,7 @@ def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
 
 
 def _differences(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
-    """In how many extents two shapes differ, or by how many one is longer than the other: 0 of equal ones alone."""
+    """Returns the number of differing extents of two shapes; 0 only if they are equal."""
     (before,), (after,) = shape_of(old), shape_of(new)
 
     def add(b: Body) -> SSAValue:
@@ -131,7 +131,7 @@ def _differences(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue
 
 
 def _inner_counts(emitter: TopiEmitter, shape: SSAValue) -> SSAValue:
-    """For each axis of a shape how many elements one step along it passes."""
+    """Returns the row-major stride of each axis of a shape."""
 
     def multiply(b: Body) -> SSAValue:
         (axis,), (other,) = b.spatial, b.reduction
@@ -144,7 +144,7 @@ def _inner_counts(emitter: TopiEmitter, shape: SSAValue) -> SSAValue:
 
 
 def _at_least_one(b: Body, value: SSAValue) -> SSAValue:
-    """A divisor: an extent of 0 has no places that are divided by it."""
+    """Returns a nonzero divisor; nothing is divided by an extent of 0."""
     return b.maximum(value, b.constant(1, i64))
 
 

@@ -1,4 +1,4 @@
-"""Parts of tensors: slices that are set, windows, and elements at several indices."""
+"""Slice assignment, sliding windows and advanced indexing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(StridedSetOp, "strided_set.generic")
 def build_strided_set(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element of the new part whose place in the slice an element has."""
+    """Reads the new values in the slice, else the data."""
     data, new = emitter.operand(0), emitter.operand(1)
     shape, element, room = shape_of(data), element_of(data), shape_of(new)
     count = emitter.known(emitter.operand(2), "begin")[0]
@@ -45,7 +45,7 @@ def build_strided_set(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _bounds(emitter: TopiEmitter, axis: int, extent: Dim) -> SSAValue:
-    """The first place of a slice along an axis, its stride, which is not 0, and how many places it has."""
+    """Returns the first index of a slice along an axis, its nonzero stride, and its number of elements."""
 
     def bound(b: Body) -> SSAValue:
         begin, end, stride = (convert_scalar(b, b.read(emitter.operand(number), axis), i64) for number in (2, 3, 4))
@@ -75,7 +75,7 @@ def _bounds(emitter: TopiEmitter, axis: int, extent: Dim) -> SSAValue:
 
 @implements(SlidingWindowOp, "sliding_window.generic")
 def build_sliding_window(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at a place of a window."""
+    """Reads the element at an index of a window."""
     data, strides = emitter.operand(0), emitter.ints("strides")
     axis = emitter.integer("axis") % len(shape_of(data))
     count = len(strides)
@@ -90,7 +90,7 @@ def build_sliding_window(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(AdvIndexOp, "adv_index.generic")
 def build_adv_index(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at the indices, each checked where it runs."""
+    """Reads the element at the indices, which are checked at run time."""
     data, *indices = emitter.operands_of_tuple(0)
     shape, result = shape_of(data), emitter.result_shape
     tables = [checked_indices(emitter, each, shape[axis]) for axis, each in enumerate(indices)]

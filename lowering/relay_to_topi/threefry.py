@@ -1,4 +1,4 @@
-"""Threefry of four words of 64 bits, and the keys of random numbers, as scalar ops."""
+"""Threefry with four 64-bit words, and random keys, as scalar ops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Words = Sequence[SSAValue]
 
 
 def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
-    """The four words that a key makes of four."""
+    """Returns the hash of the four words `counter` with `key`."""
     parity = b.constant(PARITY, WORD)
     for word in key:
         parity = b.add(arith.XOrIOp(parity, word))
@@ -33,7 +33,7 @@ def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
 
 
 def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAValue, SSAValue]:
-    """The sum of two words, and what it makes of the second, rotated."""
+    """Returns the sum of two words, and its exclusive or with the rotated second word."""
     total = b.plus(first, second)
     left = b.add(arith.ShLIOp(second, b.constant(count, WORD)))
     right = b.add(arith.ShRUIOp(second, b.constant(64 - count, WORD)))
@@ -41,7 +41,7 @@ def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAV
 
 
 def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The two keys of a split."""
+    """Returns the two keys of a split."""
     zero, next_place = b.constant(0, WORD), [b.constant(1 << 62, WORD), b.constant(0, WORD)]
     new = hashed(b, key[:4], key[4:8])
     begun = [*new, zero, zero, zero, zero, *next_place]
@@ -53,7 +53,7 @@ def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
 
 
 def with_room(b: Body, key: Words, count: int) -> list[SSAValue]:
-    """The key where its counter has room for so many words, else one that begins to count anew."""
+    """Returns the key if its counter has room for `count` words, else a derived key with a counter of 0."""
     zero, ones = b.constant(0, WORD), b.constant(ONES, WORD)
     new = [*hashed(b, key[:4], [*key[4:6], ones, ones]), zero, zero, zero, zero, b.constant(1 << 63, WORD), zero]
     stepped = [*key[:4], *_stepped(b, key), zero, zero, *_shifted(b, key)]
@@ -66,17 +66,17 @@ def _either(b: Body, condition: SSAValue, then: Words, otherwise: Words) -> list
 
 
 def _is_full(b: Body, key: Words) -> SSAValue:
-    """Whether the path has no room for a step."""
+    """Returns whether the path has no room for a step."""
     return b.add(CmpiOp(b.add(arith.OrIOp(key[8], key[9])), b.constant(0, WORD), "eq"))
 
 
 def _stepped(b: Body, key: Words) -> list[SSAValue]:
-    """The path with a step."""
+    """Returns the path with a step."""
     return [b.add(arith.OrIOp(key[4], key[8])), b.add(arith.OrIOp(key[5], key[9]))]
 
 
 def _shifted(b: Body, key: Words) -> list[SSAValue]:
-    """The place of the step behind the next."""
+    """Returns the position of the step after the next."""
     zero, one = b.constant(0, WORD), b.constant(1, WORD)
     is_none, is_last = (b.add(CmpiOp(key[8], number, "eq")) for number in (zero, one))
     halves = [b.add(arith.ShRUIOp(word, one)) for word in key[8:10]]

@@ -22,9 +22,9 @@ INDEX = IndexType()
 
 @implements(TreeLeavesOp, "tree_leaves.generic")
 def build_tree_leaves(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Each step replaces a node by one of its children.
+    """Replaces a node by one of its children in each step.
 
-    The accumulator is the node's distance from its root, since a fold begins with a constant; distances wrap. The last
+    The accumulator is the node's offset from its root, because a fold begins with a constant; offsets wrap. The last
     compute adds the root, whose number is that of the tree.
     """
     data, features, thresholds, children = (emitter.operand(index) for index in range(4))

@@ -1,4 +1,4 @@
-"""Boxes with scores: those above a threshold come to the front, those that overlap better ones are left out."""
+"""Boxes with scores: filtering by threshold and non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 @implements(GetValidCountsOp, "vision.get_valid_counts.generic")
 @in_single
 def build_get_valid_counts(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """What is valid in front, and numbers -1 behind."""
+    """Moves valid boxes to the front, followed by -1."""
     data, threshold = emitter.operand(0), emitter.operand(1)
     shape, element = shape_of(data), element_of(data)
     real: Attribute = f64 if Float64Type() in (element, element_of(threshold)) else f32
@@ -54,7 +54,7 @@ def build_get_valid_counts(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def rows_in_front(emitter: TopiEmitter, data: SSAValue, front: FrontRows) -> SSAValue:
-    """The rows that are kept, in order, and rows of -1."""
+    """Returns the selected rows in order, followed by rows of -1."""
     element = element_of(data)
 
     def number(b: Body) -> SSAValue:
@@ -72,7 +72,7 @@ def rows_in_front(emitter: TopiEmitter, data: SSAValue, front: FrontRows) -> SSA
 @implements(NonMaxSuppressionOp, "vision.non_max_suppression.generic")
 @in_single
 def build_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A sort by score, `topi.suppress` with the classes as kinds, and what is taken in its form."""
+    """Emits a sort by score, `topi.suppress` with classes, and the results in the requested form."""
     data, op = emitter.operand(0), cast(NonMaxSuppressionOp, emitter.op)
     taken = _taken(emitter, _Candidates(emitter))
     brings = op.return_indices.value.data or op.invalid_to_bottom.value.data
@@ -114,7 +114,7 @@ def _as_i32(emitter: TopiEmitter, numbers: SSAValue) -> SSAValue:
 
 
 class _Candidates:
-    """The boxes that take part, by falling score, and what `topi.suppress` wants of them."""
+    """The candidate boxes in descending order of score, and the operands of `topi.suppress`."""
 
     def __init__(self, emitter: TopiEmitter):
         self._emitter, self._data = emitter, emitter.operand(0)
@@ -127,7 +127,7 @@ class _Candidates:
         self.sides = emitter.compute("box_sides", {"b": self._batch, "s": 6, "i": self._boxes}, self._real, self._side)
 
     def _score(self, b: Body) -> SSAValue:
-        """The score of a box that takes part, else 0."""
+        """Returns the score of a candidate, else 0."""
         batch, _, box = b.spatial
         zero = b.constant(0, self._real)
         score = b.read(self._data, batch, box, self._emitter.integer("score_index"))
@@ -140,7 +140,7 @@ class _Candidates:
         return b.add(SelectOp(takes_part, score, zero))
 
     def _best(self, b: Body, scores: SSAValue) -> SSAValue:
-        """The scores in order, 0 behind those that are looked at."""
+        """Returns the sorted scores, with 0 after the `top_k` best."""
         limit, score = self._emitter.integer("top_k"), b.read(scores, *b.spatial)
         if limit <= 0:
             return score
@@ -148,7 +148,7 @@ class _Candidates:
         return b.add(SelectOp(is_best, score, b.constant(0, self._real)))
 
     def _side(self, b: Body) -> SSAValue:
-        """Lower and higher corner, area, and kind."""
+        """Returns a component of a box: lower and higher corner, area, class."""
         batch, number, box = b.spatial
         first = self._emitter.integer("coord_start")
         numbers = [b.read(self._data, batch, box, first + place) for place in range(4)]
@@ -163,7 +163,7 @@ class _Candidates:
 
 
 def _taken(emitter: TopiEmitter, candidates: _Candidates) -> SSAValue:
-    """For each place, by score, the box that is taken there, or -1: (batch, boxes)."""
+    """Returns the selected boxes in descending order of score, -1 for others: (batch, boxes)."""
     data, counts, iou = emitter.operand(0), emitter.operand(1), emitter.operand(4)
     real = element_of(data)
     limits = _most(emitter), emitter.compute("overlap", {}, real, lambda b: _below(b, _threshold(b, iou, real)))
@@ -183,7 +183,7 @@ def _taken(emitter: TopiEmitter, candidates: _Candidates) -> SSAValue:
 
 
 def _most(emitter: TopiEmitter) -> SSAValue:
-    """How many boxes are taken at most."""
+    """Returns the maximum number of selected boxes."""
 
     def fill(b: Body) -> SSAValue:
         most = convert_scalar(b, b.read(emitter.operand(3)), i64)
@@ -198,7 +198,7 @@ def _threshold(b: Body, iou: SSAValue, real: Attribute) -> SSAValue:
 
 
 def _below(b: Body, threshold: SSAValue) -> SSAValue:
-    """The greatest float below one that is positive: what is greater than it is not less than the threshold."""
+    """Returns the greatest float less than a positive threshold, because `topi.suppress` compares with "greater"."""
     real = threshold.type
     bits = IntegerType(real.bitwidth) if isinstance(real, AnyFloat) else i64
     lower = b.minus(b.add(arith.BitcastOp(threshold, bits)), b.constant(1, bits))

@@ -1,4 +1,4 @@
-"""Boxes of single-shot detectors: around the places of an image, and where predictions move them."""
+"""Boxes of single-shot detectors: anchors, and their transformation by predictions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 @implements(MultiboxPriorOp, "vision.multibox_prior.generic")
 @in_single
 def build_multibox_prior(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The centre of the place, and half of the side of the box, to the one side or the other."""
+    """Computes the corners of boxes from centres and half sides."""
     _, _, height, width = shape_of(emitter.operand(0))
     sizes, ratios, steps, offsets = (
         np.array(floats(emitter.op.properties[name])) for name in ("sizes", "ratios", "steps", "offsets")
@@ -62,7 +62,7 @@ def build_multibox_prior(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
-    """The value of that number."""
+    """Selects value `number`."""
     result, index = values[-1], b.index(number)
     for place, value in reversed(list(enumerate(values[:-1]))):
         is_it = b.add(CmpiOp(index, b.constant(place, IndexType()), "eq"))
@@ -71,14 +71,14 @@ def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def between_0_and_1(b: Body, value: SSAValue) -> SSAValue:
-    """A float brought between 0 and 1."""
+    """Clamps a float to [0, 1]."""
     return b.minimum(b.maximum(value, b.constant(0, value.type)), b.constant(1, value.type))
 
 
 @implements(MultiboxTransformLocOp, "vision.multibox_transform_loc.generic")
 @in_single
 def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The best class of each box, then the rows of those that are kept, or of all."""
+    """Emits the best class of each box, then the rows of the kept boxes, or of all."""
     best, best_class = _best_classes(emitter)
     spatial, real, keeps_all = variables("i", shape_of(best)), element_of(best), emitter.flag("keep_background")
 
@@ -114,9 +114,9 @@ def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
-    """The greatest probability of each box, -1 without one, and the first class that has it; without the background.
+    """Returns the greatest probability of each box, at least -1, and the first class with it, except the background.
 
-    With `keep_background` it counts, as class 0.
+    With `keep_background` the background is class 0.
     """
     scores = emitter.operand(0)
     (batch, classes, boxes), real = shape_of(scores), element_of(scores)
@@ -141,7 +141,7 @@ def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
 
 
 def _moved_side(emitter: TopiEmitter, b: Body, image: AffineExpr, box: AffineExpr, end: int) -> SSAValue:
-    """A side of an anchor after what is predicted: left, top, right or bottom."""
+    """Returns a coordinate of a transformed anchor: left, top, right or bottom."""
     predictions, anchors = emitter.operand(1), emitter.operand(2)
     axis, real, variances = end % 2, element_of(anchors), floats(emitter.op.properties["variances"])
     low, high = (b.read(anchors, 0, box, side) for side in (axis, axis + 2))

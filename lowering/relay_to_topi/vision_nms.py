@@ -1,4 +1,4 @@
-"""`relay.vision.all_class_non_max_suppression`: boxes are sorted by score, and each is held against those selected."""
+"""`relay.vision.all_class_non_max_suppression`: a sort by score and `topi.suppress`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(AllClassNonMaxSuppressionOp, "vision.all_class_non_max_suppression.generic")
 def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The rows of what is selected, and their number."""
+    """Emits the rows of selected boxes and their number."""
     by_score = emitter.insert(SortOp(_scores(emitter), 2, descending=True))
     most = emitter.compute("most", {}, i64, lambda b: convert_scalar(b, b.read(emitter.operand(2)), i64))
     limits = most, emitter.operand(3), emitter.operand(4)
@@ -32,7 +32,7 @@ def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAVal
 
 
 def _scores(emitter: TopiEmitter) -> SSAValue:
-    """The scores with -inf for NaN: both are never selected, and -inf is sorted after the candidates."""
+    """Returns the scores with -inf for NaN; -inf is sorted last and never selected."""
     scores = emitter.operand(1)
     element = element_of(scores)
 
@@ -45,7 +45,7 @@ def _scores(emitter: TopiEmitter) -> SSAValue:
 
 
 def _sides(emitter: TopiEmitter) -> SSAValue:
-    """The lower and the higher corner of each box, and its area, NaN where there is none: (batch, number, box)."""
+    """Returns the lower and higher corner and the area (NaN if not positive) of boxes: (batch, number, box)."""
     boxes = emitter.operand(0)
     (batch, count, _), element = shape_of(boxes), element_of(boxes)
 
@@ -73,7 +73,7 @@ def _sides(emitter: TopiEmitter) -> SSAValue:
 
 
 def _rows(emitter: TopiEmitter, order: SSAValue, found: PositionsOp) -> SSAValue:
-    """Batch, class and box of each position."""
+    """Returns batch, class and box of each position."""
     _, classes, count = (divisor(extent) for extent in shape_of(order))
 
     def index(b: Body) -> SSAValue:
@@ -93,6 +93,6 @@ def _rows(emitter: TopiEmitter, order: SSAValue, found: PositionsOp) -> SSAValue
         is_used = is_below_count(b, b.index(row), found.count)
         return b.guard(is_used, i64, read, lambda: b.constant(0, i64))
 
-    # Boxes and scores may say their number in different words; the rows are as many as the op's type says.
+    # Boxes and scores may have different expressions for their number; the op's type has the right one.
     rows = {"i": emitter.extents(0)[0], "j": 3}
     return emitter.compute("selected_indices", rows, i64, index)

@@ -1,4 +1,4 @@
-"""`relay.vision.proposal`: anchors moved as predicted, sorted by score, and held against those that are taken."""
+"""`relay.vision.proposal`: anchors transformed by predictions, sorted by score and suppressed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 @implements(ProposalOp, "vision.proposal.generic")
 @in_single
 def build_proposal(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The boxes that are taken, one after the other, from the first on again where there are too few."""
+    """Emits the selected boxes in order, repeated if there are too few."""
     boxes = _Boxes(emitter)
     order, kept = boxes.taken()
     front = FrontRows(emitter, kept)
@@ -52,7 +52,7 @@ def build_proposal(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 class _Boxes:
-    """The boxes of all anchors: the places of the image of features in order, and at each the anchors."""
+    """The boxes of all anchors, in order of pixels of the feature image and anchors of each pixel."""
 
     def __init__(self, emitter: TopiEmitter):
         self._emitter, self._op = emitter, cast(ProposalOp, emitter.op)
@@ -65,7 +65,7 @@ class _Boxes:
         self.ends = emitter.compute("boxes", spatial, self.real, self._end)
 
     def taken(self) -> tuple[SSAValue, SSAValue]:
-        """The boxes by falling score, and which of these are taken: (images, boxes) both."""
+        """Returns the boxes in descending order of score, and whether they are selected: both (images, boxes)."""
         emitter, real = self._emitter, self.real
         rows = {"b": self._batch, "c": 1, "i": self._boxes}
         sort = emitter.insert(SortOp(emitter.compute("scores", rows, real, self._score), 2, descending=True))
@@ -80,12 +80,12 @@ class _Boxes:
         return order, emitter.compute("taken", flat, i1, lambda b: b.read(kept, b.spatial[0], 0, b.spatial[1]))
 
     def _place(self, b: Body, box: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
-        """The anchor, the row and the column of a box."""
+        """Returns the anchor, the row and the column of a box."""
         place, width = box // len(self._anchors), divisor(self._width)
         return box % len(self._anchors), b.quotient(place, width), b.remainder(place, width)
 
     def _cut_end(self, b: Body) -> SSAValue:
-        """Left, top, right and bottom after what is predicted, within the image."""
+        """Returns a coordinate of a transformed box (left, top, right, bottom), clipped to the image."""
         image, end, box = b.spatial
         ends = [self._moved_end(b, image, box, number) for number in range(4)]
         zero, one = b.constant(0, self.real), b.constant(1, self.real)
@@ -94,7 +94,7 @@ class _Boxes:
         return chosen(b, end, [b.maximum(b.minimum(*pair), zero) for pair in zip(ends, limits, strict=True)])
 
     def _moved_end(self, b: Body, image: AffineExpr, box: AffineExpr, end: int) -> SSAValue:
-        """An end of a moved anchor."""
+        """Returns a coordinate of a transformed anchor."""
         anchor, *places = self._place(b, box)
         axis, stride = end % 2, b.constant(self._emitter.integer("feature_stride"), self.real)
         shift = b.times(as_number(b, places[1 - axis], self.real), stride)
@@ -116,7 +116,7 @@ class _Boxes:
         return b.minus(centre, away) if end < 2 else b.plus(centre, away)
 
     def _is_small(self, b: Body, image: AffineExpr, box: AffineExpr) -> SSAValue:
-        """Whether a box within the image is narrower or lower than the least size."""
+        """Returns whether the width or height of a clipped box is less than the minimum."""
         least, one = self._least(b, image), b.constant(1, self.real)
         ends = [b.read(self._cut, image, end, box) for end in range(4)]
         extents = [b.plus(b.minus(ends[axis + 2], ends[axis]), one) for axis in (0, 1)]
@@ -127,7 +127,7 @@ class _Boxes:
         return b.times(b.read(self._info, image, 2), b.constant(self._emitter.integer("rpn_min_size"), self.real))
 
     def _end(self, b: Body) -> SSAValue:
-        """The same, enlarged where the box is small."""
+        """Returns a coordinate of a clipped box, enlarged if the box is small."""
         image, end, box = b.spatial
         value, least = b.read(self._cut, image, end, box), self._least(b, image)
         factor = chosen(b, end, [b.constant(each, self.real) for each in (-0.5, -0.5, 0.5, 0.5)])
@@ -135,7 +135,7 @@ class _Boxes:
         return b.add(SelectOp(self._is_small(b, image, box), large, value))
 
     def _score(self, b: Body) -> SSAValue:
-        """The score of a box: -1 if it does not count, -inf for NaN, which is never taken."""
+        """Returns the score of a box: -1 if it is invalid, -inf for NaN, which is never selected."""
         image, _, box = b.spatial
         anchor, row, column = self._place(b, box)
         score = b.read(self._scores, image, anchor + len(self._anchors), row, column)
@@ -149,7 +149,7 @@ class _Boxes:
         return b.add(SelectOp(outside, b.constant(-1, self.real), known))
 
     def _best(self, b: Body, scores: SSAValue) -> SSAValue:
-        """The scores in order, NaN behind those that are looked at."""
+        """Returns the sorted scores, with NaN after the `rpn_pre_nms_top_n` best."""
         limit, score = self._emitter.integer("rpn_pre_nms_top_n"), b.read(scores, *b.spatial)
         if limit <= 0:
             return score
@@ -157,7 +157,7 @@ class _Boxes:
         return b.add(SelectOp(is_best, score, b.constant(float("nan"), self.real)))
 
     def _side(self, b: Body) -> SSAValue:
-        """What `topi.suppress` wants of a box, both ends counted: the area is NaN where there is none."""
+        """Returns a component of a box for `topi.suppress`, with inclusive ends; area NaN if not positive."""
         image, number, box = b.spatial
         ends = [b.read(self.ends, image, end, box) for end in range(4)]
         sides = [*ends[:2], *(b.plus(end, b.constant(1, self.real)) for end in ends[2:])]

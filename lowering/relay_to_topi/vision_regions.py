@@ -1,4 +1,4 @@
-"""The regions that ops of vision read images in."""
+"""Regions of images for vision ops."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 
 FAR = 1 << 40
-"""Places farther outside are taken to be here."""
+"""Coordinates farther outside are clamped to this."""
 
 
 class Regions:
-    """The regions of an op, and the images that they lie in."""
+    """The regions of an op, and their images."""
 
     def __init__(self, emitter: TopiEmitter):
         self.emitter, self.op = emitter, cast(RegionOp, emitter.op)
@@ -37,34 +37,34 @@ class Regions:
 
     def _image(self, b: Body) -> SSAValue:
         number = convert_scalar(b, b.read(self.rois, b.spatial[0], 0), f64)
-        # What is not a number is no image.
+        # NaN is not a valid image index.
         number = between(b, number, b.constant(-1, f64), b.constant(FAR, f64))
         return b.checked_index(b.add(arith.FPToSIOp(number, i64)), shape_of(self.data)[0])
 
     def corner(self, b: Body, region: AffineExpr, number: int) -> SSAValue:
-        """A number of a region times the scale."""
+        """Returns a number of a region times the scale."""
         value = convert_scalar(b, b.read(self.rois, region, number), self.real)
         return b.times(value, b.constant(self.emitter.number("spatial_scale"), self.real))
 
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
-        """An element of a region's image, in the type of the sums."""
+        """Reads an element of a region's image in the type of the sums."""
         at: list[IndexLike] = [b.as_index(b.read(self.images, region)), 0, 0, 0]
         for axis, index in zip(self.op.image_axes, (channel, row, column), strict=True):
             at[axis] = index
         return convert_scalar(b, b.read(self.data, *at), self.real)
 
     def of_point(self, b: Body) -> tuple[AffineExpr, AffineExpr, AffineExpr, AffineExpr]:
-        """Region, channel, row and column of a point of the result."""
+        """Returns region, channel, row and column of the current point."""
         channel, row, column = (b.spatial[axis] for axis in self.op.image_axes)
         return b.spatial[0], channel, row, column
 
 
 def between(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
-    """A float brought between two others; the lower one for NaN."""
+    """Clamps a float; NaN becomes the lower bound."""
     value = b.add(SelectOp(b.add(arith.CmpfOp(value, low, "ogt")), value, low))
     return b.add(SelectOp(b.add(arith.CmpfOp(value, high, "olt")), value, high))
 
 
 def as_number(b: Body, index: IndexLike, type: Attribute) -> SSAValue:
-    """An index as a number of a scalar type."""
+    """Converts an index to a scalar type."""
     return convert_scalar(b, b.add(arith.IndexCastOp(b.index(index), i64)), type)

@@ -1,4 +1,4 @@
-"""`relay.vision.regular_non_max_suppression`: suppression class by class, then the best of all classes."""
+"""`relay.vision.regular_non_max_suppression`: suppression for each class, then the best of all classes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 @implements(RegularNonMaxSuppressionOp, "vision.regular_non_max_suppression.generic")
 @in_single
 def build_regular_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The detections in the order of a sort of what all classes select."""
+    """Emits the detections in the order of a sort over all classes."""
     return _Detections(emitter).results()
 
 
 class _Detections:
-    """The scores of each class in order, what of them is selected, and the order of that over all classes."""
+    """The sorted scores of each class, the selected boxes, and their order over all classes."""
 
     def __init__(self, emitter: TopiEmitter):
         self._emitter, self._boxes = emitter, emitter.operand(0)
@@ -49,7 +49,7 @@ class _Detections:
         )
 
     def _candidate(self, b: Body) -> SSAValue:
-        """The score of a candidate, else -inf, which is sorted last and never selected."""
+        """Returns the score of a candidate, else -inf, which is sorted last and never selected."""
         image, number, box = b.spatial
         scores = self._emitter.operand(1)
         score = b.read(scores, image, box, number + b.expr(shape_of(scores)[2] - self._classes))
@@ -58,7 +58,7 @@ class _Detections:
         return b.add(SelectOp(is_candidate, score, b.constant(float("-inf"), self._real)))
 
     def _suppressed(self) -> SSAValue:
-        """Whether the box in each place is selected: (batch, classes, place)."""
+        """Returns whether each sorted box is selected: (batch, classes, index)."""
         sides = self._emitter.compute("box_sides", {"b": self._batch, "s": 5, "i": self._count}, self._real, self._side)
         values: dict[str, tuple[float, Attribute]] = {
             "most": (self._emitter.integer("max_detections_per_class"), i64),
@@ -72,7 +72,7 @@ class _Detections:
         return self._emitter.compute(name, {}, type, lambda b: b.constant(value, type))
 
     def _side(self, b: Body) -> SSAValue:
-        """Lower and higher corner, and the area, NaN of a box whose corners are the wrong way around."""
+        """Returns a component of a box: lower and higher corner, and the area, NaN if the corners are exchanged."""
         image, number, box = b.spatial
         sides = [b.read(self._boxes, image, box, side) for side in range(4)]
         lengths = [b.minus(sides[axis + 2], sides[axis]) for axis in (0, 1)]
@@ -82,7 +82,7 @@ class _Detections:
         return chosen(b, number, [*sides, b.add(SelectOp(has_lengths, b.times(*lengths), nan))])
 
     def _at(self, b: Body, image: AffineExpr, place: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
-        """Image, class, and place among its boxes, of a place among those of all classes."""
+        """Returns image, class, and index among its boxes, for an index among those of all classes."""
         count = divisor(self._count)
         return image, b.quotient(place, count), b.remainder(place, count)
 
@@ -96,7 +96,7 @@ class _Detections:
         return b.plus(b.accumulators[0], convert_scalar(b, is_kept, i64))
 
     def _detected(self, field: int, fill: Callable[[Body, tuple[AffineExpr, ...]], SSAValue]) -> SSAValue:
-        """A field of the result: `fill` gets the place of a detection; there are zeros behind the last."""
+        """Emits a field of the result: `fill` receives the indices of a detection; unused elements are zero."""
         element = self._emitter.result_types[field].element_type
 
         def number(b: Body) -> SSAValue:
@@ -114,7 +114,7 @@ class _Detections:
         )
 
     def results(self) -> list[SSAValue]:
-        """Boxes, classes, scores, numbers."""
+        """Returns boxes, classes, scores and numbers."""
 
         def side(b: Body, at: tuple[AffineExpr, ...]) -> SSAValue:
             box = b.as_index(b.add(IndexCastOp(b.read(self._by_class.indices, *at), IndexType())))

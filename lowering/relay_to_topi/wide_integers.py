@@ -1,4 +1,4 @@
-"""Sums of integers that their own type may not hold: taken in 64 bits, and converted once at the end."""
+"""Sums of integers that may overflow their type: computed in 64 bits and converted once at the end."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from xrelay.dialects.topi.scalars import convert_scalar
 
 
 def in_long(build: Build) -> Build:
-    """`build`, with integer operands widened to i64 before, and its results converted back; others as they are."""
+    """Wraps `build` to widen integer operands to i64 and convert the results back."""
     return _LONG.around(build)
 
 
 def is_whole(element: Attribute) -> bool:
-    """Whether an element type is one of integers; booleans are none."""
+    """Returns whether an element type is an integer type other than boolean."""
     return isinstance(element, IntegerType) and element.width.data > 1
 
 

@@ -1,10 +1,10 @@
-"""Sums of f16 and bf16: taken in f32 and rounded once at the end.
+"""Sums of f16 and bf16: computed in f32 and rounded once at the end.
 
-An accumulator of eleven (bf16: eight) bits stands still once it is a thousand times larger than what is added, and each
-step rounds. So an implementation that adds up is written once, for any float type, and decorated with `in_single` here:
-for half precision it gets operands widened to f32, gives f32, and its result is rounded. This is what Relay's
-ToMixedPrecision does (`accumulation_dtype`), what onnxruntime does on CPUs without half arithmetic (it casts around the
-node), and what the interpreter computes. Maxima and minima are exact in any type and stay as they are.
+An accumulator with 11 significant bits (bf16: 8) no longer changes once it is thousands of times (bf16: hundreds)
+greater than the terms, and each step rounds. So an implementation with sums is written once for any float type and
+decorated with `in_single`: for half precision its operands are widened to f32, and its f32 result is rounded. Relay's
+ToMixedPrecision does the same (`accumulation_dtype`), as do onnxruntime on CPUs without half arithmetic (with casts
+around the node) and the interpreter. Maxima and minima are exact in any type and not decorated.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from xrelay.dialects.topi.build import Body
 
 
 def in_single(build: Build) -> Build:
-    """`build`, with half-precision operands widened before and its results rounded after."""
+    """Wraps `build` to widen half-precision operands and round the results."""
     return _SINGLE.around(build)
 
 
 def into_single(build: Build) -> Build:
-    """`build`, which widens what it multiplies itself, with results of f32 that are rounded after."""
+    """Wraps `build`, which widens its factors itself, to round its f32 results."""
     return _SINGLE.around(build, operands=False)
 
 

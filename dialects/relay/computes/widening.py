@@ -1,4 +1,4 @@
-"""Implementations that compute in a wider element type than the op has: it is widened before and converted after."""
+"""Implementations that compute in a wider element type: operands are widened and results converted back."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from xrelay.dialects.topi.shapes import shape_of
 
 @dataclass(frozen=True)
 class Widening:
-    """Element types that are computed in a wider one."""
+    """A set of element types, and the wider type in which they are computed."""
 
     is_narrow: Callable[[Attribute], bool]
-    """Whether an element type is one of them."""
+    """Whether an element type is in the set."""
     wide: Attribute
-    """The element type that they are computed in."""
+    """The wider element type."""
     convert: Callable[[Body, SSAValue, Attribute], SSAValue]
-    """Adds what converts an element to a type."""
+    """Emits the conversion of an element to a type."""
     labels: tuple[str, str]
-    """What the computes that widen operands, and those that convert results, are called."""
+    """The labels of the computes that widen operands and convert results."""
 
     def around(self, build: Build, *, operands: bool = True) -> Build:
-        """`build`, with its results converted back; unless `operands` is false these are widened for it."""
+        """Wraps `build` to convert its results back, and to widen its operands unless `operands` is false."""
 
         @wraps(build)
         def build_wide(emitter: TopiEmitter) -> Sequence[SSAValue]:
@@ -41,7 +41,7 @@ class Widening:
         return build_wide
 
     def converted(self, emitter: TopiEmitter, value: SSAValue, element: Attribute, label: str) -> SSAValue:
-        """A compute that converts every element, where they are of another type."""
+        """Converts every element, if the type differs."""
         if element_of(value) == element:
             return value
 
@@ -52,7 +52,7 @@ class Widening:
 
 
 class WideEmitter(TopiEmitter):
-    """Shows an implementation wide results where the relay op's are narrow, and such operands if it is asked to."""
+    """An emitter that presents narrow results of the relay op, and optionally its operands, as wide."""
 
     def __init__(self, emitter: TopiEmitter, widening: Widening, *, operands: bool):
         super().__init__(emitter.op, emitter.inserter)
@@ -60,7 +60,7 @@ class WideEmitter(TopiEmitter):
         self._wide: dict[SSAValue, SSAValue] = {}
 
     def checked(self, value: SSAValue) -> SSAValue:
-        """`value`, wide; it is widened where it is read."""
+        """Returns `value`, widened if it is narrow."""
         narrow, widening = super().checked(value), self._widening
         if not self._widens_operands or not widening.is_narrow(element_of(narrow)):
             return narrow
@@ -70,7 +70,7 @@ class WideEmitter(TopiEmitter):
 
     @cached_property
     def result_types(self) -> list[TensorType[Attribute]]:
-        """The types of the op's tensors, wide."""
+        """The types of the op's tensors, widened."""
         return [
             tensor_type(shape_of_type(type), self._widening.wide)
             if self._widening.is_narrow(type.element_type)
