@@ -1,1 +1,1 @@
-"""How each operator is differentiated, a file for each family of operators; the folder is imported whole."""
+"""The gradient rules of operators, with one file for each family. All files of the folder are imported."""

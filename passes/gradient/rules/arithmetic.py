@@ -1,4 +1,4 @@
-"""Sums, products, powers and choices of two operands, which are repeated to one shape."""
+"""Binary arithmetic, maxima and minima with broadcasting."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(AddOp)
 def add(op: AddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient itself for both."""
+    """Returns the gradient for both operands."""
     return [emit.sum_like(gradient, op.lhs), emit.sum_like(gradient, op.rhs)]
 
 
 @differentiates(SubtractOp)
 def subtract(op: SubtractOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient, and what is its negative."""
+    """Returns the gradient and its negative."""
     return [emit.sum_like(gradient, op.lhs), emit.sum_like(emit.op("negative", gradient), op.rhs)]
 
 
 @differentiates(MultiplyOp)
 def multiply(op: MultiplyOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient times the other factor."""
+    """Returns the gradient times the other factor."""
     left, right = emit.op("multiply", gradient, op.rhs), emit.op("multiply", gradient, op.lhs)
     return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
 
 
 @differentiates(DivideOp)
 def divide(op: DivideOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient over the divisor y, and that times -x / y."""
+    """Returns the gradient divided by the divisor y, and that times -x / y."""
     left = emit.op("divide", gradient, op.rhs)
     right = emit.op("negative", emit.op("divide", emit.op("multiply", gradient, op.result), op.rhs))
     return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
@@ -47,7 +47,7 @@ def divide(op: DivideOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @differentiates(ModOp, FloorModOp)
 def remainder(op: ModOp | FloorModOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient, and its negative as many times as the divisor was taken away."""
+    """Returns the gradient, and its negative times the integer quotient."""
     times = emit.op("divide", emit.op("subtract", op.lhs, op.result), op.rhs)
     right = emit.op("negative", emit.op("multiply", gradient, times))
     return [emit.sum_like(gradient, op.lhs), emit.sum_like(right, op.rhs)]
@@ -55,7 +55,7 @@ def remainder(op: ModOp | FloorModOp, gradient: SSAValue, emit: GradientEmitter)
 
 @differentiates(PowerOp)
 def power(op: PowerOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Y · x^(y-1) of the base x, 0 where y is; x^y · ln(x) of the exponent y, 0 where x is not positive."""
+    """The derivative is y · x^(y-1) for the base x, 0 if y = 0; x^y · ln(x) for the exponent y, 0 if x ≤ 0."""
     zero = emit.op("equal", op.rhs, 0)
     lower = emit.op("where", zero, emit.ones_like(op.rhs), emit.op("subtract", op.rhs, 1))
     base = emit.op("multiply", op.rhs, emit.op("power", op.lhs, lower))
@@ -68,13 +68,13 @@ def power(op: PowerOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(MaximumOp)
 def maximum(op: MaximumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient for the operand that was chosen; of equal ones, the left."""
+    """Returns the gradient for the selected operand; for equal operands, the left one."""
     return _chosen(op, emit.op("greater_equal", op.lhs, op.rhs), gradient, emit)
 
 
 @differentiates(MinimumOp)
 def minimum(op: MinimumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient for the operand that was chosen; of equal ones, the left."""
+    """Returns the gradient for the selected operand; for equal operands, the left one."""
     return _chosen(op, emit.op("less_equal", op.lhs, op.rhs), gradient, emit)
 
 

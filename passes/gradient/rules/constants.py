@@ -1,4 +1,4 @@
-"""Operators whose result stays the same where operands change a little: their gradients are 0."""
+"""Operators whose derivative is 0 almost everywhere."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
 
 @differentiates(*COMPARISONS, *LOGIC, *STEPS, *PLACES, *SHAPES)
 def constant(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """None of all operands."""
+    """Returns None for all operands."""
     return [None] * len(op.operands)

@@ -1,4 +1,4 @@
-"""Morphological dilation: of each window the element whose sum with the weight is the greatest has the gradient."""
+"""Morphological dilation: the gradient of a window belongs to the element with the greatest sum with the weight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(Dilation2DOp)
 def dilation2d(op: Dilation2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The element and the weight of the first tap that gives the result; the zeros around the data keep theirs."""
+    """Adds the gradient to the element and the weight of the first tap whose sum is the result; padding is ignored."""
     plain, back = [0, *op.image_axes], [[0, *op.image_axes].index(axis) for axis in range(4)]
     data, result, given = (_moved(value, plain, emit) for value in (op.data, op.result, gradient))
     data, weight = emit.cast_like(data, given), _moved(emit.cast_like(op.weight, given), op.weight_axes, emit)
@@ -61,7 +61,7 @@ def _padded(op: Dilation2DOp, value: SSAValue, emit: GradientEmitter) -> SSAValu
 def _seen(
     op: Dilation2DOp, value: SSAValue, tap: tuple[int, ...], counts: Sequence[int], emit: GradientEmitter
 ) -> SSAValue:
-    """What a tap of all windows sees."""
+    """Returns the elements under a tap in all windows."""
     strides = ints(op.strides)
     begin = [step * place for step, place in zip(ints(op.dilations), tap, strict=True)]
     end = [first + (count - 1) * step + 1 for first, count, step in zip(begin, counts, strides, strict=True)]
@@ -69,5 +69,5 @@ def _seen(
 
 
 def _tap_of(weight: SSAValue, tap: tuple[int, ...], emit: GradientEmitter) -> SSAValue:
-    """The weight of a tap in each channel."""
+    """Returns the weight of a tap in each channel."""
     return emit.op("strided_slice", weight, begin=list(tap), end=[place + 1 for place in tap], axes=[1, 2])

@@ -1,4 +1,4 @@
-"""Sums of products with named axes: the gradient of a factor is one too, of the gradient and the other factors."""
+"""Sums of products with labelled axes: the gradient of a factor is an einsum of the gradient and the other factors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(EinsumOp)
 def einsum(op: EinsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Of each factor the sum of products of the gradient and the other factors, over the labels that it lacks."""
+    """Returns for each factor the einsum of the gradient and the other factors, summed over labels that it lacks."""
     factors = [emit.item(op.data, number) for number in range(field_count(op.data) or 0)]
     equation = op.labelled([len(emit.shape(each)) for each in factors])
     work = _Work(op, factors, equation, _letters(equation), emit)
@@ -28,7 +28,7 @@ def einsum(op: EinsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @dataclass(frozen=True)
 class _Work:
-    """The factors of an einsum, with a letter for each of their labels."""
+    """The factors of an einsum, with a letter for each label."""
 
     op: EinsumOp
     factors: Sequence[SSAValue]
@@ -37,7 +37,7 @@ class _Work:
     emit: GradientEmitter
 
     def of_factor(self, number: int, gradient: SSAValue) -> SSAValue:
-        """The gradient of one factor."""
+        """Returns the gradient of one factor."""
         rows = list(zip(self.equation.operands, self.factors, strict=True))
         (own, factor), others = rows[number], rows[:number] + rows[number + 1 :]
         labels = list(dict.fromkeys(own))
@@ -57,7 +57,7 @@ class _Work:
         return self.emit.broadcast_like(found, factor)
 
     def _on_diagonals(self, value: SSAValue, labels: list[str], own: Sequence[str], factor: SSAValue) -> SSAValue:
-        """The gradient where the indices of one label are equal, and zeros elsewhere."""
+        """Returns the gradient on diagonals (equal indices of the same label), and zeros elsewhere."""
         free = (letter for letter in ascii_letters if letter not in self.letters.values())
         axes, terms, factors = list[str](), ["".join(self.letters[label] for label in labels)], [value]
         for label, extent in zip(own, self.emit.shape(factor), strict=True):
@@ -78,7 +78,7 @@ class _Work:
 
 
 def _letters(equation: Equation) -> dict[str, str]:
-    """A letter for each label: those of axes behind an ellipsis have none of their own."""
+    """Returns a letter for each label, including axes of an ellipsis."""
     labels = dict.fromkeys(label for labels in equation.operands for label in labels)
     free = (letter for letter in ascii_letters if letter not in labels)
     return {label: label if label.isalpha() else next(free) for label in labels}

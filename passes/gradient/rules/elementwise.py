@@ -1,4 +1,4 @@
-"""Functions of one element x: the gradient times the derivative, from the result r where that is cheaper."""
+"""Functions of one element x: the gradient times the derivative, in terms of the result r if that is cheaper."""
 
 from __future__ import annotations
 
@@ -84,19 +84,19 @@ def erf(op: ErfOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(AbsOp)
 def absolute(op: AbsOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The derivative is -1 where x < 0, else 1."""
+    """The derivative is -1 if x < 0, else 1."""
     return [emit.op("where", emit.op("less", op.data, 0), emit.op("negative", gradient), gradient)]
 
 
 @differentiates(ReluOp)
 def relu(op: ReluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The derivative is 0 where x < 0, else 1."""
+    """The derivative is 0 if x < 0, else 1."""
     return [emit.op("where", emit.op("less", op.data, 0), emit.zeros_like(gradient), gradient)]
 
 
 @differentiates(ClipOp)
 def clip(op: ClipOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """0 where x lies beyond a bound, else 1; a bound that no integer reaches is the last one of the type."""
+    """The derivative is 0 if x is beyond a bound, else 1; bounds out of range are clamped to the type."""
     low, high = (emit.nearest_scalar(bound.value.data, op.data) for bound in (op.a_min, op.a_max))
     below, above = emit.op("less", op.data, low), emit.op("greater", op.data, high)
     return [emit.op("where", emit.op("logical_or", below, above), emit.zeros_like(gradient), gradient)]

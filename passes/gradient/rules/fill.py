@@ -1,4 +1,4 @@
-"""Operators that fill a tensor from numbers: each number has the sum of what it gave."""
+"""Operators that fill a tensor from scalars: the gradient of a scalar is the sum over its uses."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(FullOp)
 def full(op: FullOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum."""
+    """Returns the sum of the gradient."""
     return [emit.cast_like(emit.op("sum", gradient), op.fill_value)]
 
 
 @differentiates(FullLikeOp)
 def full_like(op: FullLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum for the number; the data have none."""
+    """Returns the sum of the gradient for the scalar, None for the data."""
     return [None, emit.cast_like(emit.op("sum", gradient), op.fill_value)]
 
 
 @differentiates(DynFullOp)
 def dyn_full(op: DynFullOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum for the number; the shape has none."""
+    """Returns the sum of the gradient for the scalar, None for the shape."""
     return [emit.cast_like(emit.op("sum", gradient), op.fill_value), None]
 
 
 @differentiates(ArangeOp)
 def arange(op: ArangeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum of the start, and of the step the sum in which each element counts by its place; the end has none."""
+    """Returns the sum of the gradient for the start, the sum weighted by index for the step, and None for the end."""
     places = emit.op("cumsum", emit.ones_like(gradient), axis=0, exclusive=True)
     start, step = emit.op("sum", gradient), emit.op("sum", emit.op("multiply", gradient, places))
     return [emit.cast_like(start, op.start), None, emit.cast_like(step, op.step)]

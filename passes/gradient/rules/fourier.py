@@ -1,4 +1,4 @@
-"""The discrete Fourier transform, of whole signals and of frames."""
+"""Discrete Fourier transforms of signals and of frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(DFTOp)
 def dft(op: DFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The transform with the other sign, which the inverse divides by the number of elements and the other does not."""
+    """Returns the transform of the opposite direction, corrected by the factor n of the inverse transform."""
     inverse = bool(op.inverse.value.data)
     parts = [emit.item(gradient, number) for number in range(2)]
     turned = emit.op("dft", *parts, inverse=not inverse)
@@ -25,12 +25,12 @@ def dft(op: DFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(STFTOp)
 def stft(op: STFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The frames' gradients, times the window added up where frames overlap, and times the frames for the window."""
+    """Returns the gradients of frames times the window, summed per element, and times the frames, summed."""
     size, length = op.n_fft.value.data, op.win_length.value.data
     rank = len(emit.shape(op.data))
     angles = 2 * np.pi / length * np.outer(np.arange(_frequencies(op)), np.arange(length))
     scale = 1 / np.sqrt(size) if op.normalized.value.data else 1.0
-    # (…, frequencies, frames, 2) as the real and the imaginary part of (…, frames, frequencies).
+    # Converts (…, frequencies, frames, 2) to real and imaginary parts of shape (…, frames, frequencies).
     parts = [emit.op("take", gradient, _place(number, emit), axis=-1) for number in range(2)]
     order = [*range(rank - 1), rank, rank - 1]
     real, imaginary = (emit.op("transpose", part, axes=order) for part in parts)
@@ -48,7 +48,7 @@ def _frequencies(op: STFTOp) -> int:
 
 
 def _frames(op: STFTOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The frames of a signal, as long as the window."""
+    """Returns the frames of a signal, cut to the length of the window."""
     axis, length = len(emit.shape(value)) - 1, op.win_length.value.data
     window, strides = [op.n_fft.value.data], [op.hop_length.value.data]
     whole = emit.op("sliding_window", value, axis=axis, window_shape=window, strides=strides)

@@ -1,4 +1,4 @@
-"""Operators that read at indices: the gradients of all that was read from one place are added up there."""
+"""Operators that read at indices: the gradient of an element is the sum over all its reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(WhereOp)
 def where(op: WhereOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient for what was chosen; the condition has none."""
+    """Returns the gradient for the selected elements, None for the condition."""
     zeros = emit.zeros_like(gradient)
     x, y = emit.op("where", op.condition, gradient, zeros), emit.op("where", op.condition, zeros, gradient)
     return [None, emit.sum_like(x, op.x), emit.sum_like(y, op.y)]
@@ -22,7 +22,7 @@ def where(op: WhereOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(TakeOp)
 def take(op: TakeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Added to zeros along the axis, which is brought to the front for that; the indices have none."""
+    """Returns a scatter-add along the axis, which is moved to the front; None for the indices."""
     rank, places = len(emit.shape(op.data)), len(emit.shape(op.indices))
     axis, batch = op.axis_and_batch(rank, places)
     if batch:
@@ -40,7 +40,7 @@ def take(op: TakeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 def _inside(op: TakeOp, extent: Dim, emit: GradientEmitter) -> SSAValue:
-    """The indices that `op` reads at; with the mode "raise" it has failed where they are out of range."""
+    """Returns the indices at which `op` reads, according to its mode; those of mode "raise" are in range."""
     if op.mode.data == "raise":
         return op.indices
     if not isinstance(extent, int):
@@ -57,7 +57,7 @@ def _transposed(value: SSAValue, axes: list[int], emit: GradientEmitter) -> SSAV
 
 @differentiates(GatherNDOp)
 def gather_nd(op: GatherNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Added to zeros at the index tuples, which have none."""
+    """Returns a scatter-add at the index tuples; None for these."""
     if op.batch_dims.value.data:
         raise not_differentiable(op, f"batch_dims is {op.batch_dims.value.data}")
     return [emit.op("scatter_nd", emit.zeros_like(op.data), op.indices, gradient, mode="add"), None]
@@ -65,14 +65,14 @@ def gather_nd(op: GatherNDOp, gradient: SSAValue, emit: GradientEmitter) -> Grad
 
 @differentiates(GatherOp)
 def gather(op: GatherOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Added to zeros along the axis; the indices have none."""
+    """Returns a scatter-add along the axis; None for the indices."""
     zeros, axis = emit.zeros_like(op.data), op.axis.value.data
     return [emit.op("scatter_elements", zeros, op.indices, gradient, axis=axis, reduction="add"), None]
 
 
 @differentiates(OneHotOp)
 def one_hot(op: OneHotOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sums of the gradient where elements are on, and where they are off; the indices have none."""
+    """Returns the sums of the gradient over on and off elements; None for the indices."""
     on, off = emit.scalar(1, gradient), emit.scalar(0, gradient)
     places = {"depth": op.depth.value.data, "axis": op.axis.value.data, "dtype": element_type_of(gradient.type)}
     is_on = emit.op("one_hot", op.indices, on, off, **places)

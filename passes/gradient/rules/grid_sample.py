@@ -1,4 +1,4 @@
-"""Elements of images at places of a grid: the gradient goes to the elements by their weights, and to the places."""
+"""Samples of images at coordinates of a grid: gradients of the elements and of the coordinates."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.gradient.rule_table import differentiates
 
 _FAR: Final = float(1 << 30)
-"""No place is further outside."""
+"""Coordinates are clamped to this distance."""
 
 
 @differentiates(GridSampleOp)
 def grid_sample(op: GridSampleOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Of each element the gradient of the places that see it, times its weight there.
+    """Returns the sum of the gradient over the samples of each element, times its weights, and that of the grid.
 
-    Of a place, along each axis, the gradient times the difference of the elements on both sides of it; of the nearest
-    element the place says nothing.
+    The gradient of a coordinate along an axis is the gradient times the difference of the elements on both sides. With
+    method "nearest" the grid has no gradient.
     """
     if op.method.data == SAMPLINGS[2]:
         raise not_differentiable(op, "its method is bicubic; nearest and bilinear have rules")
@@ -54,14 +54,14 @@ def grid_sample(op: GridSampleOp, gradient: SSAValue, emit: GradientEmitter) -> 
     result = emit.cast_like(emit.reshape_like(of_data, data), op.data)
     if len(steps) == 1:
         return [result, None]
-    # The grid has the places along the last axis first.
+    # The grid has the coordinate along the last axis first.
     parts = [emit.op("multiply", place, axis.slope) for place, axis in zip(of_places, axes, strict=True)][::-1]
     return [result, emit.cast_like(emit.op("stack", emit.tuple(*parts), axis=1), op.grid)]
 
 
 @dataclass(frozen=True)
 class _Side:
-    """The elements below the places along an axis, or those above: indices, weights, and 0 for those outside."""
+    """The elements below, or above, the coordinates along an axis: indices, weights, and 0 if they are outside."""
 
     index: SSAValue
     weight: SSAValue
@@ -70,7 +70,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Axis:
-    """An axis of the data: how fast places move with the grid, and what lies on both sides of them."""
+    """An axis of the data: the derivative of coordinates by the grid, and the elements on both sides."""
 
     extent: int
     slope: SSAValue
@@ -103,7 +103,7 @@ def _axis(op: GridSampleOp, grid: SSAValue, axis: int, emit: GradientEmitter) ->
 def _brought_in(
     op: GridSampleOp, place: SSAValue, slope: SSAValue, extent: int, emit: GradientEmitter
 ) -> tuple[SSAValue, SSAValue]:
-    """The places brought into the axis where the padding says so, and how fast they move then."""
+    """Returns coordinates clamped or reflected according to the padding mode, and their derivatives."""
     aligned = bool(op.align_corners.value.data)
     if op.padding_mode.data == PADDINGS[2]:
         return _mirrored(place, slope, extent, aligned=aligned, emit=emit)
@@ -119,7 +119,7 @@ def _brought_in(
 def _mirrored(
     place: SSAValue, slope: SSAValue, extent: int, *, aligned: bool, emit: GradientEmitter
 ) -> tuple[SSAValue, SSAValue]:
-    """The places seen in mirrors at both ends, in which they move the other way."""
+    """Returns coordinates reflected at both ends, and their derivatives, which change sign."""
     low, width = (0.0, extent - 1.0) if aligned else (-0.5, float(extent))
     if not width:
         return emit.zeros_like(place), emit.zeros_like(slope)
@@ -136,7 +136,7 @@ def _mirrored(
 
 
 def _side(op: GridSampleOp, index: SSAValue, weight: SSAValue, extent: int, emit: GradientEmitter) -> _Side:
-    """The elements at whole places."""
+    """Returns the elements at whole coordinates."""
     inside = emit.ones_like(weight)
     if op.padding_mode.data == PADDINGS[0]:
         least = emit.op("greater_equal", index, 0.0)
@@ -149,7 +149,7 @@ def _side(op: GridSampleOp, index: SSAValue, weight: SSAValue, extent: int, emit
 
 
 def _number(indices: list[SSAValue], axes: list[_Axis], emit: GradientEmitter) -> SSAValue:
-    """The numbers of elements, counted row by row."""
+    """Returns the row-major indices of elements."""
     number, *others = indices
     for index, axis in zip(others, axes[1:], strict=True):
         number = emit.op("add", emit.op("multiply", number, axis.extent), index)
@@ -164,5 +164,5 @@ def _product(factors: list[SSAValue], emit: GradientEmitter) -> SSAValue:
 
 
 def _in_rows(value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The places of each image in a row, for all of its channels."""
+    """Flattens the pixels of each image, with an axis for channels."""
     return emit.op("reshape", emit.op("expand_dims", value, axis=1), newshape=(0, 0, -1))

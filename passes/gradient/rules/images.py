@@ -1,4 +1,4 @@
-"""Images in another size, and grids of places."""
+"""Resizing of images, and affine grids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(*RESIZES)
 def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Along each spatial axis the product with the weights of the elements."""
+    """Multiplies by the weights of the elements along each spatial axis."""
     gradient, layout, count = emit.cast_like(gradient, op.data), op.data_layout, len(op.AXES)
     roi = floats(op.roi)
     for number, (letter, size) in enumerate(zip(op.AXES, ints(op.size), strict=True)):
@@ -35,7 +35,7 @@ def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @differentiates(DynResizeOp)
 def dyn_resize(op: DynResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Along each of the axes the product with the weights of the elements; sizes, scales and regions have none."""
+    """Multiplies by the weights of the elements along each axis; None for sizes, scales and regions."""
     gradient, rank = emit.cast_like(gradient, op.data), len(emit.shape(op.data))
     axes = [axis_index(axis, rank) for axis in ints(op.axes)]
     for number, axis in enumerate(axes):
@@ -53,21 +53,21 @@ def _places(emit: GradientEmitter, *places: int) -> SSAValue:
 
 
 def _lines(op: ResizingOp, extent: Dim, like: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """Lines of `extent` elements of which one is 1: resized, each shows the weights of its element."""
+    """Returns unit vectors of `extent` elements; their resized values are the weights of each element."""
     if not isinstance(extent, int):
         raise not_differentiable(op, f"the extent {extent} of its data is not known")
     return matrix_of(np.eye(extent)[None], like, emit)
 
 
 def _rule(op: ResizingOp) -> dict[str, AttributeValue]:
-    """How an axis is resized; what does not depend on the data is left out."""
+    """Returns the attributes of the resizing that affect the weights."""
     names = ("method", "coordinate_transformation_mode", "rounding_method", "cubic_alpha", "cubic_exclude")
     return {name: op.properties[name] for name in names}
 
 
 @differentiates(AffineGridOp)
 def affine_grid(op: AffineGridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sums of the gradient times what each number of a matrix is multiplied by: x, y and 1."""
+    """Returns the sums of the gradient times the factor of each element of a matrix: x, y or 1."""
     units = np.zeros((3, 2, 3))
     units[:, 0] = np.eye(3)
     grids = emit.op("image.affine_grid", matrix_of(units, gradient, emit), **op.properties)

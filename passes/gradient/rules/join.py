@@ -1,4 +1,4 @@
-"""Operators that join tensors or cut one into parts; the gradient of a tuple is a tuple."""
+"""Operators that join or split tensors. The gradient of a tuple is a tuple."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(SplitOp)
 def split(op: SplitOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The parts' gradients joined."""
+    """Returns the concatenated gradients of the parts."""
     return [emit.op("concatenate", gradient, axis=op.axis.value.data)]
 
 
 @differentiates(ConcatenateOp)
 def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient cut where the parts meet."""
+    """Returns the gradient split at the boundaries of the parts."""
     axis = axis_index(op.axis.value.data, len(emit.shape(gradient)))
     extents = [shape_of(type)[axis] for type in _fields(op.data)]
     known = [extent for extent in extents[:-1] if isinstance(extent, int)]
@@ -35,7 +35,7 @@ def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientEmitter) ->
 
 @differentiates(StackOp)
 def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The slices of the gradient."""
+    """Returns the slices of the gradient."""
     fields, axis = _fields(op.data), axis_index(op.axis.value.data, len(emit.shape(gradient)))
     parts = emit.op("split", gradient, indices_or_sections=len(fields), axis=axis)
     return [emit.tuple(*(emit.op("squeeze", emit.item(parts, n), axis=[axis]) for n in range(len(fields))))]
@@ -43,7 +43,7 @@ def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(MeshgridOp)
 def meshgrid(op: MeshgridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum over the axes along which a vector is repeated."""
+    """Returns the sums over the axes along which a vector is repeated."""
     count = len(_fields(op.data))
     sums: list[SSAValue] = []
     for number in range(count):
@@ -55,5 +55,5 @@ def meshgrid(op: MeshgridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradi
 
 
 def _fields(value: SSAValue) -> tuple[Attribute, ...]:
-    """The types of the fields of a tuple."""
+    """Returns the types of the fields of a tuple."""
     return value.type.types.data if isinstance(value.type, TupleType) else ()

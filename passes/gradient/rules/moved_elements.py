@@ -1,4 +1,4 @@
-"""Operators that only move elements: each has the sum of the gradient where it is seen."""
+"""Operators that only move elements: the gradient of an element is the sum over its copies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)
 
 @differentiates(*MOVES, *BY_NUMBERS)
 def moved(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum for the data, the first operand; the others, which say what is moved where, have none."""
+    """Returns the sums for the data, the first operand; None for the others, which control the movement."""
     data, *others = op.operands
     numbers = emit.op(op.relay_name(), numbered(data, emit), *others, **op.properties)
     return [collected(numbers, gradient, data, emit), *[None] * len(others)]
@@ -33,7 +33,7 @@ def moved(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(FifoBufferOp)
 def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum for each element of data and buffer that is in the buffer now."""
+    """Returns the sums for the elements of data and buffer in the new buffer."""
     rows = (
         (numbered(op.data, emit), no_numbers(op.buffer, emit)),
         (no_numbers(op.data, emit), numbered(op.buffer, emit)),
@@ -44,7 +44,7 @@ def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientEmitter) -> 
 
 @differentiates(AdvIndexOp)
 def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum over the places that read an element; the indices have none."""
+    """Returns the sums over the reads of an element; None for the indices."""
     fields = [emit.item(op.inputs, number) for number in range(field_count(op.inputs) or 0)]
     numbers = emit.op("adv_index", emit.tuple(numbered(fields[0], emit), *fields[1:]))
     found = collected(numbers, gradient, fields[0], emit)
@@ -53,7 +53,7 @@ def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientEmitter) -> Grad
 
 @differentiates(DynPadOp)
 def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum for each element of the data, and for the value that fills; the widths have none."""
+    """Returns the sums for the elements of the data and for the pad value; None for the widths."""
     nothing = emit.scalar(0, numbered(op.data, emit))
     numbers = emit.op("dyn.nn.pad", numbered(op.data, emit), op.pad_width, nothing, **op.properties)
     fills = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
@@ -61,7 +61,7 @@ def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradient
 
 
 def repeated_padding(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The gradient of data whose elements the padding repeats."""
+    """Returns the gradient of data whose elements are repeated by the padding."""
     nothing = emit.scalar(0, numbered(op.data, emit))
     numbers = emit.op("nn.pad", numbered(op.data, emit), nothing, **op.properties)
     return collected(numbers, gradient, op.data, emit)

@@ -1,4 +1,4 @@
-"""Operators that repeat elements, turn their order around and cut parts out."""
+"""Operators that repeat, reverse, mask and slice elements."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.passes.gradient.rule_table import differentiates
 
 KEEP, SPLIT, REST = 0, -4, -1
-"""Codes of `reshape`: an extent that stays, one that becomes the two behind, and one that follows from the others."""
+"""Codes of `reshape`: a kept extent, an extent split into the two after the code, and an inferred extent."""
 
 
 @differentiates(TileOp)
 def tile(op: TileOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum of the copies."""
+    """Returns the sum over the copies."""
     reps, rank = ints(op.reps), len(emit.shape(op.data))
     reps = (1,) * (rank - len(reps)) + reps
     codes = [code for number in reps for code in (SPLIT, number, REST)]
@@ -38,7 +38,7 @@ def tile(op: TileOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(RepeatOp)
 def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum of the copies, which follow each other."""
+    """Returns the sum over the copies, which are consecutive."""
     rank = len(emit.shape(op.data))
     axis = axis_index(op.axis.value.data, rank)
     codes = [*[KEEP] * axis, SPLIT, REST, op.repeats.value.data, *[KEEP] * (rank - axis - 1)]
@@ -47,32 +47,32 @@ def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @differentiates(ReverseOp)
 def reverse(op: ReverseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient turned around."""
+    """Returns the reversed gradient."""
     return [emit.op("reverse", gradient, axis=op.axis.value.data)]
 
 
 @differentiates(ReverseSequenceOp)
 def reverse_sequence(op: ReverseSequenceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient turned around as far; the lengths have none."""
+    """Returns the gradient reversed in the same way; None for the lengths."""
     axes = {"seq_axis": op.seq_axis.value.data, "batch_axis": op.batch_axis.value.data}
     return [emit.op("reverse_sequence", gradient, op.seq_lengths, **axes), None]
 
 
 @differentiates(SequenceMaskOp)
 def sequence_mask(op: SequenceMaskOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient of what is not masked; the lengths have none."""
+    """Returns the gradient of the elements that are not masked; None for the lengths."""
     return [emit.op("sequence_mask", gradient, op.valid_length, mask_value=0.0, axis=op.axis.value.data), None]
 
 
 @differentiates(TriluOp)
 def trilu(op: TriluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient of the triangle; the number of the diagonal has none."""
+    """Returns the gradient of the triangle; None for the number of the diagonal."""
     return [emit.op("trilu", gradient, op.k, upper=op.upper.value.data), None]
 
 
 @differentiates(StridedSliceOp)
 def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient where the elements were, between zeros."""
+    """Returns the gradient at the indices of the elements, with zeros elsewhere."""
     shape = emit.shape(op.data)
     steps = op.steps(Facts(op.name, op.operand_types), shape)
     dilation, widths = [1] * len(shape), [0] * (2 * len(shape))
@@ -95,7 +95,7 @@ def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientEmitter)
 
 @differentiates(SliceLikeOp)
 def slice_like(op: SliceLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient before zeros for what was left out; the other operand has none."""
+    """Returns the gradient padded with zeros for the removed elements; None for the other operand."""
     widths: list[int] = []
     for own, left in zip(emit.shape(op.data), emit.shape(gradient), strict=True):
         behind = own - left

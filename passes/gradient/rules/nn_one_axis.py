@@ -1,4 +1,4 @@
-"""Convolutions and pools of one spatial axis, as those of images of height 1."""
+"""Convolutions and pools with one spatial axis, by the rules for images of height 1."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ TwinT = TypeVar("TwinT", bound=RelayOp)
 
 @differentiates(Conv1DOp)
 def conv1d(op: Conv1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.conv2d` by filters of height 1."""
+    """Uses the rule of `nn.conv2d` with filters of height 1."""
     twin = Conv2DOp.call(*_high_operands(op, emit), **_filter(op, emit))
     return _filtered(op, _by(twin, Conv2DOp.gradient, _high_gradient(op, gradient, emit), emit), emit)
 
 
 @differentiates(Conv1DTransposeOp)
 def conv1d_transpose(op: Conv1DTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.conv2d_transpose` by filters of height 1."""
+    """Uses the rule of `nn.conv2d_transpose` with filters of height 1."""
     twin = Conv2DTransposeOp.call(*_high_operands(op, emit), **_filter(op, emit), output_padding=(0, *op.extra))
     return _filtered(op, _by(twin, transposed_convolution, _high_gradient(op, gradient, emit), emit), emit)
 
 
 @differentiates(MaxPool1DOp)
 def max_pool1d(op: MaxPool1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.max_pool2d` over windows of height 1."""
+    """Uses the rule of `nn.max_pool2d` with windows of height 1."""
     twin = MaxPool2DOp.call(_high(op.data, op.layouts[0], emit), **_window(op))
     return [_pooled(op, _by(twin, max_pool, _high(gradient, op.layouts[1], emit), emit), emit)]
 
 
 @differentiates(AvgPool1DOp)
 def avg_pool1d(op: AvgPool1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.avg_pool2d` over windows of height 1."""
+    """Uses the rule of `nn.avg_pool2d` with windows of height 1."""
     include = bool(op.count_include_pad.value.data)
     twin = AvgPool2DOp.call(_high(op.data, op.layouts[0], emit), **_window(op), count_include_pad=include)
     return [_pooled(op, _by(twin, avg_pool, _high(gradient, op.layouts[1], emit), emit), emit)]
@@ -64,14 +64,14 @@ def avg_pool1d(op: AvgPool1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
 
 @differentiates(GlobalMaxPool1DOp)
 def global_max_pool1d(op: GlobalMaxPool1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.global_max_pool2d` of images of height 1."""
+    """Uses the rule of `nn.global_max_pool2d` with images of height 1."""
     twin = GlobalMaxPool2DOp.call(_high(op.data, op.layouts[0], emit), **_image(op))
     return [_pooled(op, _by(twin, global_max_pool, _high(gradient, op.layouts[1], emit), emit), emit)]
 
 
 @differentiates(AdaptiveMaxPool1DOp)
 def adaptive_max_pool1d(op: AdaptiveMaxPool1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As `nn.adaptive_max_pool2d` of images of height 1."""
+    """Uses the rule of `nn.adaptive_max_pool2d` with images of height 1."""
     sizes = ints(op.output_size)
     size = (1, *sizes) if sizes else ()
     twin = AdaptiveMaxPool2DOp.call(_high(op.data, op.layouts[0], emit), output_size=size, **_image(op))
@@ -84,7 +84,7 @@ def _by(
     gradient: SSAValue,
     emit: GradientEmitter,
 ) -> Gradients:
-    """What the rule gives for an op that stands in no block: it is asked, and computes nothing."""
+    """Applies a rule to `twin`, an op in no block that exists only for its properties, and erases it."""
     try:
         return rule(twin, gradient, emit)
     finally:
@@ -92,18 +92,18 @@ def _by(
 
 
 def _high_operands(op: FilterOp, emit: GradientEmitter) -> list[SSAValue]:
-    """Data and weight of height 1."""
+    """Returns data and weight with height 1."""
     rows = zip((op.data, op.weight), op.layouts, strict=False)
     return [_high(value, layout, emit) for value, layout in rows]
 
 
 def _high_gradient(op: FilterOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The gradient of a result of height 1."""
+    """Returns the gradient with height 1."""
     return _high(emit.cast_like(gradient, op.data), op.layouts[2], emit)
 
 
 def _filter(op: FilterOp, emit: GradientEmitter) -> dict[str, AttributeValue]:
-    """The attributes of a convolution whose filters have height 1."""
+    """Returns the attributes of a convolution with filters of height 1."""
     data, weight, out = op.layouts
     width = weight.primal_extents(emit.shape(op.weight))["W"]
     if not isinstance(width, int):
@@ -121,12 +121,12 @@ def _filter(op: FilterOp, emit: GradientEmitter) -> dict[str, AttributeValue]:
 
 
 def _filtered(op: FilterOp, found: Gradients, emit: GradientEmitter) -> Gradients:
-    """The gradients of data and weight without the height."""
+    """Returns the gradients of data and weight without the height."""
     return [_flat(each, layout, emit) for each, layout in zip(found, op.layouts, strict=False)]
 
 
 def _window(op: WindowPoolOp) -> dict[str, AttributeValue]:
-    """The attributes of a pool whose windows have height 1."""
+    """Returns the attributes of a pool with windows of height 1."""
     (axis,) = op.window(op.sizes)
     return {
         "pool_size": (1, *op.sizes),
@@ -139,7 +139,7 @@ def _window(op: WindowPoolOp) -> dict[str, AttributeValue]:
 
 
 def _image(op: PoolOp) -> dict[str, AttributeValue]:
-    """The layouts of a pool of images of height 1."""
+    """Returns the layouts of a pool of images of height 1."""
     data, out = op.layouts
     return {"layout": _high_layout(data), "out_layout": _high_layout(out)}
 
@@ -149,12 +149,12 @@ def _pooled(op: PoolOp, found: Gradients, emit: GradientEmitter) -> SSAValue | N
 
 
 def _high(value: SSAValue, layout: Layout, emit: GradientEmitter) -> SSAValue:
-    """The value with an axis of height 1 in front of the width."""
+    """Inserts an axis of height 1 before the width."""
     return emit.op("expand_dims", value, axis=layout.index("W"))
 
 
 def _flat(value: SSAValue | None, layout: Layout, emit: GradientEmitter) -> SSAValue | None:
-    """The value without the height."""
+    """Removes the height."""
     return None if value is None else emit.op("squeeze", value, axis=[layout.index("W")])
 
 
@@ -163,6 +163,6 @@ def _high_layout(layout: Layout) -> str:
 
 
 def _high_sides(sides: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """The padding above, left, below and right."""
+    """Returns the padding above, left, below and right."""
     left, right = sides
     return 0, left, 0, right

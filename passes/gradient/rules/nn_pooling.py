@@ -1,4 +1,4 @@
-"""Pools over windows of two or three spatial axes, and their gradients, which are differentiated as they are."""
+"""Pools over windows with two or three spatial axes, and their gradients."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(MaxPool2DOp, MaxPool3DOp)
 def max_pool(op: WindowPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """`nn.max_pool2d_grad` or `nn.max_pool3d_grad`."""
+    """Returns `nn.max_pool2d_grad` or `nn.max_pool3d_grad`."""
     return [emit.op(f"nn.max_pool{len(op.AXES)}d_grad", gradient, op.data, **_attributes(op))]
 
 
 @differentiates(AvgPool2DOp, AvgPool3DOp)
 def avg_pool(op: AvgPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """`nn.avg_pool2d_grad` or `nn.avg_pool3d_grad`."""
+    """Returns `nn.avg_pool2d_grad` or `nn.avg_pool3d_grad`."""
     include = bool(op.count_include_pad.value.data)
     name = f"nn.avg_pool{len(op.AXES)}d_grad"
     return [emit.op(name, gradient, op.data, **_attributes(op), count_include_pad=include)]
@@ -35,22 +35,22 @@ def avg_pool(op: AvgPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradie
 
 @differentiates(*AVG_POOL_GRADIENTS)
 def avg_pool_grad(op: AvgPoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """It is linear in the first operand: the pool. It does not read the other."""
+    """Returns the pool of the gradient, because the op is linear in `out_grad`; None for the data."""
     include = bool(op.count_include_pad.value.data)
     return [emit.op(f"nn.avg_pool{len(op.AXES)}d", gradient, **_attributes(op), count_include_pad=include), None]
 
 
 @differentiates(*MAX_POOL_GRADIENTS)
 def max_pool_grad(op: PoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """It is linear in the first operand: what the gradient has for each window's greatest element.
+    """Returns the gradient at each window's greatest element, because the op is linear in `out_grad`.
 
-    While the data changes a little these stay the greatest.
+    The derivative by the data is 0 almost everywhere.
     """
     (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
     data, gradient = (moved(value, layout, plain, emit) for value in (op.data, gradient))
     attributes = {**_attributes(op), "layout": string_attribute(str(plain)), "out_layout": string_attribute("")}
     places = emit.op(f"nn.max_pool{len(op.AXES)}d_indices", data, **attributes)
-    # Windows in the padding alone have place -1.
+    # The index of windows within the padding is -1.
     chosen = emit.op("maximum", places, 0)
     rows, chosen = (_in_rows(value, len(op.AXES), emit) for value in (gradient, chosen))
     found = emit.reshape_like(emit.op("gather", rows, chosen, axis=2), places)
@@ -59,21 +59,21 @@ def max_pool_grad(op: PoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> 
 
 
 def _in_rows(value: SSAValue, axes: int, emit: GradientEmitter) -> SSAValue:
-    """The value with its last `axes` axes as one."""
+    """Merges the last `axes` axes."""
     for _ in range(axes - 1):
-        # 0 keeps an extent, -3 joins two, -2 keeps all others.
+        # 0 keeps an extent, -3 merges two, -2 keeps all others.
         value = emit.op("reshape", value, newshape=(0, 0, -3, -2))
     return value
 
 
 def _attributes(op: WindowPoolOp | PoolGradOp) -> dict[str, AttributeValue]:
-    """What the gradient of a pool takes over from it."""
+    """Returns the attributes that a pool shares with its gradient."""
     names = ("pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode")
     return {name: op.properties[name] for name in names}
 
 
 def moved(value: SSAValue, source: Layout, target: Layout, emit: GradientEmitter) -> SSAValue:
-    """A tensor of one layout in another."""
+    """Converts a tensor from one layout to another."""
     if source == target:
         return value
     return emit.op("layout_transform", value, src_layout=str(source), dst_layout=str(target))

@@ -1,7 +1,7 @@
-"""Matrix products and the bias behind them.
+"""Matrix products and bias.
 
-Each gradient of a product is a product of the other operand with the gradient. Operands in a narrower element type than
-the result are multiplied with a gradient in that type.
+The gradient of a factor is a product of the other factor and the gradient. If the operands have a narrower element type
+than the result, the gradient is converted to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(DenseOp)
 def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient times the weight, and its transpose times the data; the rows of all outer axes are one matrix."""
+    """Returns the gradient times the weight, and its transpose times the data, with outer axes merged to rows."""
     rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
     of_data = emit.op("nn.matmul", rows, op.weight)
     return [emit.reshape_like(of_data, op.data), emit.op("nn.matmul", rows, data, transpose_a=True)]
@@ -26,7 +26,7 @@ def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(ContribDensePackOp)
 def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As that of `nn.dense`, whose weight is packed."""
+    """Returns the gradients of `nn.dense`, with conversions of the packed weight."""
     packed: dict[str, AttributeValue] = {"src_layout": "NC", "dst_layout": str(op.layout)}
     turned: dict[str, AttributeValue] = {"src_layout": str(op.layout), "dst_layout": "NC"}
     rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
@@ -37,7 +37,7 @@ def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: Gradien
 
 @differentiates(MatmulOp)
 def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As of a stack of matrices; one matrix for all of them collects the gradients of all."""
+    """Returns the gradients of a stack of products; that of the single matrix is the sum over the stack."""
     flip_a, flip_b = op.transposed
     gradient = emit.cast_like(gradient, op.tensor_a)
     of_a = emit.op("nn.matmul", gradient, op.tensor_b, transpose_b=not flip_b)
@@ -48,7 +48,7 @@ def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @differentiates(BatchMatmulOp)
 def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """G Bᵀ and Aᵀ G of Y = A B, or what is their transpose; summed along the axes along which a stack was repeated."""
+    """Returns G Bᵀ and Aᵀ G for Y = A B, or their transposes, summed over broadcast axes of a stack."""
     (a, b), (flip_a, flip_b) = op.operands, op.transposed
     gradient = emit.cast_like(gradient, a)
 
@@ -68,22 +68,22 @@ def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientEmitter) -
 
 @differentiates(BiasAddOp)
 def bias_add(op: BiasAddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient itself, and its sum over all axes but that of the bias."""
+    """Returns the gradient, and its sum over all axes except that of the bias."""
     return [gradient, emit.op("sum", gradient, axis=(op.axis.value.data,), exclude=True)]
 
 
 def _matrix(value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The rows along the last axis as one matrix."""
+    """Merges all axes except the last."""
     rank = len(emit.shape(value))
     if rank == 1:
         return emit.op("expand_dims", value, axis=0)
     for behind in range(rank - 2, 0, -1):
-        # -3 joins two axes and 0 keeps one, so that no extent has to be known.
+        # -3 merges two axes and 0 keeps an axis, so no extent has to be known.
         value = emit.op("reshape", value, newshape=(-3, *[0] * behind))
     return value
 
 
 def _flipped(value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The transposed matrices of a stack."""
+    """Transposes the matrices of a stack."""
     rank = len(emit.shape(value))
     return emit.op("transpose", value, axes=(*range(rank - 2), rank - 1, rank - 2))

@@ -1,4 +1,4 @@
-"""Padding, and other orders of the elements of images."""
+"""Padding, dilation, layouts, and blocks of images."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from xrelay.passes.gradient.rule_table import differentiates
 from xrelay.passes.gradient.rules.moved_elements import repeated_padding
 
 _FAR: Final = 2**31 - 1
-"""Behind the last element of every axis."""
+"""An index beyond the end of any axis."""
 
 
 @differentiates(BatchFlattenOp)
 def batch_flatten(op: BatchFlattenOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient in the shape of the data."""
+    """Returns the gradient in the shape of the data."""
     return [emit.reshape_like(gradient, op.data)]
 
 
 @differentiates(PadOp)
 def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The part of the gradient where the data lies, and the sum of the rest for the value that fills."""
+    """Returns the gradient of the data's elements, and the sum of the others for the pad value."""
     if op.pad_mode.data != "constant":
         return [repeated_padding(op, gradient, emit), None]
     rows = list(zip(op.pad_pairs, emit.shape(op.data), strict=True))
@@ -44,7 +44,7 @@ def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(DilateOp)
 def dilate(op: DilateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient where the elements stand."""
+    """Returns the gradient at the data's elements."""
     strides = ints(op.strides)
     zeros, far = [0] * len(strides), [_FAR] * len(strides)
     return [emit.reshape_like(emit.op("strided_slice", gradient, begin=zeros, end=far, strides=strides), op.data)]
@@ -52,21 +52,21 @@ def dilate(op: DilateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 @differentiates(BatchToSpaceNdOp)
 def batch_to_space_nd(op: BatchToSpaceNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Moved back, with zeros for what was cut off."""
+    """Returns the inverse rearrangement of the gradient, with zeros for cropped elements."""
     shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "paddings": op.crops}
     return [emit.reshape_like(emit.op("nn.space_to_batch_nd", gradient, **shape), op.data)]
 
 
 @differentiates(SpaceToBatchNdOp)
 def space_to_batch_nd(op: SpaceToBatchNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Moved back, without what was filled up."""
+    """Returns the inverse rearrangement of the gradient, without padding."""
     shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "crops": op.paddings}
     return [emit.reshape_like(emit.op("nn.batch_to_space_nd", gradient, **shape), op.data)]
 
 
 @differentiates(LayoutTransformOp)
 def layout_transform(op: LayoutTransformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient moved back; what only fills up blocks is dropped."""
+    """Returns the gradient in the source layout, without the padding of blocks."""
     source, target = op.src_layout.data, op.dst_layout.data
     back = emit.op("layout_transform", gradient, src_layout=target, dst_layout=source)
     return [back if emit.shape(back) == emit.shape(op.data) else emit.op("slice_like", back, op.data)]

@@ -1,4 +1,4 @@
-"""Pools over whole images, and over windows that share an image out evenly."""
+"""Global and adaptive pools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from xrelay.passes.gradient.rules.nn_pooling import moved
 
 @differentiates(GlobalAvgPool1DOp, GlobalAvgPool2DOp, GlobalAvgPool3DOp)
 def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient of each image, divided by the number of its elements, for each of them."""
+    """Returns the gradient of each image, divided by its number of elements, for each element."""
     layout = op.layouts[0]
     axes = [layout.index(letter) for letter in op.AXES]
     share = emit.divided_by_count(_in_layout_of_data(op, gradient, emit), op.data, axes)
@@ -45,7 +45,7 @@ def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
 
 @differentiates(GlobalMaxPool2DOp, GlobalMaxPool3DOp)
 def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """That of a pool with one window over all of the image: the first greatest element gets the gradient."""
+    """Returns the gradient of a pool with one window over the whole image."""
     extents = op.layouts[0].primal_extents(emit.shape(op.data))
     sizes = [extent for extent in (extents[axis] for axis in op.AXES) if isinstance(extent, int)]
     if len(sizes) < len(op.AXES):
@@ -57,13 +57,13 @@ def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
 
 
 def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The gradient of each image at the first of its greatest elements, whichever extents it has."""
+    """Returns the gradient of each image at its first greatest element, for symbolic extents."""
     plain = Layout.parse(op.image_axes)
     data = moved(op.data, op.layouts[0], plain, emit)
     rows, given = (
         emit.op("reshape", value, newshape=(0, 0, -1)) for value in (data, moved(gradient, op.layouts[1], plain, emit))
     )
-    # One element more, no greater than any and behind all of them: an image may have none of its own.
+    # Appends the least element, because an image may have no elements.
     room = emit.op("nn.pad", rows, emit.nearest_scalar(-math.inf, rows), pad_width=(0, 0, 0, 0, 0, 1))
     places = emit.op("argmax", room, axis=[2], keepdims=True)
     found = emit.op("scatter_elements", emit.zeros_like(room), places, given, axis=2, reduction="update")
@@ -73,7 +73,7 @@ def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) ->
 
 @differentiates(AdaptiveAvgPool1DOp, AdaptiveAvgPool2DOp, AdaptiveAvgPool3DOp)
 def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Along each spatial axis every element collects its shares of the windows that it is in."""
+    """Sums the shares of the windows that contain an element, along each spatial axis."""
     gradient = _in_layout_of_data(op, gradient, emit)
     for axis, count, extent in _shared_axes(op, gradient, emit):
         if count and extent % count == 0:
@@ -86,9 +86,9 @@ def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
 
 @differentiates(AdaptiveMaxPool2DOp, AdaptiveMaxPool3DOp)
 def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """That of a pool over windows side by side: data in which windows overlap is laid out so before.
+    """Returns the gradient of a pool over disjoint windows; elements of overlapping windows are repeated first.
 
-    Shorter windows repeat their last element, behind the place where the first of equal elements gets the gradient.
+    Shorter windows repeat their last element, which does not change the first greatest element.
     """
     gradient, data, layout = _in_layout_of_data(op, gradient, emit), op.data, op.layouts[0]
     sizes, spread = dict.fromkeys((layout.index(letter) for letter in op.AXES), 1), dict[int, Array]()
@@ -109,7 +109,7 @@ def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
 
 
 def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Iterator[tuple[int, int, int]]:
-    """The axes that are shared out, with the numbers of their windows and elements."""
+    """Yields the axes that are divided into windows, with their numbers of windows and elements."""
     layout = op.layouts[0]
     for axis in (layout.index(letter) for letter in op.AXES):
         count, extent = emit.shape(gradient)[axis], emit.shape(op.data)[axis]
@@ -120,12 +120,12 @@ def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) 
 
 
 def _windows(count: int, extent: int) -> list[range]:
-    """The elements of each of `count` windows."""
+    """Returns the elements of each of `count` windows."""
     return [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
 
 
 def _shares(count: int, extent: int) -> Array:
-    """What each of `extent` elements contributes to the mean of each of `count` windows."""
+    """Returns the weight of each of `extent` elements in the mean of each of `count` windows."""
     shares = np.zeros((count, extent))
     for number, window in enumerate(_windows(count, extent)):
         shares[number, window] = 1 / len(window)
@@ -133,13 +133,13 @@ def _shares(count: int, extent: int) -> Array:
 
 
 def _places(count: int, extent: int) -> Array:
-    """The elements of each window in a row; of shorter ones the last again."""
+    """Returns the elements of each window as rows; shorter rows repeat the last element."""
     windows = _windows(count, extent)
     longest = max(map(len, windows))
     return np.array([[*window, *[window[-1]] * (longest - len(window))] for window in windows], np.int64)
 
 
 def _in_layout_of_data(op: PoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The gradient in the layout of the data, where the pool changes it."""
+    """Returns the gradient in the layout of the data."""
     layout, out_layout = op.layouts
     return moved(gradient, out_layout, layout, emit)

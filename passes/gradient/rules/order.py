@@ -1,4 +1,4 @@
-"""Elements in order: the gradient of each goes to the place that it comes from."""
+"""Sorting: the gradient of an element is moved to its original index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(SortOp)
 def sort(op: SortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Put at the places of `argsort`."""
+    """Returns the gradient scattered to the indices of `argsort`."""
     order: dict[str, AttributeValue] = {"axis": op.axis.value.data, "is_ascend": op.ascends}
     places = emit.op("argsort", op.data, **order, dtype="int64")
     return [_put(op.data, places, gradient, op.axis.value.data, emit)]
@@ -21,7 +21,7 @@ def sort(op: SortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(TopKOp)
 def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Put at the places of what is kept; the places themselves have no gradient."""
+    """Returns the gradient scattered to the indices of the kept elements; the indices have no gradient."""
     if op.ret_type.data == "indices":
         return [None]
     order: dict[str, AttributeValue] = {
@@ -36,7 +36,7 @@ def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(DynTopKOp)
 def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As that of `topk`; the number of what is kept has none."""
+    """Returns the gradient of `topk`; None for `k`."""
     if op.ret_type.data == "indices":
         return [None, None]
     attributes = {**op.properties, "ret_type": string_attribute("indices"), "dtype": i64}
@@ -47,7 +47,7 @@ def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradie
 
 @differentiates(ArgsortOp)
 def argsort(op: ArgsortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Places do not change with small changes of the elements."""
+    """Returns None: indices do not change with small changes of the elements."""
     return [None]
 
 

@@ -1,4 +1,4 @@
-"""Random numbers: what their distribution is made of moves and stretches them; keys have no gradient."""
+"""Random numbers: gradients of the parameters of distributions. Keys have no gradient."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(ThreefryGenerateOp, ThreefrySplitOp, MultinomialOp)
 def bits(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """None: a small change changes no bit, or which one cannot be told."""
+    """Returns None for all operands, because the results are integers."""
     return [None] * len(op.operands)
 
 
 @differentiates(UniformOp)
 def uniform(op: UniformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Of both ends the sum of the gradient, by how near the numbers are to each."""
+    """Returns the sums of the gradient for both bounds, weighted by the position of the numbers between them."""
     values, given = emit.item(op.result, 1), emit.item(gradient, 1)
     low, high = (emit.cast_like(end, values) for end in (op.low, op.high))
     part = emit.op("divide", emit.op("subtract", values, low), emit.op("subtract", high, low))
@@ -35,7 +35,7 @@ def uniform(op: UniformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradien
 
 @differentiates(NormalOp)
 def normal(op: NormalOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum of the gradient, and of its products with the numbers that are stretched and moved."""
+    """Returns the sum of the gradient for the mean, and of its products with the normalised numbers for the scale."""
     values, given = emit.item(op.result, 1), emit.item(gradient, 1)
     mean, scale = (emit.cast_like(each, values) for each in (op.mean, op.scale))
     standard = emit.op("divide", emit.op("subtract", values, mean), scale)
@@ -43,5 +43,5 @@ def normal(op: NormalOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 
 def _total(value: SSAValue, like: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The sum of all elements, as the number `like`."""
+    """Returns the sum of all elements with the element type of `like`."""
     return emit.cast_like(emit.op("sum", value), like)

@@ -1,4 +1,4 @@
-"""Reductions: the gradient of the result is repeated along the axes that were reduced."""
+"""Reductions: the gradient of the result is broadcast along the reduced axes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(SumOp)
 def sum(op: SumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """1 for each element."""
+    """The derivative is 1 for each element."""
     return [emit.broadcast_like(kept(op, gradient, emit), op.data)]
 
 
 @differentiates(MeanOp)
 def mean(op: MeanOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """1 / n for each of n elements."""
+    """The derivative is 1 / n for each of n elements."""
     share = emit.divided_by_count(kept(op, gradient, emit), op.data, _axes(op, emit))
     return [emit.broadcast_like(share, op.data)]
 
 
 @differentiates(VarianceOp)
 def variance(op: VarianceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """2 · (x - m) / n of an element x, and of the mean m the negative sum of that; n is one less where unbiased."""
+    """The derivative is 2 · (x - m) / n for an element x, its negated sum for the mean m; n - 1 for n if unbiased."""
     doubled, less = emit.op("multiply", kept(op, gradient, emit), 2), int(bool(op.unbiased.value.data))
     share = emit.divided_by_count(doubled, op.data, _axes(op, emit), less=less)
     data = emit.op("multiply", emit.op("subtract", op.data, op.mean), share)
@@ -34,7 +34,7 @@ def variance(op: VarianceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradi
 
 @differentiates(MaxOp, MinOp)
 def extremum(op: MaxOp | MinOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Shared among the elements that are equal to the result."""
+    """Distributes the gradient equally among the elements that are equal to the result."""
     is_chosen = emit.op("equal", op.data, kept(op, op.result, emit))
     chosen = emit.cast_like(is_chosen, gradient)
     wide = emit.wide_enough(kept(op, gradient, emit), emit.count(op.data, _axes(op, emit)))
@@ -44,7 +44,7 @@ def extremum(op: MaxOp | MinOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
 
 @differentiates(ProdOp)
 def product(op: ProdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The product of the other elements, which is exact where elements are 0."""
+    """The derivative is the product of the other elements, which is exact if elements are 0."""
     is_zero = emit.op("equal", op.data, 0)
     zeros = emit.cast_like(is_zero, gradient)
     rest = emit.op("where", is_zero, emit.ones_like(op.data), op.data)
@@ -55,7 +55,7 @@ def product(op: ProdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 def kept(op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """`value` of the shape of the result, with extent 1 at the axes that were reduced."""
+    """Reshapes `value` from the shape of the result to extent 1 along the reduced axes."""
     if op.keepdims.value.data:
         return value
     for axis in _axes(op, emit):
@@ -64,11 +64,11 @@ def kept(op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
 
 
 def _axes(op: ReduceOp, emit: GradientEmitter) -> tuple[int, ...]:
-    """The axes that were reduced."""
+    """Returns the reduced axes."""
     return tuple(op.reduced_axes(len(emit.shape(op.data))))
 
 
 def _reduced(name: str, op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """`value` reduced by the op called `name` along the axes of `op`, which stay with extent 1."""
+    """Reduces `value` by the op called `name` along the axes of `op`, which keep extent 1."""
     axes = op.reduced_axes(len(emit.shape(op.data)))
     return emit.op(name, value, axis=axes, keepdims=True) if axes else value

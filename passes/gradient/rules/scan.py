@@ -1,4 +1,4 @@
-"""Sums and products of all elements so far."""
+"""Cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(CumsumOp)
 def cumsum(op: CumsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sums from the end, in which each element counts for all that follow."""
+    """Returns the cumulative sums from the end."""
     total = _from_end(op, gradient, emit)
     return [emit.cast_like(emit.reshape_like(total, op.data), op.data)]
 
 
 @differentiates(CumprodOp)
 def cumprod(op: CumprodOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sums from the end of gradient times product, divided by the element.
+    """Returns the cumulative sums from the end of gradient times product, divided by the element.
 
-    That is so before the first element that is 0. Of this one the products are those with a 1 in its place, and behind
-    it nothing changes them, which is exact for a first derivative.
+    This holds before the first zero. For the first zero, the products are those with a 1 instead of it. After it all
+    derivatives are 0. This is exact for first derivatives.
     """
     data = emit.reshape_like(emit.cast_like(op.data, gradient), gradient)
     axis, exclusive = _axis(op), op.exclusive.value.data
@@ -38,7 +38,7 @@ def cumprod(op: CumprodOp, gradient: SSAValue, emit: GradientEmitter) -> Gradien
 
 
 def _from_end(op: CumulativeOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The sums of `value` from the end."""
+    """Returns the cumulative sums of `value` from the end."""
     turned = emit.op("reverse", value, axis=_axis(op))
     total = emit.op("cumsum", turned, axis=_axis(op), exclusive=op.exclusive.value.data)
     return emit.op("reverse", total, axis=_axis(op))

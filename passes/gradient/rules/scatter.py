@@ -1,4 +1,4 @@
-"""Operators that put updates into a tensor: what stays of the tensor has its gradient, and so has what is put."""
+"""Operators that update elements of a tensor: gradients of the remaining elements and of the updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Write: TypeAlias = Callable[[SSAValue, SSAValue, str], SSAValue]
 
 @dataclass(frozen=True)
 class _Scatter:
-    """A scatter of `updates` into `data`: how its places are read, and written to in one of its modes."""
+    """A scatter of `updates` into `data`, with functions that read, and write in a given mode, at its indices."""
 
     data: SSAValue
     updates: SSAValue
@@ -30,7 +30,7 @@ class _Scatter:
     write: _Write
 
     def gradients(self, mode: str, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-        """Those of data, indices and updates."""
+        """Returns the gradients of data, indices and updates."""
         if mode == "add":
             return [gradient, None, self.read(gradient)]
         if mode == "update":
@@ -38,13 +38,13 @@ class _Scatter:
         return self._of_product(gradient, emit) if mode == "mul" else self._of_extremum(gradient, emit)
 
     def _of_update(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-        """Of several updates of an element the last has the gradient: it is the one whose number stays."""
+        """Returns the gradient for the last update of each element, which is found by scattering numbers."""
         numbers, zeros = numbered(self.updates, emit), emit.zeros_like(self.updates)
         stays = emit.op("equal", self.read(self.write(no_numbers(self.data, emit), numbers, "update")), numbers)
         return [self.write(gradient, zeros, "update"), None, emit.op("where", stays, self.read(gradient), zeros)]
 
     def _of_product(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-        """The product of the other factors, which is exact where factors are 0."""
+        """The derivative is the product of the other factors, which is exact if factors are 0."""
         factors = (self.data, self.updates)
         are_zero = [emit.op("equal", each, 0) for each in factors]
         rest = [emit.op("where", at, emit.ones_like(each), each) for at, each in zip(are_zero, factors, strict=True)]
@@ -60,7 +60,7 @@ class _Scatter:
         return [others(0, product, count, gradient), None, of_updates]
 
     def _of_extremum(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-        """Shared among the data and the updates that are equal to the result."""
+        """Distributes the gradient equally among data and updates that are equal to the result."""
         of_data = emit.cast_like(emit.op("equal", self.data, self.result), gradient)
         of_updates = emit.cast_like(emit.op("equal", self.updates, self.read(self.result)), gradient)
         share = emit.op("divide", gradient, self.write(of_data, of_updates, "add"))
@@ -69,7 +69,7 @@ class _Scatter:
 
 @differentiates(ScatterElementsOp)
 def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Along the axis; the indices have none."""
+    """Returns the gradients of a scatter along the axis; None for the indices."""
     axis = op.axis.value.data
 
     def read(value: SSAValue) -> SSAValue:
@@ -83,7 +83,7 @@ def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientEm
 
 @differentiates(ScatterNDOp)
 def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """At the index tuples, which have none."""
+    """Returns the gradients of a scatter at index tuples; None for these."""
 
     def read(value: SSAValue) -> SSAValue:
         return emit.op("gather_nd", value, op.indices)
@@ -96,7 +96,7 @@ def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
 
 @differentiates(StridedSetOp)
 def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Zero where something is set, and what that has at its places; begin, end and strides have none."""
+    """Returns zero for replaced elements, the gradient in the slice for `v`, and None for begin, end and strides."""
     slice = (op.begin, op.end, op.strides)
     data = emit.op("strided_set", gradient, emit.zeros_like(op.v), *slice)
     numbers = emit.op("strided_set", no_numbers(op.data, emit), numbered(op.v, emit), *slice)
@@ -105,7 +105,7 @@ def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientEmitter) -> 
 
 @differentiates(MatrixSetDiagOp)
 def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Zero on the diagonals, whose elements have what is there."""
+    """Returns zero on the replaced diagonals, and the gradient of the diagonals for `diagonal`."""
     data = emit.op("matrix_set_diag", gradient, emit.zeros_like(op.diagonal), **op.properties)
     numbers = emit.op("matrix_set_diag", no_numbers(op.data, emit), numbered(op.diagonal, emit), **op.properties)
     return [data, collected(numbers, gradient, op.diagonal, emit)]
@@ -113,7 +113,7 @@ def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitt
 
 @differentiates(SparseToDenseOp)
 def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """What the values have at their places, and the sum of the rest for the default; the places have none."""
+    """Returns the gradient at the coordinates for the values, the sum of the rest for the default, None for indices."""
     numbers = emit.op(
         "sparse_to_dense", op.sparse_indices, numbered(op.sparse_values, emit), _none(emit, op), **op.properties
     )
@@ -123,7 +123,7 @@ def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientEmitt
 
 @differentiates(DynSparseToDenseOp)
 def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """As that of `sparse_to_dense`; the shape has none."""
+    """Returns the gradients of `sparse_to_dense`; None for the shape."""
     numbers = emit.op(
         "dyn.sparse_to_dense",
         op.sparse_indices,
@@ -143,7 +143,7 @@ def _none(emit: GradientEmitter, op: SparseToDenseOp | DynSparseToDenseOp) -> SS
 def _seen_and_rest(
     numbers: SSAValue, gradient: SSAValue, values: SSAValue, default: SSAValue, emit: GradientEmitter
 ) -> tuple[SSAValue, SSAValue]:
-    """The gradient of values by their numbers, and of what stands where there is none."""
+    """Returns the gradient of values, collected by their numbers, and of the default."""
     rest = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
     total = emit.reshape_like(emit.op("sum", rest), default)
     return collected(numbers, gradient, values, emit), emit.cast_like(total, default)

@@ -1,4 +1,4 @@
-"""Operators that give the elements of their data in another shape, order or type."""
+"""Operators that change the shape, the order of axes, or the element type."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from xrelay.passes.gradient.rule_table import differentiates
 def reshape(
     op: ReshapeOp | ReverseReshapeOp | SqueezeOp | ExpandDimsOp, gradient: SSAValue, emit: GradientEmitter
 ) -> Gradients:
-    """The gradient in the data's shape."""
+    """Returns the gradient in the data's shape."""
     return [emit.reshape_like(gradient, op.data)]
 
 
 @differentiates(ReshapeLikeOp, DynReshapeOp)
 def reshape_like(op: ReshapeLikeOp | DynReshapeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient in the data's shape; the shape has none."""
+    """Returns the gradient in the data's shape; None for the shape."""
     return [emit.reshape_like(gradient, op.data), None]
 
 
 @differentiates(TransposeOp)
 def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The axes back at their places."""
+    """Returns the gradient with the inverse permutation of axes."""
     if op.axes is None:
         return [emit.op("transpose", gradient)]
     axes = [axis_index(axis, len(emit.shape(gradient))) for axis in ints(op.axes)]
@@ -42,29 +42,29 @@ def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gra
 
 @differentiates(BroadcastToOp)
 def broadcast_to(op: BroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum over what was repeated."""
+    """Returns the sum over broadcast axes."""
     return [emit.sum_like(gradient, op.data)]
 
 
 @differentiates(BroadcastToLikeOp, DynBroadcastToOp)
 def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sum over what was repeated; the shape has none."""
+    """Returns the sum over broadcast axes; None for the shape."""
     return [emit.sum_like(gradient, op.data), None]
 
 
 @differentiates(CollapseSumLikeOp, CollapseSumToOp)
 def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient for each element of a sum; the shape has none."""
+    """Returns the gradient broadcast to all elements of a sum; None for the shape."""
     return [emit.broadcast_like(gradient, op.data), None]
 
 
 @differentiates(CastOp)
 def cast(op: CastOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient in the data's element type, as if nothing had been rounded."""
+    """Returns the gradient in the data's element type; rounding is ignored."""
     return [emit.cast_like(gradient, op.data)]
 
 
 @differentiates(CastLikeOp)
 def cast_like(op: CastLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient in the data's element type; the other operand has none."""
+    """Returns the gradient in the data's element type; None for the other operand."""
     return [emit.cast_like(gradient, op.data), None]

@@ -1,4 +1,4 @@
-"""Products and sums with sparse matrices, whose values have the gradients of their places."""
+"""Products and sums with sparse matrices: the gradient of a value is that of its position in the matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(SparseDenseOp)
 def sparse_dense(op: SparseDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient times the sparse matrix, made dense, and what its product with the data has for each value."""
+    """Returns the gradient times the densified sparse matrix, and times the data at the position of each value."""
     depth = emit.shape(op.dense_data)[1]
     if not isinstance(depth, int):
         raise not_differentiable(op, f"the extent {depth} of its data is not known")
@@ -29,24 +29,24 @@ def sparse_dense(op: SparseDenseOp, gradient: SSAValue, emit: GradientEmitter) -
 
 @differentiates(SparseAddOp)
 def sparse_add(op: SparseAddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The gradient itself, and what it has at the place of each value."""
+    """Returns the gradient, and its elements at the positions of the values."""
     return [gradient, _at_places(op, gradient, emit), None, None]
 
 
 @differentiates(SparseTransposeOp)
 def sparse_transpose(op: SparseTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The values' gradients where the values were."""
+    """Returns the gradients of the values at their original indices."""
     moved = emit.op("nn.sparse_transpose", numbered(op.sparse_data, emit), op.sparse_indices, op.sparse_indptr)
     return [collected(emit.item(moved, 0), emit.item(gradient, 0), op.sparse_data, emit), None, None]
 
 
 def _at_places(op: SparseDenseOp | SparseAddOp, matrix: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """What a dense matrix has at the places of the values, or of their blocks; 0 for those that are in no row."""
+    """Returns the elements of a dense matrix at the positions of values, or blocks; 0 for those in no row."""
     if len(emit.shape(op.sparse_data)) == 3:
         _, rows, columns = emit.shape(op.sparse_data)
         if not isinstance(rows, int) or not isinstance(columns, int):
             raise not_differentiable(op, "the extents of its blocks are not known")
-        # Rows and columns of blocks, and in them: 0 keeps an extent, -4 splits one, -1 is what follows.
+        # Splits rows and columns into blocks: -4 splits an extent, -1 is the inferred part.
         blocks = emit.op("reshape", matrix, newshape=(-4, -1, rows, -4, -1, columns))
         matrix = emit.op("transpose", blocks, axes=[0, 2, 1, 3])
     row, is_used = _rows(op, emit)
@@ -58,7 +58,7 @@ def _at_places(op: SparseDenseOp | SparseAddOp, matrix: SSAValue, emit: Gradient
 
 
 def _rows(op: SparseDenseOp | SparseAddOp, emit: GradientEmitter) -> tuple[SSAValue, SSAValue]:
-    """The row of each value, and whether it has one: the last that does not begin behind it."""
+    """Returns the row of each value, the last that begins at or before it, and whether there is one."""
     begins = emit.op("cast", op.sparse_indptr, dtype=i64)
     numbers = emit.op("subtract", numbered(op.sparse_indices, emit), 1)
     row = emit.op("subtract", emit.op("searchsorted", begins, numbers, right=True, dtype=i64), 1)

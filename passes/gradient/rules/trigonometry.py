@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions of x, and what inverts them; r is the result."""
+"""Trigonometric and hyperbolic functions of x and their inverses; r is the result."""
 
 from __future__ import annotations
 
@@ -92,5 +92,5 @@ def _square(data: SSAValue, emit: GradientEmitter) -> SSAValue:
 
 
 def _one_less_square(data: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """1 - x², as a product that is exact near ±1."""
+    """Computes 1 - x² as a product, which is exact near ±1."""
     return emit.op("multiply", emit.op("subtract", 1, data), emit.op("add", data, 1))
