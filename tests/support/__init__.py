@@ -1,1 +1,1 @@
-"""What several tests share: small models and one-op programs. On the path through pytest's pythonpath."""
+"""Helpers of several tests: small models and one-op programs. On the path through pytest's pythonpath."""

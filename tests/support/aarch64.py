@@ -1,4 +1,4 @@
-"""Compiled models on aarch64: exported to C, built by a cross compiler, and run in an emulator of a CPU."""
+"""Runs compiled models on aarch64: exports them to C, cross-compiles them, and runs the program in QEMU."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ int main(void) {
 
 
 def run_on_aarch64(model: CompiledModel, x: NDArray[np.generic], folder: Path, cpu: str) -> NDArray[np.generic]:
-    """What a model of one input and one result, compiled for aarch64, gives for `x` on QEMU's `cpu`."""
+    """Returns the output for `x` of a model for aarch64 with one input and one output, on QEMU's `cpu`."""
     (spec,) = model.artifact.metadata.outputs
     shape, dtype = [extent for extent in spec.shape if isinstance(extent, int)], np.dtype(spec.dtype)
     model.export(folder / "m.o", header=folder / "m.h")
@@ -49,7 +49,7 @@ def run_on_aarch64(model: CompiledModel, x: NDArray[np.generic], folder: Path, c
 
 
 def build_and_run(folder: Path, cpu: str) -> str:
-    """What a program prints on QEMU's `cpu`, built of `main.c` and a model's `m.o` and `m.h` in a folder."""
+    """Builds `main.c` with a model's `m.o` and `m.h` in a folder, runs it on QEMU's `cpu`, and returns its output."""
     build = [COMPILER or "", "-static", "main.c", "m.o", "-lm", "-o", "main"]
     subprocess.run(build, cwd=folder, check=True, timeout=60)
     run = [EMULATOR or "", "-cpu", cpu, str(folder / "main")]

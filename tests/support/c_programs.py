@@ -1,4 +1,4 @@
-"""C programs that use exported models, where there is a compiler."""
+"""Compiles and runs C programs that use exported models; tests are skipped without a compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ needs_cxx_compiler = pytest.mark.skipif(CXX_COMPILER is None, reason="no C++ com
 
 
 def check_syntax(source: Path, standard: str) -> None:
-    """Lets a compiler read a C or C++ file in a dialect, with warnings as errors."""
+    """Checks that a C or C++ file compiles in a language standard without warnings."""
     compiler = CXX_COMPILER if "++" in standard else COMPILER
     assert compiler is not None
     flags = [f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
@@ -25,7 +25,7 @@ def check_syntax(source: Path, standard: str) -> None:
 
 
 def compile_and_run(folder: Path, sources: dict[str, str], *arguments: str) -> str:
-    """Compiles C files with the model's `m.o` and `m.h` in a folder, runs the program, and gives what it prints."""
+    """Compiles C files with the model's `m.o` and `m.h` in a folder, runs the program, and returns its output."""
     assert COMPILER is not None
     for name, text in sources.items():
         (folder / name).write_text(text)

@@ -10,11 +10,11 @@ from onnx import numpy_helper
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 THRESHOLDS = (-1.0, -0.5, 0.0, 0.25, 1.0, 2.0)
-"""Few, so that features tie with them."""
+"""Few values, so that features are often equal to one."""
 
 
 class Node(NamedTuple):
-    """A node of a tree, an inner one or a leaf; fields are named as the attributes of operators are."""
+    """An inner node or a leaf of a tree; fields are named after the operators' attributes."""
 
     treeids: int
     nodeids: int
@@ -37,7 +37,7 @@ class RandomTrees:
     nodes: list[Node] = field(default_factory=list[Node])
 
     def grow(self, trees: int, depth: int) -> list[tuple[int, int]]:
-        """Adds trees of at most `depth` inner nodes on a path; returns the tree and node of each leaf."""
+        """Adds trees with at most `depth` inner nodes on a path; returns the tree and node of each leaf."""
         leaves: list[tuple[int, int]] = []
         for tree in range(trees):
             rows: list[Node] = []
@@ -58,12 +58,12 @@ class RandomTrees:
         return leaves
 
     def data(self, rows: int, dtype: str) -> Any:
-        """Features that are thresholds, NaN or random."""
+        """Features: 70 % are thresholds or NaN, the others random."""
         exact = self.rng.choice([*THRESHOLDS, np.nan], (rows, self.features))
         return np.where(self.rng.random(exact.shape) < 0.7, exact, self.rng.normal(size=exact.shape)).astype(dtype)
 
     def attributes(self) -> dict[str, Any]:
-        """The attributes of nodes of TreeEnsembleRegressor and TreeEnsembleClassifier."""
+        """The node attributes of TreeEnsembleRegressor and TreeEnsembleClassifier."""
         return {f"nodes_{name}": [getattr(node, name) for node in self.nodes] for name in Node._fields}
 
 
@@ -75,7 +75,7 @@ def weights_of(kind: str, leaves: list[tuple[int, int]], targets: list[int], wei
 
 
 def indexed(grown: RandomTrees, weights: list[float], targets: list[int], dtype: str) -> dict[str, Any]:
-    """The attributes of TreeEnsemble; the leaves have a weight each, in the order of the nodes."""
+    """The attributes of TreeEnsemble; `weights` and `targets` are those of the leaves, in the order of the nodes."""
     rows = [node for node in grown.nodes if node.modes != "LEAF"]
     inner = {(node.treeids, node.nodeids): number for number, node in enumerate(rows)}
     others = [node for node in grown.nodes if node.modes == "LEAF"]

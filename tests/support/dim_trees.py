@@ -1,4 +1,4 @@
-"""Random expressions over named dimensions as trees, and what they mean on numbers, written down without `Dim`."""
+"""Random expressions over named dimensions as trees, and their evaluation on integers without `Dim`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ON_DIMS: dict[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def value_of(tree: Tree, values: Mapping[str, int]) -> int:
-    """The number that `tree` is; `NoValueError` where it has none."""
+    """Evaluates `tree` on integers; raises `NoValueError` if it is undefined."""
     if isinstance(tree, tuple):
         kind, lhs, rhs = tree
         return _ON_NUMBERS[kind](value_of(lhs, values), value_of(rhs, values))
@@ -65,7 +65,7 @@ def value_of(tree: Tree, values: Mapping[str, int]) -> int:
 
 
 def dim_of(tree: Tree) -> Dim:
-    """The dimension that `tree` is."""
+    """Builds the dimension of `tree`."""
     if isinstance(tree, tuple):
         kind, lhs, rhs = tree
         return _ON_DIMS[kind](dim_of(lhs), dim_of(rhs))

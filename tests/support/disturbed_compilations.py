@@ -1,9 +1,10 @@
-"""Compilations that are disturbed, each in a fork of this process, which has imported the compiler and has no threads.
+"""Disturbed compilations, each in a fork of this process, which has imported the compiler and has no threads.
 
     python -m support.disturbed_compilations FOLDER
 
-Prints a line of JSON for each of `SCENARIOS`: the outcomes of its compilations, which are the signal that ended each,
-whether the model computes what it should, what was raised, and the warnings; and the processes that are left behind.
+Prints a line of JSON for each of `SCENARIOS` with the outcomes of its compilations: the signal that ended each, whether
+the model computes the right values, the error, and the warnings. The last line counts the worker processes and lists
+those that still run.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ func.func @main(%x: tensor<9x6xf32>, %w: tensor<4x6xf32>) -> tensor<9x4xf32> {
   func.return %s : tensor<9x4xf32>
 }"""
 EVENTS: Final = ("open", "os.rename", "os.mkdir", "os.remove", "os.utime")
-"""What Python tells before it opens or changes a file."""
+"""Audit events that Python raises before it opens or changes a file."""
 SECONDS: Final = 60
-"""For which a process may take to end, on a machine that is busy."""
+"""Timeout for a process to end on a busy machine."""
 
 Outcome = dict[str, object]
 Work = Callable[[], Outcome]
@@ -50,7 +51,7 @@ Disturb = Callable[[Path], None]
 
 
 class Messages(logging.Handler):
-    """Keeps warnings."""
+    """A handler that collects warnings."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -73,14 +74,14 @@ def compiled(folder: Path) -> Outcome:
 
 
 def is_right(model: xrelay.CompiledModel) -> bool:
-    """Whether a model computes what it should."""
+    """Whether a model computes the right values."""
     x, w = np.arange(54, dtype=np.float32).reshape(9, 6) / 54, np.eye(4, 6, dtype=np.float32)
     exp = np.exp(x @ w.T)
     return bool(np.allclose(model(x, w)[0], exp / exp.sum(1, keepdims=True), rtol=1e-5))
 
 
 def forked(work: Work) -> Work:
-    """Starts `work` in a fork; what is returned waits for its outcome."""
+    """Starts `work` in a fork; returns a function that waits for its outcome."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -105,7 +106,7 @@ def forked(work: Work) -> Work:
 
 
 def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -> Outcome:
-    """A compilation with `disturb` before it opens or changes a file of the cache for the time `number`."""
+    """Compiles, and calls `disturb` before the access number `number` to a file of the cache."""
     left, cache = [number], str(folder / "cache")
 
     def count(event: str, arguments: tuple[object, ...]) -> None:
@@ -122,10 +123,10 @@ def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -
 def disturbed(
     folder: Path, disturb: Disturb, *, step: int, known: bool = False, helped: bool = False
 ) -> Iterator[Outcome]:
-    """Compilations that are disturbed ever later, until one ends first, and one after each.
+    """Disturbs compilations at ever later accesses until one completes undisturbed, and compiles again after each.
 
-    The cache is empty before, or with `known` filled by another one; a worker helps where they are `helped`. `make
-    test` takes steps half as long again.
+    The cache is empty before each, or with `known` filled by another compilation; with `helped`, a worker process
+    helps. `make test` takes steps half as long again.
     """
     number, goes_on = 0, True
     while goes_on:
@@ -140,7 +141,7 @@ def disturbed(
 
 
 def kill(_: Path) -> None:
-    """Ends this process as `kill -9` does."""
+    """Kills this process with SIGKILL."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -150,20 +151,20 @@ def clear(folder: Path) -> None:
 
 
 def kill_worker(folder: Path) -> None:
-    """Ends the process that helps this one."""
+    """Kills the last worker process."""
     with suppress(ProcessLookupError):  # it is done
         os.kill(worker_ids(folder)[-1], signal.SIGKILL)
 
 
 def limited(folder: Path, size: int) -> Outcome:
-    """A compilation while files may have no more than so many bytes, as on a disk that is full."""
+    """Compiles while files are limited to `size` bytes, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     return compiled(folder)
 
 
 def full_disk(folder: Path) -> Iterator[Outcome]:
-    """Compilations without room for anything, or for records of kernels alone, and one after each."""
+    """Compiles without space for any file, and with space for records of kernels only, and once more after each."""
     for size in (0, 500):
         yield forked(partial(limited, folder, size))()
         yield forked(partial(compiled, folder))()
@@ -171,13 +172,13 @@ def full_disk(folder: Path) -> Iterator[Outcome]:
 
 
 def at_once(folder: Path) -> Iterator[Outcome]:
-    """Compilations of one model at the same time."""
+    """Compiles one model in several processes at the same time."""
     waits = [forked(partial(compiled, folder)) for _ in range(3)]
     yield from (wait() for wait in waits)
 
 
 class NotedProcess(subprocess.Popen[bytes]):
-    """A process that helps a compilation; its number is noted."""
+    """A worker process whose id is recorded."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -186,18 +187,18 @@ class NotedProcess(subprocess.Popen[bytes]):
 
 
 def noted_in(folder: Path) -> Path:
-    """The file with the numbers of all processes that were started to help."""
+    """The file with the ids of all worker processes."""
     return folder / "workers"
 
 
 def worker_ids(folder: Path) -> list[int]:
-    """The numbers of these processes."""
+    """The ids of all worker processes."""
     noted = noted_in(folder)
     return [int(line) for line in noted.read_text().split()] if noted.exists() else []
 
 
 def still_running(folder: Path) -> list[int]:
-    """The processes that helped and, a minute later, still run."""
+    """The worker processes that still run a minute later."""
     end = time.monotonic() + SECONDS
     while (running := [each for each in worker_ids(folder) if runs(each)]) and time.monotonic() < end:
         time.sleep(0.05)
@@ -205,7 +206,7 @@ def still_running(folder: Path) -> list[int]:
 
 
 def runs(process: int) -> bool:
-    """Whether a process, which need not be a child, has not ended."""
+    """Whether a process, which need not be a child, is running."""
     try:
         os.kill(process, 0)
         state = Path(f"/proc/{process}/stat")

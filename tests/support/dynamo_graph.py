@@ -1,7 +1,7 @@
-"""Writes ONNX graphs in the words of PyTorch's exporter of captured programs.
+"""Writes ONNX graphs in the style of PyTorch's exporter of captured programs (dynamo).
 
-Constants are initializers, an extent is a Shape of one axis, shapes are put together from vectors of one element, and
-activations are calls of functions that the model brings along.
+Constants are initializers, an extent is a Shape of one axis, shapes are concatenated from vectors of one element, and
+activations are calls of functions that the model defines.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class DynamoGraph(ExportedGraph):
         return self.node("Expand", value, self.shape(*(1 if extent == -1 else extent for extent in extents)))
 
     def linear(self, value: str, inputs: int, outputs: int) -> str:
-        """A weight that is stored the other way round, as torch has it."""
+        """A product with the transpose of a weight, as torch stores it."""
         product = self.node("MatMul", value, self.transpose(self.weight(outputs, inputs), 1, 0))
         return self.node("Add", product, self.weight(outputs))
 
@@ -70,7 +70,7 @@ class DynamoGraph(ExportedGraph):
         return self.node("aten_silu", value, domain=DOMAIN)
 
     def _define(self, name: str, nodes: Sequence[tuple[str, list[str], list[str]]]) -> None:
-        """Bring the function of `x` that gives `y` along."""
+        """Adds a function from `x` to `y` to the model."""
         body = [helper.make_node(op, inputs, outputs) for op, inputs, outputs in nodes]
         imports = [helper.make_opsetid("", OPSET)]
         self._functions[name] = helper.make_function(DOMAIN, name, ["x"], ["y"], body, imports)

@@ -1,4 +1,4 @@
-"""How often each op of a relay program runs: on demand, as dataflow form means, or in the order of the text."""
+"""Counts how often each op of a relay program runs: on demand, as in dataflow form, or in program order."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.machine import Machine
 
 Key = tuple[int, str]
-"""The number of an op, which copies of it share, and its name."""
+"""The number of an op, which its copies share, and its name."""
 
 
 def number_ops(module: ModuleOp) -> dict[Key, Operation]:
-    """Give each op a location that no other has; passes keep it."""
+    """Gives each op a unique location, which passes preserve."""
     found: dict[Key, Operation] = {}
     for number, op in enumerate(module.walk()):
         op.location = FileLineColLoc(StringAttr("op"), IntAttr(number), IntAttr(0))
@@ -40,7 +40,7 @@ def key_of(op: Operation) -> Key:
 
 @contextmanager
 def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
-    """Count the ops that the interpreter evaluates, and the runs of each block."""
+    """Counts the ops that the interpreter evaluates, and the runs of each block."""
     ops, blocks = Counter[Key](), Counter[Block]()
     opened, iterated = Machine._open, Machine._iterate
 
@@ -69,7 +69,7 @@ def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
 
 
 def run_on_demand(module: ModuleOp, inputs: Sequence[Any]) -> tuple[Sequence[Any], Counter[Key], Counter[Block]]:
-    """The results of `@main`, and how often each op and each block ran."""
+    """Returns the results of `@main`, and how often each op and each block ran."""
     with counted_on_demand() as (ops, blocks):
         results = run_relay(module, inputs)
     blocks[next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main").body.block] += 1
@@ -77,7 +77,7 @@ def run_on_demand(module: ModuleOp, inputs: Sequence[Any]) -> tuple[Sequence[Any
 
 
 class InOrder:
-    """Runs every op of a block when the block runs, in the order of the text, as code does."""
+    """An interpreter that runs every op of a block in program order, as code does."""
 
     def __init__(self, module: ModuleOp):
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}

@@ -1,4 +1,4 @@
-"""How much tests try: random ones their own number times `XRELAY_EXAMPLES`, others all where that is more than 1."""
+"""The size of tests, scaled by the environment variable `XRELAY_EXAMPLES`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ FACTOR = float(os.environ.get("XRELAY_EXAMPLES", "1"))
 
 
 OPT_LEVELS = (0, 3) if FACTOR > 1 else (3,)
-"""The levels at which native code of one op is tried: `make test` tries networks alone at all of them."""
+"""The levels at which tests compile single ops; `make test` compiles only networks at all levels."""
 
 
 def examples(number: int, *, more: int = 1) -> int:
-    """`number` examples, or as many times more (or fewer, at least one) as `XRELAY_EXAMPLES` says.
+    """Returns `number` times `XRELAY_EXAMPLES`, at least 1.
 
-    Where it says more there are `more` times as many again, for tests of which a few take long already.
+    If `XRELAY_EXAMPLES` exceeds 1, the number is also multiplied by `more`, for tests whose examples are slow.
     """
     return max(1, round(number * FACTOR * (more if FACTOR > 1 else 1)))

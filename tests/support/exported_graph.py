@@ -1,7 +1,7 @@
-"""Writes ONNX graphs node by node in the words of an exporter: computed shapes, older and newer forms of an op.
+"""Writes ONNX graphs node by node as an exporter does: computed shapes, older and newer forms of an op.
 
-Weights are random numbers of a seed. Extents are taken from tensors by Shape and Gather and put together again by
-Unsqueeze and Concat, although all are known, for this is what exporters of dynamic programs write.
+Weights are random with a fixed seed. Extents are read by Shape and Gather and combined by Unsqueeze and Concat,
+although all are known, because exporters of dynamic programs write them so.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Extent = int | str
 
 
 class ExportedGraph:
-    """The nodes and weights written so far; every method gives the name of the value that it adds.
+    """The nodes and weights written so far; each method returns the name of the value that it adds.
 
-    All names begin with `prefix`, by which a graph that stands in a node differs from those around it.
+    All names begin with `prefix`, so that the names of a node's body differ from those of the graph around it.
     """
 
     def __init__(self, opset: int, seed: int = 0, prefix: str = ""):
@@ -51,23 +51,23 @@ class ExportedGraph:
         return output
 
     def named(self, name: str, value: str) -> str:
-        """The value under the name that the model's user sees."""
+        """Renames a value to an output name of the model."""
         self._nodes.append(helper.make_node("Identity", [value], [name], name=f"/{name}"))
         return name
 
     def graph(self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[str]) -> onnx.GraphProto:
-        """What is written so far, as the graph in a node."""
+        """Returns the graph written so far, as a node's body."""
         return self.model(inputs, outputs).graph
 
     def weight(self, *shape: int, scale: float | None = None, shift: float = 0.0) -> str:
-        """An initializer; matrices are as large as keeps the variance of what they multiply."""
+        """An initializer; by default a matrix is scaled to preserve the variance of the other factor."""
         name = f"{self._prefix}weight_{len(self._weights)}"
         scale = (1 / np.sqrt(np.prod(shape[:-1])) if len(shape) > 1 else 0.1) if scale is None else scale
         self._weights[name] = (shift + scale * self._rng.standard_normal(shape)).astype(np.float32)
         return name
 
     def stored(self, array: NDArray[Any]) -> str:
-        """An initializer that is not random: a table of positions or a mask."""
+        """An initializer with given values: a table of positions or a mask."""
         name = f"{self._prefix}buffer_{len(self._weights)}"
         self._weights[name] = array
         return name
@@ -84,7 +84,7 @@ class ExportedGraph:
         return self._with_axes("Unsqueeze", value, axes, 13)
 
     def shape(self, *extents: Extent) -> str:
-        """A shape, of which some extents are computed."""
+        """A shape with computed extents."""
         if all(isinstance(extent, int) for extent in extents):
             return self.constant(extents, np.int64)
         parts = [
@@ -100,7 +100,7 @@ class ExportedGraph:
         return self.node("Transpose", value, perm=list(axes))
 
     def expand(self, value: str, *extents: Extent) -> str:
-        """torch's `expand`, in which -1 leaves an extent as it is."""
+        """torch's `expand`, where -1 keeps an extent."""
         asked = self.shape(*extents)
         ones = self.node("ConstantOfShape", self.node("Shape", asked), value=numpy_helper.from_array(np.array([1])))
         kept = self.node("Equal", asked, self.node("Mul", ones, self.constant(-1, np.int64)))
@@ -115,7 +115,7 @@ class ExportedGraph:
         return self.nodes("Split", value, self.constant(sizes, np.int64), count=len(sizes), axis=axis)
 
     def pad(self, value: str, *pads: str) -> str:
-        """torch's `pad` with zeros: the last axis first, before and after in turn, turned round by slices backwards."""
+        """torch's `pad` with zeros; `pads` has pairs of widths from the last axis on, which a Slice reverses."""
         rank = self.node("Gather", self.node("Shape", self.node("Shape", value)), self.constant(0, np.int64))
         asked, count = self.shape(*pads), self.node("Mul", rank, self.constant(2, np.int64))
         missing = self.node("Sub", self.unsqueeze(count, 0), self.node("Shape", asked))
@@ -130,7 +130,7 @@ class ExportedGraph:
         return self._with_axes("ReduceMean", value, axes, 18, keepdims=keepdims)
 
     def _with_axes(self, op: str, value: str, axes: Sequence[int], since: int, **attributes: Any) -> str:
-        """An op whose axes are an input from opset `since` on, and an attribute before."""
+        """An op whose axes are an input since opset `since`, and an attribute before."""
         if self.opset < since:
             return self.node(op, value, axes=list(axes), **attributes)
         return self.node(op, value, self.constant(axes, np.int64), **attributes)
@@ -138,18 +138,18 @@ class ExportedGraph:
     # --- layers ----------------------------------------------------------------------------------------------------
 
     def linear(self, value: str, inputs: int, outputs: int) -> str:
-        """A product of the last axis, and a bias."""
+        """A product over the last axis, plus a bias."""
         return self.node("Add", self.weight(outputs), self.node("MatMul", value, self.weight(inputs, outputs)))
 
     def layer_norm(self, value: str, width: int, epsilon: float = 1e-5) -> str:
-        """Over the last axis: one op from opset 17 on, the ops of its definition before."""
+        """Layer normalization over the last axis: one op since opset 17, the ops of its definition before."""
         scale, bias = self.weight(width, shift=1.0), self.weight(width)
         if self.opset >= 17:
             return self.node("LayerNormalization", value, scale, bias, axis=-1, epsilon=epsilon)
         return self._written_out(value, -1, epsilon, scale, bias)
 
     def layer_norm_of_channels(self, value: str, width: int, epsilon: float = 1e-6) -> str:
-        """Over axis 1 of an image, which no op does."""
+        """Layer normalization over axis 1 of an image, which no single op computes."""
         scale, bias = (self.weight(width, 1, 1, scale=0.1, shift=shift) for shift in (1.0, 0.0))
         return self._written_out(value, 1, epsilon, scale, bias)
 
@@ -160,13 +160,13 @@ class ExportedGraph:
         return self.node("Add", self.node("Mul", self.node("Div", centred, deviation), scale), bias)
 
     def gelu(self, value: str) -> str:
-        """By Erf, as PyTorch writes it."""
+        """GELU by Erf, as PyTorch writes it."""
         erf = self.node("Erf", self.node("Div", value, self.constant(np.sqrt(2))))
         bent = self.node("Mul", value, self.node("Add", erf, self.constant(1.0)))
         return self.node("Mul", bent, self.constant(0.5))
 
     def gelu_by_tanh(self, value: str) -> str:
-        """As GPT-2 writes it."""
+        """GELU by Tanh, as GPT-2 writes it."""
         cube = self.node("Mul", self.node("Pow", value, self.constant(3.0)), self.constant(0.044715))
         inner = self.node("Mul", self.node("Add", value, cube), self.constant(np.sqrt(2 / np.pi)))
         bent = self.node("Add", self.node("Tanh", inner), self.constant(1.0))
@@ -181,14 +181,14 @@ class ExportedGraph:
         return self.node("Mul", value, self.node("Sigmoid", value))
 
     def hard_swish(self, value: str) -> str:
-        """One op from opset 14 on."""
+        """One op since opset 14."""
         if self.opset >= 14:
             return self.node("HardSwish", value)
         clipped = self.relu6(self.node("Add", value, self.constant(3.0)))
         return self.node("Div", self.node("Mul", value, clipped), self.constant(6.0))
 
     def attention(self, query: str, key: str, value: str, head: int, mask: str | None = None) -> str:
-        """softmax(query · key / √head + mask) · value, of values laid out batch, head, position, feature."""
+        """softmax(query · key / √head + mask) · value, with axes batch, head, position, feature."""
         scores = self.node("MatMul", query, self.transpose(key, 0, 1, 3, 2))
         scores = self.node("Div", scores, self.constant(np.sqrt(head)))
         if mask is not None:

@@ -1,4 +1,4 @@
-"""Small networks of floats with random weights, to be quantised."""
+"""Small float networks with random weights, to be quantised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 class Weights:
-    """Random weights as constants, such that activations keep their size."""
+    """Random constant weights, scaled to preserve the variance of activations."""
 
     def __init__(self, seed: int = 0):
         self.rng = np.random.default_rng(seed)
@@ -34,7 +34,7 @@ class Weights:
 
 
 def residual_network(batch: Any = 2, seed: int = 0) -> relay.IRModule:
-    """Convolutions with biases, a residual, a pool, parts that are joined, a mean and a dense layer."""
+    """Convolutions with biases, a residual connection, pooling, a concatenation, a mean and a dense layer."""
     weights = Weights(seed)
     x = relay.var("data", shape=(batch, 3, 12, 12))
     a = relay.nn.relu(relay.nn.bias_add(weights.conv(x, 3, 8), weights.constant(8)))
@@ -60,12 +60,12 @@ def named_batch() -> Any:
 
 
 def batches(*shape: int, count: int = 4, seed: int = 1) -> list[dict[str, Array]]:
-    """Batches of standard normal numbers for the input `data`."""
+    """Batches of standard normal values for the input `data`."""
     rng = np.random.default_rng(seed)
     return [{"data": rng.normal(size=shape).astype(np.float32)} for _ in range(count)]
 
 
 def signal_to_noise(expected: Array, found: Array) -> float:
-    """By how many decibels the signal is above what differs."""
+    """The signal-to-noise ratio in dB."""
     noise = np.mean((expected.astype(np.float64) - found) ** 2)
     return float(10 * np.log10(np.mean(expected.astype(np.float64) ** 2) / max(noise, 1e-300)))

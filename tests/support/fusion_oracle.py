@@ -1,6 +1,6 @@
-"""Relay's fusion, once more, as plainly as it can be written: what the partition of the passes is held against.
+"""A plain reimplementation of Relay's fusion, with which tests compare the partition of `xrelay.passes`.
 
-Nothing here is shared with `xrelay.passes`: the algorithm is written down from the description of `fuse_ops.cc` and
+It shares no code with `xrelay.passes`. The algorithm follows the description of `fuse_ops.cc` and
 `graph_partitioner.cc` of TVM 0.16, with its recursion, its walks from parent to parent and its repeated counting, and
 is slow. `OracleGraph` is the forward graph, `partition` the three phases.
 """
@@ -17,9 +17,9 @@ ELEM_WISE, BROADCAST, INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = 0, 1, 2, 3,
 class Node:
     """A node of the forward graph.
 
-    `arguments` are the operands of a call or the fields of a tuple, one entry a use, without variables; `own` is the
-    number of arguments that the node has by itself: operands that are variables or fields of tuples, and what their
-    unknown dimensions need. `extra_results` is the number of unknown dimensions of a call's result.
+    `arguments` are the operands of a call or the fields of a tuple, one entry per use, without variables. `own` counts
+    the arguments that the node has by itself: operands that are variables or fields of tuples, and arguments for their
+    unknown dimensions. `extra_results` is the number of unknown dimensions of a call's result.
     """
 
     pattern: int
@@ -48,7 +48,7 @@ class DominatorNode:
 
 @dataclass(eq=False)
 class Group:
-    """A group of the union-find structure; `root_ref` is the node whose value the group gives."""
+    """A group of the union-find structure; `root_ref` is the node whose value is the group's result."""
 
     root_ref: int
     pattern: int
@@ -65,7 +65,7 @@ class Group:
 
 
 def post_dominators(graph: OracleGraph) -> list[DominatorNode]:
-    """The tree, last node first."""
+    """Builds the post-dominator tree from the last node to the first."""
     tree: dict[int, DominatorNode] = {}
     for index in reversed(range(len(graph))):
         node = graph[index]
@@ -104,7 +104,7 @@ class Partitioner:
         self.waits_for: int | None = None
 
     def run(self, level: int) -> list[int]:
-        """For each node the node whose value its group gives."""
+        """Returns for each node the node whose value is its group's result."""
         for phase in range(3 if level > 0 else 0):
             for node in range(len(self.graph)):
                 self.waits_for = None
@@ -113,7 +113,7 @@ class Partitioner:
         return [group.find().root_ref for group in self.groups]
 
     def retry(self, node: int) -> None:
-        """The fusions that waited until `node` was visited."""
+        """Repeats the fusions that were postponed until `node` is visited."""
         for source in self.postponed.pop(node, []):
             if self.count_args(node, postpone=False) <= self.args_limit(node):
                 sink = self.sink(source)
@@ -122,7 +122,7 @@ class Partitioner:
                     self.commit(source, sink)
 
     def consider(self, node: int, phase: int) -> None:
-        """One node in one phase."""
+        """Fuses one node in one phase, if the rules permit it."""
         group, sink = self.groups[node], self.sink(node)
         if group.pattern == OPAQUE or sink is None:
             return
@@ -160,7 +160,7 @@ class Partitioner:
         return None if parent is None else parent.index
 
     def between(self, node: int, sink: int) -> set[int]:
-        """All nodes on paths from `node` to `sink`, without `sink`."""
+        """Returns all nodes on paths from `node` to `sink`, without `sink`."""
         seen: set[int] = set()
 
         def visit(current: int) -> None:
@@ -173,7 +173,7 @@ class Partitioner:
         return seen
 
     def count_nodes(self, node: int, sink: int) -> int:
-        # The size of the node's own group, which stays what it was when that group went into another.
+        # The size of the node's own group, which does not change when that group is merged into another.
         return sum(self.groups[current].size for current in self.between(node, sink))
 
     def fuse_if(self, node: int, sink: int, condition: Callable[[int, bool], bool]) -> None:
@@ -226,12 +226,12 @@ class Partitioner:
 
 
 def oracle_partition(graph: OracleGraph, *, level: int = 1, max_depth: int = 256, max_args: int = 0) -> list[int]:
-    """The group of each node, named by the node whose value it gives."""
+    """Returns the group of each node, identified by the node whose value is its result."""
     return Partitioner(graph, max_depth, max_args).run(level)
 
 
 def classes(roots: Iterable[int], labels: Iterable[object]) -> set[frozenset[object]]:
-    """A partition as sets of labels; nodes without a label do not count."""
+    """Returns a partition as sets of labels; nodes without a label are ignored."""
     sets: dict[int, set[object]] = {}
     for root, label in zip(roots, labels, strict=True):
         if label is not None:

@@ -1,8 +1,8 @@
-"""The forward graph of a function as Relay's visitor would build it: the second half of `fusion_oracle`.
+"""Builds the forward graph of a function as Relay's visitor does, for `fusion_oracle`.
 
-A function is read as the expression that it stands for. Only what its results need is there, in whatever block it
-stands; a `relay.let` is a binding and a variable; branches and the bodies of closures are seen outside, as parameters
-are; a closure itself is no node. Recursive, and independent of `xrelay.passes`.
+The function is read as an expression: only values that its results use are visited, in any block. A `relay.let` is a
+binding and a variable. The results of branches and of closure bodies are external, as parameters are; a closure itself
+is no node. The code is recursive and independent of `xrelay.passes`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def unknown_dims(type: Attribute) -> int:
 
 
 def argument_count(type: Attribute) -> int:
-    """What a parameter costs: itself, and where extents are unknown these and its strides."""
+    """The arguments of a kernel for one parameter: itself, and if extents are unknown, these and its strides."""
     unknown = unknown_dims(type)
     return 1 + (unknown + len(shape_of(type)) if unknown else 0)
 
 
 class OracleBuilder:
-    """Visits expressions; `nodes` holds those that were met, `order` those that were left."""
+    """Visits expressions; `nodes` holds the values reached so far, `order` the nodes in post-DFS order."""
 
     def __init__(self) -> None:
         self.nodes: dict[SSAValue, Node] = {}
@@ -141,7 +141,7 @@ class OracleBuilder:
         self.takes(node, arguments)
 
     def takes(self, node: Node, operands: Iterable[SSAValue]) -> None:
-        """Visit the arguments, and count those that are arguments of any kernel."""
+        """Visits the operands, and counts those that are arguments of the kernel."""
         for operand in operands:
             self.visit(operand)
             if is_variable(operand) or isinstance(operand.owner, TupleGetItemOp):

@@ -1,4 +1,4 @@
-"""Gradients of small functions against central differences, in the interpreter and in double precision."""
+"""Compares gradients of small functions with central differences, in the interpreter and in double precision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 1e-6
 
 
 def weighted_sum(value: relay.Expr, rng: np.random.Generator) -> relay.Expr:
-    """The sum of the elements of `value`, or of the tensors in a tuple, each times a number of its own."""
+    """The sum of the elements of `value`, or of the tensors in a tuple, each multiplied by its own random weight."""
     total, pending = None, [value]
     while pending:
         current = pending.pop()
@@ -36,10 +36,10 @@ def weighted_sum(value: relay.Expr, rng: np.random.Generator) -> relay.Expr:
 def check_gradient(
     function: relay.Function, inputs: Sequence[Array], *, only: Sequence[int] | None = None, rtol: float = 1e-5
 ) -> None:
-    """The gradients of a function of tensors are those that differences along random directions show.
+    """Compares the gradients of a function of tensors with differences along random directions.
 
-    Each element of the result counts with a weight of its own. `only` are the parameters whose gradients are compared,
-    without a word those of floats; those of the others are zeros of their type.
+    Each element of the result has its own weight. `only` selects the parameters whose gradients are compared, by
+    default those of floats; the gradients of the others must be zeros of their type.
     """
     rng = np.random.default_rng(5)
     loss = relay.Function(function.params, weighted_sum(function.body, rng))

@@ -1,4 +1,4 @@
-"""How often the bytes of files are hashed, where what is known of a file is remembered for its state."""
+"""Counts how often files are hashed, for tests of caches that are keyed by a file's state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.runtime import file_record
 
 
 def count_hashed(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[int]:
-    """A list that grows with each call of `module.sources_key`; files are settled as soon as they are written."""
+    """Returns a list that grows with each call of `module.sources_key`; files count as settled once written."""
     calls: list[int] = []
     key = module.sources_key
 

@@ -1,4 +1,4 @@
-"""How many bytes the C library has handed out and not taken back, in every thread."""
+"""Counts the bytes that the C library has allocated and not freed, in all threads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ REASON = "the C library does not count its allocations (mallinfo2, glibc 2.33)"
 
 
 def allocated_bytes() -> int:
-    """Bytes of blocks in use: those on heaps, and those that have a mapping of their own.
+    """The bytes of blocks in use: those on heaps, and those with their own mapping.
 
-    Unlike resident memory it does not depend on what the allocator keeps for later, on fragments, or on other threads'
-    stacks; blocks that a thread holds back to reuse count until it ends, a few KiB each. Cycles of Python objects (an
-    error and the frames it went through) are collected first.
+    Unlike resident memory, the number does not depend on the allocator's reserves, on fragmentation, or on the stacks
+    of other threads. Blocks that a thread caches for reuse count until it ends, a few KiB each. Cycles of Python
+    objects (an error and its frames) are collected first.
     """
     assert _mallinfo2 is not None, REASON
     gc.collect()
@@ -37,12 +37,12 @@ def allocated_bytes() -> int:
 
 
 def kept_bytes(action: Callable[[], object], rounds: int = 4) -> int:
-    """What each of `rounds` calls of `action` leaves behind, after a first one: the least of them.
+    """Returns the fewest bytes that one of `rounds` calls of `action` leaves allocated, after a first call.
 
     A leak grows in every round. A table of the interpreter that doubles, or a module that is imported late, does not.
 
-    What there is before the rounds is kept out of their collections, and all later ones: in a process that has run
-    hundreds of tests, each would take a third of a second.
+    Objects that exist before the rounds are frozen, which excludes them from these and all later collections: in a
+    process that has run hundreds of tests, each collection would take a third of a second.
     """
     action()
     gc.collect()

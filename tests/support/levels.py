@@ -1,4 +1,4 @@
-"""Walking a program down the levels, and comparing what it computes on the way."""
+"""Lowers a program level by level, and compares its results at each level."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ STEPS = [
     ("loop without blocks", "loop-plan-memory,loop-lower-blocks"),
     ("loop without conditions in tiles", "loop-split-conditions"),
 ]
-"""What a level is called, and the passes that lead to it from the one before."""
+"""The name of each level, and the passes that lower the previous level to it."""
 
 
 def graph_of(case: OpCase) -> ModuleOp:
-    """The case as a graph from which fusion makes kernels, as any model's."""
+    """The case without the kernel mark, so that fusion forms the kernels as in any model."""
     module = case.module()
     for function in module.ops:
         del function.attributes["relay.primitive"]
@@ -53,7 +53,7 @@ def outputs(module: ModuleOp, inputs: Sequence[NDArray[Any]]) -> list[NDArray[An
 
 
 def program(signature: str, results: str, body: str) -> ModuleOp:
-    """A module of an `@main` whose ops are written with `U` for types that are to be inferred."""
+    """A module of an `@main` whose ops are written with `U` for inferred types."""
     outputs = ", ".join(["U"] * len(results.split(",")))
     text = f"func.func @main({signature}) -> ({outputs}) {{\n{body}\nfunc.return {results} : {outputs}\n}}"
     module = parse_module(full_context(), text.replace("U", UNKNOWN), "program.mlir")
@@ -68,7 +68,7 @@ def assert_same(found: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]],
 
 
 def check_levels(module: ModuleOp, inputs: Sequence[NDArray[Any]], rtol: float = 1e-5) -> None:
-    """Every level that has an interpreter gives what relay gives; `module` is lowered."""
+    """Checks that every level with an interpreter computes the same as relay; `module` is lowered in place."""
     expected = outputs(module, inputs)
     for level, passes in STEPS:
         run_passes(module, passes)
@@ -77,6 +77,6 @@ def check_levels(module: ModuleOp, inputs: Sequence[NDArray[Any]], rtol: float =
 
 
 def check_native(module: ModuleOp, inputs: Sequence[NDArray[Any]], rtol: float = 1e-5) -> None:
-    """Native code gives what relay gives."""
+    """Checks that native code computes the same as relay."""
     found = compile(module, cache=False, threads=2).run(list(inputs))
     assert_same(found, outputs(module, inputs), "native", rtol)

@@ -1,4 +1,4 @@
-"""Nodes of the domain com.microsoft, compared with onnxruntime."""
+"""Compares nodes of the domain com.microsoft with onnxruntime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOMAIN = "com.microsoft"
 
 
 def check(op: str, inputs: Sequence[Array | None], *, domain: str = DOMAIN, opset: int = 17, **words: Any) -> None:
-    """Interpreter and native code agree with onnxruntime."""
+    """Checks that the interpreter and native code agree with onnxruntime."""
     proto = node_model(op, inputs, opset, domain=domain, **words)
     expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))
     assert expected is not None

@@ -1,8 +1,8 @@
-"""Random programs with named dimensions: native code, compiled once, against the interpreter at several sizes.
+"""Random programs with named dimensions: compiled once, and compared with the interpreter at several sizes.
 
-Beside what random programs at given sizes have, these have carried values that grow, functions that call each other,
-closures that a run chooses, that call themselves, that functions and callers get, sequences and optionals, also as
-inputs and results, and extents that numbers of the run say.
+In addition to the constructs of random programs with static shapes, these have: carried values that grow; functions
+that call each other; closures chosen at run time, recursive closures, and closures passed to functions and callers;
+sequences and optionals, also as inputs and results; and extents computed at run time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xrelay.runtime.lists import Listed
 Call: TypeAlias = Callable[[Sequence[Result]], list[Result]]
 
 RUNS = 3
-"""At how many sizes a program runs."""
+"""The number of sizes at which a program runs."""
 
 
 @cache
@@ -41,11 +41,11 @@ def context() -> Context:
 
 
 def check_program(choices: Choices, most: int = 5) -> Counter[str]:
-    """How often a random program of `most` steps at most ran and reported an error, or that it was not compiled.
+    """Runs a random program of up to `most` steps; counts the runs that succeeded ("ran") or failed ("reported").
 
-    That is so where it has no native form (`refused`), or where no sizes make it right (`untyped`). Raises
-    `AssertionError` with the program where native code and the interpreter differ. Nine programs of ten have kernels
-    without schedules: those of single ops have tests of their own.
+    A program without a native form counts as "refused", and a program that no sizes make valid as "untyped". Raises
+    `AssertionError` with the program if native code and the interpreter differ. Kernels are compiled without schedules
+    in nine of ten programs, as other tests cover the schedules of single ops.
     """
     program = dim_program(choices, most=most, returned=2, free=True, functions=True)
     level, is_plain = choices.pick([2, 1, 3, 2, 1, 3, 0]), not choices.chance(10)
@@ -67,7 +67,7 @@ def check_program(choices: Choices, most: int = 5) -> Counter[str]:
 
 
 def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: CompiledModel) -> str:
-    """What comes of a program at random sizes."""
+    """Runs a program at random sizes and returns the outcome."""
     same, size = choices.chance(30), choices.pick(SIZES)
     sizes = {name: size if same else choices.pick(SIZES) for name in NAMES}
     inputs = [*program.inputs(sizes, choices.below(2)), *program.lists_at(sizes)]
@@ -89,7 +89,7 @@ def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: C
 
 
 def _calls(data: Array, place: int) -> list[Call]:
-    """What is done with the functions that a program gave, from `place` on: one is called, the next takes it."""
+    """The calls of the functions in the results from index `place` on: of the first, and of a second that takes it."""
 
     def one(results: Sequence[Result]) -> list[Result]:
         return results[place](data)
@@ -101,7 +101,7 @@ def _calls(data: Array, place: int) -> list[Call]:
 
 
 def _flat(values: Sequence[Listed]) -> list[Result]:
-    """Results of native code as the interpreter gives them: what sequences and optionals hold one after the other."""
+    """Flattens results of native code into the interpreter's form: the elements of sequences and optionals in order."""
     found: list[Result] = []
     pending = list(values)[::-1]
     while pending:
@@ -114,7 +114,7 @@ def _flat(values: Sequence[Listed]) -> list[Result]:
 
 
 def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
-    """The results, or why there are none."""
+    """Returns the results, or the message of the error."""
     try:
         return run()
     except (ExecutionError, InterpreterError) as error:
@@ -122,7 +122,7 @@ def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
 
 
 def _assert_equal(found: Sequence[Result] | str, wanted: Sequence[Result] | str, text: str) -> None:
-    """Native code gives what the interpreter gives, or both report an error."""
+    """Checks that native code and the interpreter return the same, or both report an error."""
     if isinstance(found, str) or isinstance(wanted, str):
         assert isinstance(wanted, str), f"only native code reports {found} {text}"
         assert isinstance(found, str), f"only the interpreter reports {wanted} {text}"

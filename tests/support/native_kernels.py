@@ -1,4 +1,4 @@
-"""Kernels of the loop level as native code, called on numpy arrays."""
+"""Kernels of the loop level, compiled to native code and called on numpy arrays."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from xrelay.runtime.native import NativeLibrary, compile_ir
 from xrelay.runtime.thread_pool import thread_pool
 
 SCF_PIPELINE = ("loop-lower-blocks", "convert-loop-to-scf")
-"""From scheduled loop nests to the scf level."""
+"""The passes from scheduled loop nests to the scf level."""
 
 __all__ = ["SCF_PIPELINE", "NativeKernel", "host_ir", "lowered"]
 
 
 def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
-    """The module after these passes, verified after each."""
+    """Returns the module after these passes; it is verified after each."""
     context = full_context()
     module = parse_module(context, text, "kernel.mlir")
     module.verify()
@@ -38,7 +38,7 @@ def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
 
 
 def host_ir(text: str, passes: Sequence[str] = SCF_PIPELINE, llvm_passes: Sequence[str] = LLVM_PIPELINE) -> str:
-    """LLVM IR text for this machine."""
+    """Returns LLVM IR text for this machine."""
     return emit_llvm_ir(lowered(text, [*passes, *llvm_passes]))
 
 
@@ -55,11 +55,11 @@ class NativeKernel:
         self._address = self._library.address(name)
 
     def __call__(self, *arguments: NDArray[Any] | int, threads: int = 2) -> None:
-        """Runs the function on the arrays' memory and the extents behind them; it must succeed."""
+        """Runs the function on the arrays' memory and the extents after them; it must succeed."""
         assert self.status(*arguments, threads=threads) == 0
 
     def status(self, *arguments: NDArray[Any] | int, threads: int = 2) -> int:
-        """Runs the function on the arrays' memory and the extents behind them; what it returns."""
+        """Runs the function on the arrays' memory and the extents after them; returns its status."""
         types = [ctypes.c_int64 if isinstance(argument, int) else ctypes.c_void_p for argument in arguments]
         function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *types)(self._address)
         context = Context(0, threads)

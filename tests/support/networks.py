@@ -1,4 +1,4 @@
-"""Small networks and programs of awkward shape, made by the builder."""
+"""Small networks and programs with irregular shapes, made by the builder."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def shared_operand() -> relay.Expr:
 
 
 def broadcast_against_blocks() -> relay.Expr:
-    """Operands of one channel beside blocked ones, on either side."""
+    """Operands of one channel next to blocked operands, on either side."""
     data = relay.var("data", shape=(1, 16, 5, 4))
     conv = relay.nn.conv2d(data, weight(16, 16, 1, 1))
     left = relay.maximum(relay.const(weight(1)), conv)
@@ -78,7 +78,7 @@ def broadcast_against_blocks() -> relay.Expr:
 
 
 def blocks_of_different_sizes() -> relay.Expr:
-    """24 channels come in blocks of 8, 16 in blocks of 16: joined they fit neither."""
+    """24 channels have blocks of 8, 16 have blocks of 16; their concatenation fits neither."""
     data = relay.var("data", shape=(1, 16, 3, 3))
     parts = [relay.nn.conv2d(data, weight(channels, 16, 1, 1)) for channels in (16, 24, 8)]
     return relay.concatenate(parts, axis=1)

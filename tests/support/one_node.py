@@ -1,4 +1,4 @@
-"""Models of one ONNX node whose inputs are those of the model, and what interpreter and native code make of them."""
+"""Runs models of one ONNX node by the interpreter and by native code."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def node_model(
     outputs: Sequence[str] = ("y",),
     **attributes: Any,
 ) -> onnx.ModelProto:
-    """A model of one node; inputs that are `None` are left out, those of `constants` are initializers.
+    """Builds a model of one node; inputs that are `None` are omitted, those in `constants` are initializers.
 
-    `dims` gives the shapes of inputs by their place, where they are to be open. An output called "" is left out.
+    `dims` overrides the shapes of inputs by index, to make them dynamic. An output named "" is omitted.
     """
     names = ["" if array is None else f"i{number}" for number, array in enumerate(inputs)]
     present = [(number, array) for number, array in enumerate(inputs) if array is not None]
@@ -51,13 +51,13 @@ def node_model(
 
 
 def inputs_by_name(proto: onnx.ModelProto, inputs: Sequence[Array | None]) -> dict[str, Array]:
-    """The arrays that the model wants, by name."""
+    """Returns the arrays for the model's inputs, by name."""
     wanted = [info.name for info in proto.graph.input]
     return {f"i{number}": array for number, array in enumerate(inputs) if array is not None and f"i{number}" in wanted}
 
 
 def both(proto: onnx.ModelProto, inputs: Sequence[Array | None]) -> list[list[Array]]:
-    """The outputs by the interpreter, and by native code."""
+    """Returns the outputs of the interpreter, and of native code."""
     arrays = list(inputs_by_name(proto, inputs).values())
     native = compile(proto, cache=False, threads=1).run(arrays)
     return [list(run_relay(import_onnx(proto), arrays)), [np.asarray(each) for each in native]]

@@ -1,4 +1,4 @@
-"""One op on arrays: what the interpreter computes, native code at one or two levels computes too."""
+"""Runs one op on arrays, and compares native code with the interpreter."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Array = NDArray[Any]
 
 
 def check(module: relay.Module, inputs: Sequence[Array], *, rtol: float = 0.0, atol: float = 0.0) -> list[Array]:
-    """Native code's results, which it has at `OPT_LEVELS` and which the interpreter has too."""
+    """Checks that native code at each of `OPT_LEVELS` agrees with the interpreter; returns its results."""
     return checked(module, rtol=rtol, atol=atol)(inputs)
 
 
 def checked(module: relay.Module, *, rtol: float = 0.0, atol: float = 0.0) -> Callable[[Sequence[Array]], list[Array]]:
-    """`check` for one module on several inputs; the module is compiled once for each level."""
+    """Returns `check` for one module on several inputs; the module is compiled once for each level."""
     models = [(level, xrelay.compile(module, opt_level=level, cache=False, threads=1)) for level in OPT_LEVELS]
 
     def run(inputs: Sequence[Array]) -> list[Array]:
@@ -38,7 +38,7 @@ def checked(module: relay.Module, *, rtol: float = 0.0, atol: float = 0.0) -> Ca
 
 
 def program(op: str, *arrays: Array, **attributes: Any) -> relay.Module:
-    """A function that applies one op to its parameters."""
+    """A module that applies one op to its parameters."""
     given = [relay.var(f"x{k}", shape=array.shape, dtype=array.dtype.name) for k, array in enumerate(arrays)]
     return relay.Module.from_expr(relay.op_function(op)(*given, **attributes))
 

@@ -26,7 +26,7 @@ def model(
     initializers: dict[str, NDArray[Any]] | None = None,
     opset: int = 17,
 ) -> onnx.ModelProto:
-    """A model of one graph; the outputs' types are left open."""
+    """A model of one graph; the types of outputs are unspecified."""
     graph = helper.make_graph(
         list(nodes),
         "graph",
@@ -40,6 +40,6 @@ def model(
 def conv_model(
     data: Dims = (1, 3, 8, 8), weight: Sequence[int] = (4, 3, 3, 3), opset: int = 17, **attributes: Any
 ) -> onnx.ModelProto:
-    """One Conv named `conv1` of `x` with the weight `w`."""
+    """A Conv named `conv1` of `x` with the weight `w`."""
     node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv1", **attributes)
     return model([node], [value("x", data)], ["y"], initializers={"w": np.zeros(weight, np.float32)}, opset=opset)

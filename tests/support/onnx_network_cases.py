@@ -1,4 +1,4 @@
-"""The official cases that are whole networks: files of the onnx package, whose weights are made up."""
+"""The official cases that are whole networks: files of the onnx package with generated weights."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from xrelay.frontend.onnx.signature import graph_inputs
 
 @cache
 def network_cases() -> list[NodeCase]:
-    """One case a network, by name; each takes seconds."""
+    """Returns one case per network, sorted by name; each takes seconds to run."""
     cases = [_case(test.name, test.model_name, test.rtol, test.atol) for test in load_model_tests(kind="real")]
     return sorted(cases, key=lambda case: case.name)
 
 
 def _case(name: str, network: str, rtol: float, atol: float) -> NodeCase:
-    """The network on inputs that count up from 0 to 1, with the outputs that onnx keeps beside it."""
+    """Returns the network with inputs that increase from 0 to 1 and the outputs that onnx stores for them."""
     folder = resources.files("onnx.backend.test") / "data" / "light"
     model = onnx.load_from_string((folder / f"light_{network}.onnx").read_bytes())
     inputs = [Runner.generate_dummy_data(value, name=network) for value in graph_inputs(model.graph)]

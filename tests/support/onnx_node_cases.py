@@ -1,8 +1,8 @@
 """The official cases of onnx's own test suite: single nodes, the functions they expand to, and small models.
 
-`official_cases` gives all as they are, the arrays of an output that is a sequence one after the other. `node_cases`
-gives those whose ops the importer knows as models it can take: inputs that say how a node works (a shape, axes, pads)
-become initializers, for xrelay wants them when compiling.
+`official_cases` returns all cases unchanged; the arrays of an output that is a sequence are listed one by one.
+`node_cases` returns the cases whose ops the importer supports, in a form it can compile: inputs that configure a node
+(a shape, axes, pads) become initializers, because xrelay requires them at compile time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xrelay.frontend.onnx.registry import known_ranges
 from xrelay.frontend.onnx.signature import graph_inputs
 
 STORED = ("simple", "pytorch-converted", "pytorch-operator")
-"""The kinds of cases that onnx keeps as files, without those of whole networks."""
+"""The kinds of cases that onnx stores as files, except whole networks."""
 
 HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
@@ -65,17 +65,17 @@ SETTINGS: dict[str, tuple[int, ...]] = {
     "Unsqueeze": (1,),
     "Upsample": (1,),
 }
-"""Op → its inputs that are settings."""
+"""Op → the indices of its inputs that are settings."""
 
 
 @dataclass(frozen=True)
 class NodeCase:
-    """A model, its inputs in order, and what it gives."""
+    """A model, its inputs in order, and its expected outputs."""
 
     name: str
     model: onnx.ModelProto
     inputs: list[Any]
-    """Arrays; the values of a sequence as a list, and `None` for an optional without a value."""
+    """Arrays; a sequence is a list, and an optional without a value is `None`."""
     outputs: list[NDArray[Any]]
     rtol: float
     atol: float
@@ -87,15 +87,15 @@ class NodeCase:
 
     @property
     def output_names(self) -> list[str]:
-        """The names of the outputs; numbers where an output has several arrays, or none."""
+        """The names of the outputs; numbers if an output does not have exactly one array."""
         names = [output.name for output in self.model.graph.output]
         return names if len(names) == len(self.outputs) else [str(number) for number in range(len(self.outputs))]
 
     @property
     def allowed(self) -> float:
-        """The relative difference that is allowed: the case's own, but two units in the last place of 16-bit floats.
+        """The relative tolerance: the case's own, but at least two units in the last place of 16-bit floats.
 
-        An op written out as a graph rounds after each node to 16 bits, where the reference of the op does not.
+        A function body rounds to 16 bits after each node, where the reference of the op does not.
         """
         finfo = cast(Any, ml_dtypes).finfo
         units = [float(finfo(array.dtype).eps) for array in self.outputs if getattr(array, "dtype", None) in HALVES]
@@ -103,22 +103,22 @@ class NodeCase:
 
     @property
     def ops(self) -> frozenset[str]:
-        """The ops of the model; `make test` runs cases that show each."""
+        """The ops of the model; `make test` runs cases that cover each."""
         return frozenset(node.op_type for node in self.model.graph.node)
 
     @property
     def family(self) -> tuple[str, ...]:
-        """The ops of the model and the dtypes of its inputs and outputs: cases that are alike share them."""
+        """The ops of the model and the dtypes of its inputs and outputs: a key of similar cases."""
         ops = [node.op_type for node in self.model.graph.node]
         return (*ops, *(array.dtype.name for array in (*self.arrays, *self.outputs)))
 
 
 @cache
 def official_cases() -> list[NodeCase]:
-    """All cases whose inputs and outputs are tensors of numbers, sequences of them or optional ones, by name."""
-    # Importing onnx's cases computes what they expect.
+    """Returns all cases whose inputs and outputs are tensors of numbers, or sequences or optionals of them, by name."""
+    # Importing onnx's cases computes their expected outputs.
     volumes_at_once = patch.object(op_pool_common, "pool", _volumes_at_once(op_pool_common.pool))
-    # It also cuts each case out of its file, for a page of documentation: a third of the time.
+    # The import also extracts the source of each case for the documentation: a third of the time.
     no_documentation = patch.object(onnx_base, "process_snippet", return_value=("", ""))
     with warnings.catch_warnings(), volumes_at_once, no_documentation:
         warnings.simplefilter("ignore")  # the cases overflow and divide by zero on purpose
@@ -129,13 +129,13 @@ def official_cases() -> list[NodeCase]:
 
 @cache
 def node_cases() -> list[NodeCase]:
-    """The cases on numbers whose ops have converters, with constant settings, by name."""
+    """Returns the numeric cases whose ops have converters, with constant settings, sorted by name."""
     converters.load()
     return [with_constant_settings(case) for case in official_cases() if _is_known(case.model) and _has_arrays(case)]
 
 
 def settings(case: NodeCase) -> list[str]:
-    """The inputs of the model that say how a node works."""
+    """The model inputs that configure a node."""
     names = {
         node.input[index]
         for node in case.model.graph.node
@@ -146,7 +146,7 @@ def settings(case: NodeCase) -> list[str]:
 
 
 def with_constant_settings(case: NodeCase) -> NodeCase:
-    """The case with its settings as initializers of the model."""
+    """Returns the case with its settings as initializers of the model."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     fixed = settings(case)
@@ -161,7 +161,7 @@ def with_constant_settings(case: NodeCase) -> NodeCase:
 
 
 def with_named_extents(case: NodeCase) -> NodeCase:
-    """The case with a name for every extent of its inputs, of which each differs from all others, settings held."""
+    """Returns the case with constant settings and a unique name for every extent of its inputs."""
     held = with_constant_settings(case)
     for value in graph_inputs(held.model.graph):
         if value.type.HasField("tensor_type"):
@@ -174,9 +174,9 @@ def with_named_extents(case: NodeCase) -> NodeCase:
 
 
 def _volumes_at_once(pool: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    """onnx's `pool`, tap by tap for windows over three axes: its loops over every window take ten seconds for those.
+    """Wraps onnx's `pool` to compute windows over three axes tap by tap: its own loops over them take ten seconds.
 
-    As there, a NaN of the padded data does not count, and neither does a tap behind the padding that the node names.
+    As in onnx, a NaN of the padded data is ignored, and so is a tap past the node's padding.
     """
 
     def pool_volumes(
@@ -206,7 +206,7 @@ def _volumes_at_once(pool: Callable[..., NDArray[Any]]) -> Callable[..., NDArray
 
 
 def _is_known(model: onnx.ModelProto) -> bool:
-    """Whether every op has a converter, be it for other opsets, or a definition by others."""
+    """Whether every op has a converter, for any opset, or a definition by other ops."""
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     return all(
         known_ranges(node.op_type, node.domain) or has_definition(node.op_type, node.domain, opsets[node.domain])
@@ -215,13 +215,13 @@ def _is_known(model: onnx.ModelProto) -> bool:
 
 
 def _has_arrays(case: NodeCase) -> bool:
-    """Whether all inputs and outputs are tensors of numbers, or sequences and optionals of those."""
+    """Whether all inputs and outputs are numeric tensors, or sequences and optionals of them."""
     values: list[object] = [*case.arrays, *case.outputs]
     return all(isinstance(value, np.ndarray) and cast(NDArray[Any], value).dtype != object for value in values)
 
 
 def flat(values: Sequence[Any]) -> list[Any]:
-    """The values, those of sequences one after the other, without what is absent."""
+    """Flattens sequences, and drops absent values."""
     found: list[Any] = []
     pending = list(reversed(values))
     while pending:
@@ -239,7 +239,7 @@ def _node_case(case: Any) -> NodeCase:
 
 
 def _value(value: Any) -> Any:
-    """A value of a case: numbers of numpy and tensors as arrays, sequences and absent values as they are."""
+    """Converts a value of a case: numpy scalars and tensors become arrays, sequences and absent values are kept."""
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
     if isinstance(value, list):
@@ -248,7 +248,7 @@ def _value(value: Any) -> Any:
 
 
 def _stored_case(case: Any) -> NodeCase:
-    """A case whose model and first set of data are files."""
+    """Loads a case whose model and first data set are files."""
     model = onnx.ModelProto()
     model.ParseFromString((Path(case.model_dir) / "model.onnx").read_bytes())
     data = Path(case.model_dir) / "test_data_set_0"
@@ -260,7 +260,7 @@ def _stored_case(case: Any) -> NodeCase:
 
 
 def _stored_value(value: onnx.ValueInfoProto, file: Path) -> Any:
-    """A tensor from its file, or a sequence of tensors as a list."""
+    """Loads a tensor, or a sequence of tensors as a list."""
     if value.type.HasField("sequence_type"):
         sequence = onnx.SequenceProto()
         sequence.ParseFromString(file.read_bytes())

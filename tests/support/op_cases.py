@@ -1,4 +1,4 @@
-"""One-op relay programs for tests that compare levels: every operator in the forms that differ."""
+"""One-op relay programs for tests that compare levels: every operator in its distinct forms."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class OpCase:
 
     @property
     def id(self) -> str:
-        """A name for the test's report."""
+        """The name in the test report."""
         details = ",".join(f"{key}={value}" for key, value in self.attributes.items())
         return f"{self.op}{[list(shape) for shape in self.shapes]}{details}{self.dtype}".replace(" ", "")
 
     def inputs(self, seed: int = 0) -> list[NDArray[Any]]:
-        """Seeded operands; floats in [-2, 2), or in [0.5, 2) where the op wants positive ones."""
+        """Seeded operands; floats in [-2, 2), or in [0.5, 2) if the op requires positive values."""
         rng = np.random.default_rng(seed)
         if self.dtype.startswith("float"):
             low = 0.5 if self.positive else -2.0

@@ -1,4 +1,4 @@
-"""Packages of tests/out_of_tree, installed for a test, and the tools run beside them."""
+"""Installs packages of tests/out_of_tree for a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[1] / "out_of_tree"
 
 @contextmanager
 def installed(target: Path, *packages: str) -> Iterator[dict[str, str]]:
-    """The environment variables with which packages of tests/out_of_tree are found, installed in `target`."""
+    """Installs packages of tests/out_of_tree in `target`; yields the environment in which Python finds them."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     paths = [str(FOLDER / package) for package in packages]
     subprocess.run([*pip, "--disable-pip-version-check", "--target", str(target), *paths], check=True)

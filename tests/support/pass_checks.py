@@ -1,4 +1,4 @@
-"""What every pass of the relay level must keep, checked on one program: validity, text form, and what it computes."""
+"""Invariants of every relay pass, checked on one program: it stays valid, prints and parses, and computes the same."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ IDEMPOTENT = {
     "relay-defuse-ops",
     "relay-infer-type",
 }
-"""Passes for which running twice is running once."""
+"""Idempotent passes."""
 
 
 def relay_passes(*, exact: bool) -> list[str]:
-    """The passes from relay to relay, by what they are marked as."""
+    """The names of the relay passes that are marked as exact, or not."""
     return [name for name in ALL_PASSES if name.startswith("relay-") and is_exact(name) is exact]
 
 
 def apply(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """What the passes make of the module, which is left alone."""
+    """Returns a copy of the module after the passes."""
     changed = module.clone()
     for each in pipeline_of(pipeline):
         each.apply(Context(), changed)
@@ -54,19 +54,19 @@ def apply(module: ModuleOp, pipeline: str) -> ModuleOp:
 
 @cache
 def pipeline_of(pipeline: str) -> list[ModulePass]:
-    """The passes that a text names, with their options."""
+    """Parses a pipeline with the options of its passes."""
     return [load_pass(spec.name).from_spec(spec) for spec in parse_pipeline(pipeline)]
 
 
 def check_text(module: ModuleOp) -> None:
-    """The program reads as it prints."""
+    """Checks that the printed program parses to the same text."""
     text = str(module)
     assert str(parse_module(full_context(), text, "printed.mlir")) == text
 
 
 @dataclass(frozen=True)
 class Before:
-    """A program with what it computes."""
+    """A program with its inputs and outputs."""
 
     module: ModuleOp
     inputs: Sequence[Array]
@@ -78,7 +78,7 @@ class Before:
         return Before(module, inputs, run_relay(module, inputs))
 
     def after(self, changed: ModuleOp) -> Sequence[Array]:
-        """What the module computes that passes made of the program; it must be valid."""
+        """Returns the outputs of the module after passes; it must be valid."""
         if changed.is_structurally_equivalent(self.module):
             return self.outputs
         changed.verify()
@@ -86,7 +86,7 @@ class Before:
 
 
 def check_exact(before: Before, found: Sequence[Array]) -> None:
-    """No bit of a result differs, but what a NaN carries."""
+    """Checks that results are bitwise equal, except for NaN payloads."""
     assert len(found) == len(before.outputs)
     for old, new in zip(before.outputs, found, strict=True):
         assert (old.dtype, old.shape) == (new.dtype, new.shape)
@@ -97,10 +97,11 @@ def check_exact(before: Before, found: Sequence[Array]) -> None:
 
 
 def check_close(before: Before, found: Sequence[Array]) -> bool:
-    """Floats differ by at most 1e-5 of the value and 1e-5 of the greatest in the result, other numbers not at all.
+    """Checks that floats differ by at most 1e-5 of the value and 1e-5 of the result's maximum; other numbers are equal.
 
-    Half precision is held to 16 units of its last place. Results that a change of the last place of inputs and
-    constants moves by nearly as much are beyond what rounding can keep; whether there were none is returned.
+    The tolerance of half precision is 16 units in the last place. A result that misses the tolerance is accepted if it
+    is ill-conditioned: if a change in the last place of inputs and constants moves it by nearly as much. Returns
+    whether no result was so.
     """
     assert len(found) == len(before.outputs)
     misses = [_miss(old, new) for old, new in zip(before.outputs, found, strict=True)]
@@ -115,7 +116,7 @@ def check_close(before: Before, found: Sequence[Array]) -> bool:
 
 
 def _miss(old: Array, new: Array) -> float:
-    """By how many times the tolerance two results differ; infinite where not even their kind is the same."""
+    """The difference of two results as a multiple of the tolerance; infinite if NaNs or infinities differ."""
     assert (old.dtype, old.shape) == (new.dtype, new.shape)
     if old.dtype.kind in "biu":
         return 0.0 if np.array_equal(old, new) else np.inf
@@ -127,13 +128,13 @@ def _miss(old: Array, new: Array) -> float:
         return np.inf
     left, right = left[known], right[known]
     greatest = float(np.abs(left).max(initial=0.0))
-    # Values around one that cancel leave their rounding behind, however small the result.
+    # Cancelling values of order 1 leave their rounding error, however small the result.
     allowed = np.maximum(rtol * (np.abs(left) + greatest), 64 * epsilon)
     return float((np.abs(left - right) / allowed).max(initial=0.0))
 
 
 def _shaken(module: ModuleOp) -> ModuleOp:
-    """The module with the last place of its constants changed."""
+    """Returns the module with its constants changed in the last place."""
     changed = module.clone()
     rng = np.random.default_rng(7)
     for op in [op for op in changed.walk() if isinstance(op, ConstantOp)]:
@@ -142,7 +143,7 @@ def _shaken(module: ModuleOp) -> ModuleOp:
 
 
 def shake(array: Array, rng: np.random.Generator) -> Array:
-    """Floats with their last place changed by one, up or down; others as they are."""
+    """Returns floats changed by one unit in the last place, up or down; other arrays unchanged."""
     if array.dtype.kind in "biu":
         return array
     signs = rng.choice([-1.0, 1.0], array.shape)

@@ -1,4 +1,4 @@
-"""The pipelines that random programs go through: every pass by itself, its options, and the compiler's own."""
+"""The pipelines that run on random programs: every pass alone, with its options, and the compiler's own."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ NEEDS: dict[str, str] = {
     "relay-fold-scale-axis": "relay-simplify-inference,relay-fold-constant,",
     "relay-narrow-products": "qnn-canonicalize-ops,",
 }
-"""What has to run before a pass for it to find something to do."""
+"""Passes that run first, so that a pass finds something to change."""
 OPTIONS: dict[str, str] = {
     "relay-to-mixed-precision": "{mixed-precision-type=float64 keep-orig-output-dtype=true}",
 }
-"""How a pass runs whose results are compared with those before: in more bits, which round no further."""
+"""Options for passes that round: in a wider type, results stay comparable."""
 OUTLINED = "relay-inline,relay-fuse-ops,relay-outline-fused"
-"""For programs without branches and closures, which outlining refuses."""
+"""For programs without branches and closures, which outlining rejects."""
 
 _TAKEN = {"a": ("add", "multiply", "nn.relu", "exp", "concatenate"), "b": ("tanh", "sigmoid", "negative", "split")}
 REGIONS = "relay-annotate-target{{targets=a,b ops={}}}".format(
     ",".join(f'"{target}:{name}"' for target, names in _TAKEN.items() for name in names)
 )
-"""Regions for two compilers from outside."""
+"""Regions for two external compilers."""
 
 _APART = {"relay-outline-fused", "relay-annotate-used-memory", "relay-to-cps", "relay-un-cps"}
-"""They refuse some programs, or change what `@main` takes; tests of their own run them."""
+"""These reject some programs, or change the signature of `@main`; they have their own tests."""
 
 EXACT_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=True) if name not in _APART]
 ROUNDED_PIPELINES = [
     NEEDS.get(name, "") + name + OPTIONS.get(name, "")
     for name in relay_passes(exact=False)
-    if changed_results(name) is None  # what is another function afterwards is not compared
+    if changed_results(name) is None  # passes that change the function itself are not compared
 ]
 
 EXACT_OPTIONS = [

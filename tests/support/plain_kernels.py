@@ -1,4 +1,4 @@
-"""Compiling where the kernels are not what is tested: they get no schedules, and LLVM does not optimise them."""
+"""Compiles without kernel schedules and without LLVM optimisation, for tests whose subject is not the kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 
 
 def compile_plain(module: ModuleOp, opt_level: int) -> CompiledModel:
-    """Native code of a module that the graph passes of a level have seen; the module stays."""
+    """Compiles a module after the graph passes of a level; the module itself is unchanged."""
     module = module.clone()
     phases = list(Phase)
     upper = phases[: phases.index(Phase.LOOP) + 1]
@@ -31,6 +31,6 @@ def compile_plain(module: ModuleOp, opt_level: int) -> CompiledModel:
 
 
 def compile_unoptimised(module: ModuleOp) -> CompiledModel:
-    """Native code of a module at opt_level 0, which LLVM does not optimise."""
+    """Compiles a module at opt_level 0 without LLVM optimisation."""
     with mock.patch.object(build_artifact, "LEAST_LLVM_LEVEL", 0):
         return compile(module, cache=False, threads=1, opt_level=0)

@@ -1,4 +1,4 @@
-"""Random programs of branches, loops, closures and calls, whose values all have one type; integers may be divided."""
+"""Random programs of branches, loops, closures and calls, whose values all have one type; integers are also divided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How random programs over named dimensions choose what is more than an op: bodies, and the parts that have them."""
+"""Parts of random programs over named dimensions that have bodies: branches, loops, closures, functions, lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = tuple[Part, Value]
 
 
 def random_part(build: Builder) -> Made | None:
-    """Mostly a random part that is more than an op, where the program is free; no more than two are in each other."""
+    """Returns a random part, most often in free programs, or None; parts are nested at most two deep."""
     if build.depth > 1 or not build.choices.chance(60 if build.free and build.depth == 0 else 35):
         return None
     kinds = [_branches, _call, _loop, _closure, _recursion]
@@ -25,7 +25,7 @@ def random_part(build: Builder) -> Made | None:
 
 
 def add_random(build: Builder, body: list[str | Part]) -> Value:
-    """Add a part or an op to `body`; its result, which is a value from here on."""
+    """Adds a part or an op to `body`; returns its result, which later ops may use."""
     made = random_part(build)
     if made is None:
         lines: list[str] = []
@@ -39,9 +39,9 @@ def add_random(build: Builder, body: list[str | Part]) -> Value:
 
 
 def _made_inside(build: Builder, *more: Value, alone: bool = False) -> tuple[list[str | Part], list[Value]]:
-    """The statements of a body that may use `more`, and the values it makes, which are not seen outside.
+    """Returns the statements of a body that may use `more`, and the values it computes, which are not visible outside.
 
-    It has one or two steps. With `alone` nothing is seen from outside; unless the program is free, all are ops then.
+    It has one or two steps. With `alone` no outer value is visible, and unless the program is free, all steps are ops.
     """
     kept, around, lists = list(build.values), build.depth, (build.sequence, build.optional)
     build.values = [*([] if alone else kept), *more]
@@ -59,23 +59,23 @@ def _made_inside(build: Builder, *more: Value, alone: bool = False) -> tuple[lis
 
 
 def _inside(build: Builder, *more: Value, alone: bool = False) -> tuple[list[str | Part], Value]:
-    """The statements that the last value of a body needs, and that value."""
+    """Returns the statements of a body that its last value needs, and that value."""
     body, made = _made_inside(build, *more, alone=alone)
     return needed(body, [made[-1].name]), made[-1]
 
 
 def _has_windows(body: Body) -> bool:
-    """Windows want extents that are known."""
+    """Whether an op has windows, which require static extents."""
     return any("2d" in line for line in flat(body, None))
 
 
 def _times(build: Builder) -> str:
-    """One to three, or where sizes are not asked for as well, none or as often as there are rows."""
+    """A trip count of one to three; in a free program also 0 or the number of rows."""
     return build.choices.pick(["%two", "%one", "%three", "%some", *(["%which", "%rows", "%none"] * build.free)])
 
 
 def _branches(build: Builder) -> Made | None:
-    """An `if` of a branch with an op or two and one that passes a value of the same rank on."""
+    """An `if` of a branch with an op or two and a branch that yields an existing value of the same rank."""
     body, last = _inside(build)
     other = build.value(last.rank)
     if other is None:
@@ -86,7 +86,7 @@ def _branches(build: Builder) -> Made | None:
 
 
 def _call(build: Builder) -> Made | None:
-    """A function of an op or two on values that are there."""
+    """A function of an op or two on existing values."""
     body, last = _inside(build, *build.values, alone=True)
     if _has_windows(body):
         return None
@@ -100,7 +100,7 @@ def _call(build: Builder) -> Made | None:
 
 
 def _closure(build: Builder) -> Made | None:
-    """A closure of one value, which it takes with the other sign."""
+    """A closure of one value, which it negates first."""
     operand = build.any_value()
     result = build.fresh()
     body, last = _inside(build, Value(Closure.parameter(result), operand.rank))
@@ -109,7 +109,7 @@ def _closure(build: Builder) -> Made | None:
 
 
 def _loop(build: Builder) -> Made | None:
-    """A loop that carries a value of known extents."""
+    """A loop that carries a value of constant extents."""
     initial = build.any_value()
     result = build.fresh()
     carried = Value(f"{result}_c", initial.rank)
@@ -123,7 +123,7 @@ def _loop(build: Builder) -> Made | None:
 
 
 def _recursion(build: Builder) -> Made | None:
-    """A function that calls itself in one place."""
+    """A function that calls itself once."""
     initial = build.any_value()
     result = build.fresh()
     carried = Value(f"{result}_c", initial.rank)
@@ -137,7 +137,7 @@ def _recursion(build: Builder) -> Made | None:
 
 
 def _next(build: Builder, body: list[str | Part], made: list[Value], carried: Value, *, varies: bool) -> str:
-    """The value that a body hands on in the place of `carried`, small; with other extents where it may."""
+    """Returns the next value of `carried`, clipped to small numbers; with `varies` its extents may change."""
     lines: list[str] = []
     last = made[-1].name
     if varies:
@@ -156,7 +156,7 @@ def _next(build: Builder, body: list[str | Part], made: list[Value], carried: Va
 
 
 def _carrying(build: Builder) -> Made | None:
-    """A loop that carries one value or two, which may grow, or change places where they are alike."""
+    """A loop that carries one or two values, which may grow, or be swapped if their types are alike."""
     result = build.fresh()
     initials = [build.any_value() for _ in range(1 + build.choices.below(2))]
     varies = [initial.rank > 0 and build.choices.chance(60) for initial in initials]
@@ -167,13 +167,13 @@ def _carrying(build: Builder) -> Made | None:
     alike = len(initials) == 2 and ((initials[0] == initials[1] and varies[0] == varies[1]) or (all(varies)
                                     and initials[0].rank == initials[1].rank))  # fmt: skip
     if alike and build.choices.chance(60):
-        # One of them may go to the other's place as it came.
+        # One of the swapped values may be passed on unchanged.
         following = [f"{carried[1].name}{'_a' * varies[0]}" if build.choices.chance(40) else following[1], following[0]]
     build.used |= {initial.name for initial in initials}
     carries = [Carry(*each) for each in zip(carried, [each.name for each in initials], following, varies, strict=True)]
     stacks = [carry.value for carry in carries if not carry.varies and build.choices.chance(30)]
     if build.choices.chance(25):
-        # Rows of which only an iteration may tell the extents; where these vary, the run says so.
+        # Only an iteration may determine the extents of these rows; those of a varying value are known at run time.
         stacks.append(build.choices.pick(made))
     goes_on = build.choices.pick([None, None, following[-1]])
     taken = build.choices.below(len(carries) + len(stacks))
@@ -186,7 +186,7 @@ def _carrying(build: Builder) -> Made | None:
 
 
 def _family(build: Builder) -> Made | None:
-    """Functions that call each other, or one that calls itself twice; their results may grow."""
+    """Functions that call each other, or a function that calls itself twice; their results may grow."""
     initial, result = build.any_value(), build.fresh()
     count, varies = 1 + build.choices.below(2), initial.rank > 0 and build.choices.chance(40)
     members: list[Member] = []
@@ -204,7 +204,7 @@ def _family(build: Builder) -> Made | None:
 
 
 def _chosen(build: Builder) -> Made | None:
-    """A closure of two, which a run chooses."""
+    """One of two closures, chosen at run time."""
     operand, result = build.any_value(), build.fresh()
     build.used.add(operand.name)
     if operand.rank and build.choices.chance(30):
@@ -216,7 +216,7 @@ def _chosen(build: Builder) -> Made | None:
 
 
 def _handed_on(build: Builder) -> Made | None:
-    """A closure of two, which a function gets that calls itself."""
+    """One of two closures, chosen at run time and passed to a recursive function."""
     operand, result = build.any_value(), build.fresh()
     build.used.add(operand.name)
     chosen = Chosen(f"{result}_k", _steps_of_closures(build, result, operand), operand, None, is_called=False)
@@ -235,7 +235,7 @@ def _recursive_closure(build: Builder) -> Made | None:
 
 
 def _steps_of_closures(build: Builder, result: str, operand: Value) -> list[Steps]:
-    """What two closures do to values like `operand`."""
+    """The bodies of two closures on values like `operand`."""
     found: list[Steps] = []
     for number in range(2):
         carried = Value(f"{result}_c{number}", operand.rank)
@@ -245,28 +245,28 @@ def _steps_of_closures(build: Builder, result: str, operand: Value) -> list[Step
 
 
 def _growing(build: Builder, carried: Value) -> Member:
-    """What a closure computes that gives other extents than it takes."""
+    """The body of a closure whose result has other extents than its parameter."""
     body, made = _made_inside(build, carried)
     following = _next(build, body, made, carried, varies=True)
     return Member(carried, needed(body, [following]), following)
 
 
 def add_function(build: Builder, body: list[str | Part]) -> Value:
-    """Add the choice of a closure to `body`, which nothing calls: a value of the rank of what it takes and gives."""
+    """Adds the choice of a closure to `body` without a call; the value has the rank of the closure's parameter."""
     operand, result = build.any_value(), build.fresh()
     body.append(Chosen(result, _steps_of_closures(build, result, operand), operand, None, is_called=False))
     return Value(result, operand.rank)
 
 
 def add_taker(build: Builder, body: list[str | Part], function: Value) -> Value:
-    """Add a closure to `body` that takes a function such as `function`, and a value: of the rank of that."""
+    """Adds a closure to `body` that takes a function like `function` and a value."""
     result = build.fresh()
     body.append(Taker(result, build.any_value(), function.rank))
     return Value(result, function.rank)
 
 
 def add_list(build: Builder, body: list[str | Part]) -> Value:
-    """Add a sequence to `body`: with the rank of what it holds."""
+    """Adds a sequence to `body`; the value has the rank of its elements."""
     ops: list[str | Part] = []
     current, held = _changed_list(build, ops)
     body.append(ListOps(current, ops))
@@ -274,7 +274,7 @@ def add_list(build: Builder, body: list[str | Part]) -> Value:
 
 
 def _list(build: Builder) -> Made | None:
-    """A sequence of values of one rank, changed some times, of which one is taken, or all are joined."""
+    """A sequence of values of one rank, changed up to two times, that is read at one position or concatenated."""
     body: list[str | Part] = []
     current, held = _changed_list(build, body)
     lines: list[str] = []
@@ -283,7 +283,7 @@ def _list(build: Builder) -> Made | None:
 
 
 def _changed_list(build: Builder, body: list[str | Part]) -> tuple[str, int]:
-    """Make a sequence, and change it some times; its name, and the rank of what it holds."""
+    """Makes a sequence, and changes it up to two times; returns its name and the rank of its elements."""
     held, current = _first_list(build, body, build.any_value())
     for _ in range(build.choices.below(3)):
         value = build.value(held)
@@ -304,13 +304,13 @@ def _changed_list(build: Builder, body: list[str | Part]) -> tuple[str, int]:
 
 
 def _placed(name: str, op: str, operands: list[str], place: str) -> str:
-    """An op on a sequence at a place."""
+    """An op on a sequence at a position."""
     types = ", ".join(["!relay.incomplete"] * len(operands))
     return f"{name} = relay.{op}({', '.join([*operands, place])}) : ({types}, tensor<i64>) -> !relay.incomplete"
 
 
 def _first_list(build: Builder, body: list[str | Part], first: Value) -> tuple[int, str]:
-    """Make a sequence; the rank of what it holds, and its name."""
+    """Makes a sequence; returns the rank of its elements and its name."""
     given = build.sequence
     kind = build.choices.pick(["construct", "construct", "empty", "split", *(["given"] * 3 if given else [])])
     lines: list[str] = []
@@ -336,7 +336,7 @@ def _first_list(build: Builder, body: list[str | Part], first: Value) -> tuple[i
 
 
 def _read_list(build: Builder, lines: list[str], name: str, rank: int) -> Value:
-    """What is read of a sequence."""
+    """Reads an element, the concatenation or the length of a sequence."""
     kind = build.choices.pick(["at", "at", "concat", "length"])
     if kind == "at":
         result = build.fresh()
@@ -351,7 +351,7 @@ def _read_list(build: Builder, lines: list[str], name: str, rank: int) -> Value:
 
 
 def _perhaps(build: Builder) -> Made | None:
-    """A value that an optional has where a condition holds, or one that the program is given."""
+    """The value of an optional that has one if a condition holds, or of an optional parameter of the program."""
     given = build.optional
     if given is not None and build.choices.chance(50):
         other, result = build.value(given.rank), build.fresh()

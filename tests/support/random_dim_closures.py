@@ -1,4 +1,4 @@
-"""Closures of random programs over named dimensions that recursions get, that call themselves, that callers get."""
+"""Closures of random programs over named dimensions: passed to functions, recursive, or returned to callers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from support.random_dim_parts import (
 
 
 def function_type(type: str) -> str:
-    """The type of a function of one value that gives one like it."""
+    """The type of a function from a type to itself."""
     return f"({type}) -> {type}"
 
 
 @dataclass(frozen=True)
 class HandedOn(Part):
-    """A closure that a run chooses, handed to a function that calls it and hands it on, as its fuel allows."""
+    """A closure chosen at run time, passed to a function that calls it and passes it on until its fuel is 0."""
 
     result: str
     chosen: Chosen
     operand: Value
     fuel: str
     wraps: bool
-    """Whether the function hands on another closure, which calls the one that it got."""
+    """Whether the function passes on another closure, which calls the one it received."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The choice, and the first call."""
@@ -40,7 +40,7 @@ class HandedOn(Part):
         return [*self.chosen.lines(branch), f"{called} : ({NUMBER}, {UNKNOWN}, {UNKNOWN}) -> {UNKNOWN}"]
 
     def functions(self) -> list[str]:
-        """The function, and what the closures call."""
+        """The function, and the functions that the closures call."""
         type = self.operand.type("s")
         wrapped = [
             f"%w = relay.fn(%b : {type}) -> {type} {{",
@@ -76,14 +76,14 @@ class HandedOn(Part):
 
 @dataclass(frozen=True)
 class RecursiveClosure(Part):
-    """A closure that sees what is around it, and calls itself as often as its fuel allows."""
+    """A closure that uses outer values, and calls itself until its fuel is 0."""
 
     result: str
     steps: Steps
     operand: Value
     fuel: str
     adds: bool
-    """Whether it works on the way back as well."""
+    """Whether it also computes after the recursive call."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The closure, and the first call."""
@@ -113,17 +113,17 @@ class RecursiveClosure(Part):
         return [text_of(closure), f"{called} -> {UNKNOWN} of {own}"]
 
     def functions(self) -> list[str]:
-        """Those of the body."""
+        """The functions that the body calls."""
         return list(functions_of(self.steps.body))
 
 
 @dataclass(frozen=True)
 class Taker(Part):
-    """A closure that takes a function and a value, for who calls the program: what that gives of what it gave."""
+    """A closure of a function and a value that applies the function twice; the program's caller calls it."""
 
     result: str
     seen: Value
-    """A value from around it, whose sum is added in between."""
+    """A value from outside, whose sum is added between the two calls."""
     rank: int
 
     def lines(self, branch: int | None) -> list[str]:
@@ -142,7 +142,7 @@ class Taker(Part):
 
 
 def taker_type(taker: Value) -> str:
-    """The type of a closure that takes a function and a value."""
+    """The type of a closure of a function and a value."""
     type = _taken(taker)
     return f"({function_type(type)}, {type}) -> {type}"
 

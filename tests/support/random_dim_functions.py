@@ -25,17 +25,17 @@ from support.random_dim_parts import (
 
 @dataclass(frozen=True)
 class Called(Part):
-    """A function of some values, each extent of which has a name of its own there, and its call."""
+    """A call of a function of some values, in which each extent has a new name."""
 
     result: str
     body: Body
     value: str
     operands: Sequence[Value]
     even: bool = False
-    """Whether the function wants a first extent of its last operand that is twice a name."""
+    """Whether the function requires an even first extent of its last operand."""
 
     def lines(self, branch: int | None) -> list[str]:
-        """The call; or the body in the open, of the operands with the other sign, as the function takes them."""
+        """The call; with `branch` the inlined body, with operands negated as in the function."""
         if branch is None:
             operands = ", ".join(operand.name for operand in self.operands)
             types = ", ".join([UNKNOWN] * len(self.operands))
@@ -70,7 +70,7 @@ class Called(Part):
 
 @dataclass(frozen=True)
 class Closure(Part):
-    """A closure that sees what is around it, called with a value."""
+    """A closure that uses outer values, and its call."""
 
     result: str
     body: Body
@@ -87,18 +87,18 @@ class Closure(Part):
         return [closure, f"{called} of ({type}) -> {UNKNOWN}"]
 
     def functions(self) -> list[str]:
-        """Those of the body."""
+        """The functions that the body calls."""
         return list(functions_of(self.body))
 
     @staticmethod
     def parameter(result: str) -> str:
-        """What the body of the closure for `result` calls its parameter."""
+        """The name of the parameter in the body of the closure for `result`."""
         return f"{result}_p"
 
 
 @dataclass(frozen=True)
 class Recursion(Part):
-    """A function that calls itself as often as its fuel allows; with `adds` it works on the way back as well."""
+    """A function that calls itself until its fuel is 0; with `adds` it also computes after the recursive call."""
 
     result: str
     steps: Steps
@@ -142,12 +142,12 @@ class Recursion(Part):
 
 
 MOST_TURNS = 4
-"""How often a function that calls itself twice does so at most."""
+"""The maximum recursion depth of functions that call themselves twice."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One of the functions of a family: what it computes of its value, and what it hands on."""
+    """A function of a family: its body, and the value that it passes on."""
 
     carried: Value
     body: Body
@@ -160,21 +160,21 @@ class Member:
 
 @dataclass(frozen=True)
 class Family(Part):
-    """Functions that call each other in turn, as often as their fuel allows; one alone calls itself."""
+    """Functions that call each other in a cycle until their fuel is 0; a single one calls itself."""
 
     result: str
     members: Sequence[Member]
     initial: Value
     fuel: str
     join: str
-    """The op that makes one value of two: of what a member gets back, and of its own or of what it gets from itself."""
+    """The op that combines the result of a member's call with its own value, or with the result of its self-call."""
     twice: bool
-    """Whether each member calls itself as well."""
+    """Whether each member also calls itself."""
     varies: bool
-    """Whether extents of results differ from those of the values."""
+    """Whether the extents of results differ from those of parameters."""
 
     def lines(self, branch: int | None) -> list[str]:
-        """The first call; two calls of each member are 2^fuel."""
+        """The first call; fuel is bounded if each member makes two calls, which are 2^fuel in total."""
         bound, fuel = [], self.fuel
         if self.twice:
             most, fuel = f"{self.result}_most", f"{self.result}_fuel"
@@ -186,7 +186,7 @@ class Family(Part):
         return [*bound, f"{called} : ({NUMBER}, {UNKNOWN}) -> {UNKNOWN}"]
 
     def functions(self) -> list[str]:
-        """The members, and what they call."""
+        """The members, and the functions that they call."""
         texts = [self._function(number, member) for number, member in enumerate(self.members)]
         return [*texts, *(text for member in self.members for text in functions_of(member.body))]
 
@@ -227,16 +227,16 @@ class Family(Part):
 
 @dataclass(frozen=True)
 class Chosen(Part):
-    """One of two closures, which a run chooses, called with a value: once, or in a loop with what it gave before."""
+    """One of two closures, chosen at run time and called with a value: once, or in a loop on its own result."""
 
     result: str
     branches: Sequence[Steps] | Sequence[Member]
-    """What they compute: a value of the operand's extents, of members any."""
+    """The closures' bodies: the result has the operand's extents for `Steps`, and any extents for `Member`."""
     operand: Value
     times: str | None
-    """How often the loop calls it."""
+    """The trip count of the loop."""
     is_called: bool = True
-    """Whether the result is that of a call; else it is the closure."""
+    """Whether the result is that of a call; otherwise it is the closure."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The choice and the calls."""
@@ -259,7 +259,7 @@ class Chosen(Part):
         return [chosen, text_of([loop, *body, yielded(f"{name}_y"), "}"]), taken]
 
     def functions(self) -> list[str]:
-        """Those of both bodies."""
+        """The functions that both bodies call."""
         return [text for steps in self.branches for text in functions_of(steps.body)]
 
     @property

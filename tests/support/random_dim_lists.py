@@ -11,20 +11,20 @@ from support.random_dim_parts import NUMBER, TRUTH, UNKNOWN, Part, Value, statem
 
 
 def tensor_of(rank: int) -> str:
-    """The type of what a list holds: of any extents."""
+    """The type of a list's elements, of unknown extents."""
     return str(TensorType(f32, [DYNAMIC_INDEX] * rank))
 
 
 @dataclass(frozen=True)
 class Filling(Part):
-    """A sequence from another one: a value more in each iteration of a loop, or in one branch alone."""
+    """A sequence with insertions into another one: one in each iteration of a loop, or one in a single branch."""
 
     result: str
     given: str
     rank: int
     value: str
     times: str | None
-    """How often the loop inserts; else the condition decides."""
+    """The trip count of the loop; None for a branch."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The loop or the branches."""
@@ -45,9 +45,9 @@ class Filling(Part):
 
 @dataclass(frozen=True)
 class Perhaps(Part):
-    """An optional that has a value where the condition holds, and what it gives: its value, or another one without it.
+    """An optional that has a value if the condition holds; the result is that value or another one.
 
-    Where it is not asked first, there is an error without a value.
+    Unless it `asks` for a value first, the program fails without one.
     """
 
     result: str
@@ -72,7 +72,7 @@ class Perhaps(Part):
 
 @dataclass(frozen=True)
 class Taken(Part):
-    """A sequence that the program is given, as it is where the condition holds; else with a value more."""
+    """A sequence parameter of the program: unchanged if the condition holds, otherwise with one more value."""
 
     result: str
     given: Value
@@ -92,7 +92,7 @@ class Taken(Part):
 
 @dataclass(frozen=True)
 class Unpacked(Part):
-    """What an optional holds that the program is given, or another value where it holds none, and is asked."""
+    """The value of an optional parameter, or if it is empty and the program asks first, another value."""
 
     result: str
     given: Value
@@ -112,7 +112,7 @@ class Unpacked(Part):
 
 @dataclass(frozen=True)
 class ListOps(Part):
-    """A sequence that is made, changed and read; the ops stand in the order in which they use each other."""
+    """A sequence that is made, changed and read, as ops in the order of their uses."""
 
     result: str
     body: Sequence[str | Part]

@@ -31,9 +31,9 @@ class Loop(Part):
     times: str
     """The name of the trip count."""
     condition: str | None
-    """The name of the first condition of a loop that ends early, where a sum is not positive."""
+    """The name of the first condition of a loop that ends early if a sum is not positive."""
     stacked: bool
-    """Whether the stack is the result, and not the value that was carried."""
+    """Whether the result is the stack, instead of the carried value."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The loop and its result."""
@@ -51,7 +51,7 @@ class Loop(Part):
         return [text_of([head, *self.steps.lines(branch), *going, *end]), taken]
 
     def functions(self) -> list[str]:
-        """Those of the body."""
+        """The functions that the body calls."""
         return list(functions_of(self.steps.body))
 
 
@@ -63,22 +63,22 @@ class Carry:
     initial: str
     next: str
     varies: bool
-    """Whether its extents may be others in each iteration; then the body computes with the other sign."""
+    """Whether its extents may change in each iteration; the body then uses its negative."""
 
     @property
     def argument(self) -> str:
-        """The name of the argument of the body."""
+        """The name of the body's argument."""
         return f"{self.value.name}{'_a' * self.varies}"
 
     @property
     def type(self) -> str:
-        """The type of the argument."""
+        """The type of the body's argument."""
         return self.value.type(f"l{self.value.name.removeprefix('%r')}") if self.varies else UNKNOWN
 
 
 @dataclass(frozen=True)
 class CarryingLoop(Part):
-    """A loop that carries several values, some of which grow or change places; one of them is the result."""
+    """A loop that carries several values, which may grow or be swapped; the result is one of the values."""
 
     result: str
     carries: Sequence[Carry]
@@ -86,7 +86,7 @@ class CarryingLoop(Part):
     stacked: Sequence[str]
     times: str
     goes_on: str | None
-    """The name of what is asked in each iteration whether there is another."""
+    """The value whose sum must be positive for the loop to continue; None without a condition."""
     taken: int
 
     def lines(self, branch: int | None) -> list[str]:
@@ -113,5 +113,5 @@ class CarryingLoop(Part):
         return [text_of([head, *opened, *flat(self.body, branch), *asked, *end]), taken]
 
     def functions(self) -> list[str]:
-        """Those of the body."""
+        """The functions that the body calls."""
         return list(functions_of(self.body))

@@ -1,4 +1,4 @@
-"""The single ops of random programs over named dimensions: each is added behind a value that is there."""
+"""The single ops of random programs over named dimensions; each is added after an existing value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from support.random_dim_parts import NUMBER, UNKNOWN, Value
 
 
 def random_op(build: Builder, lines: list[str]) -> Value:
-    """Add a random op on values that are there; its result."""
+    """Adds a random op on existing values; returns its result."""
     data = build.any_value()
     kinds = [_elementwise, _binary, _concatenate, _axes, _reduce, _reshape, _expand, _squeeze, _split, _select]
     kinds += [_let]
@@ -119,7 +119,7 @@ def _let(build: Builder, lines: list[str], data: Value) -> Value:
 
 
 def _list(build: Builder, lines: list[str], *numbers: str) -> str:
-    """The vector of some numbers."""
+    """A vector of scalars."""
     vectors = [build.op(lines, "reshape", each, attributes="{newshape = [1]} ", type=NUMBER) for each in numbers]
     return build.op(lines, "concatenate", build.op(lines, "tuple", *vectors)) if len(vectors) > 1 else vectors[0]
 
@@ -129,14 +129,14 @@ def _number(build: Builder) -> str:
 
 
 def _filled(build: Builder, lines: list[str], data: Value) -> Value:
-    """A tensor of extents that the run tells, of one number of the data."""
+    """A tensor whose extents are known at run time, filled with the sum of the data."""
     shape = [_number(build) for _ in range(1 + build.choices.below(2))]
     total = build.op(lines, "sum", data.name)
     return Value(build.op(lines, "dyn.full", total, _list(build, lines, *shape)), len(shape))
 
 
 def _sliced(build: Builder, lines: list[str], data: Value) -> Value:
-    """A part of the first axis, between places that the run tells."""
+    """A slice of the first axis between bounds that are known at run time."""
     if data.rank == 0:
         return _elementwise(build, lines, data)
     end = _list(build, lines, _number(build))
@@ -152,12 +152,12 @@ def _tiled(build: Builder, lines: list[str], data: Value) -> Value:
 
 
 def _whole(build: Builder, lines: list[str], name: str) -> str:
-    """Whole numbers: a sum that is 0 in one order and nearly 0 in another is 0."""
+    """Rounds to integers: a sum that is 0 in one order and nearly 0 in another is then 0 in both."""
     return build.op(lines, "round", name)
 
 
 def _found(build: Builder, lines: list[str], data: Value) -> Value:
-    """The rows of the data at the places where something is not 0."""
+    """The rows of the data whose rounded sums are not 0."""
     if data.rank == 0:
         return _elementwise(build, lines, data)
     sums = data.name

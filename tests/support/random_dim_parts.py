@@ -1,6 +1,6 @@
-"""What random programs over named dimensions are made of beside single ops: branches, loops, closures and functions.
+"""The parts of random programs over named dimensions, besides single ops: branches, loops, closures and functions.
 
-Each part is text in two forms: with its branches, or with that of them alone which a run takes, where every shape rule
+Each part has two text forms: with both branches, or with only the branch that is taken, for which each shape rule
 decides at once.
 """
 
@@ -23,25 +23,25 @@ ONE = f"relay.constant dense<1> : {NUMBER}"
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the program: its name in the text and how many axes it has."""
+    """A value of the program: its name in the text and its rank."""
 
     name: str
     rank: int
 
     def type(self, prefix: str, *, even: bool = False) -> str:
-        """A type of its rank whose extents have names of their own; where it is `even`, the first is twice its name."""
+        """A type of its rank with a new name for each extent; if `even`, the first extent is twice its name."""
         names: list[Dim] = [symbol(f"{prefix}_{axis}") for axis in range(self.rank)]
         return str(tensor_type([(1 + even) * names[0], *names[1:]] if names else [], f32))
 
 
 class Part(ABC):
-    """Some statements, of which others may use the last result."""
+    """Some statements; others may use the last result."""
 
     result: str
 
     @abstractmethod
     def lines(self, branch: int | None) -> list[str]:
-        """The statements, a text each that begins with its result; with one branch alone where it is given."""
+        """The statements, each as text that begins with its result; with `branch`, of that branch only."""
 
     def functions(self) -> list[str]:
         """The texts of the functions that the part calls."""
@@ -71,7 +71,7 @@ def names_in(each: str | Part) -> list[str]:
 
 
 def needed(body: Body, values: Sequence[str]) -> list[str | Part]:
-    """The statements that `values` need."""
+    """The statements on which `values` depend."""
     names, kept = set(values), list[str | Part]()
     for each in reversed(body):
         result, *operands = names_in(each)
@@ -82,13 +82,13 @@ def needed(body: Body, values: Sequence[str]) -> list[str | Part]:
 
 
 def statement(result: str, op: str, *operands: str, attributes: str = "", type: str = UNKNOWN) -> str:
-    """An op on values of one type, mostly one that is to be inferred."""
+    """An op on values of one type, by default an inferred one."""
     types = ", ".join([type] * len(operands))
     return f"{result} = relay.{op}({', '.join(operands)}) {attributes}: ({types}) -> {UNKNOWN}"
 
 
 def yielded(value: str, type: str = UNKNOWN) -> str:
-    """The end of a region."""
+    """The terminator of a region."""
     return f"relay.yield {value} : {type}"
 
 
@@ -97,10 +97,10 @@ def text_of(lines: Sequence[str]) -> str:
 
 
 def numbered(body: Sequence[str], data: str, type: str, *, asks: bool = False) -> list[str]:
-    """The statements of a function behind what they count with.
+    """The statements of a function, after the definitions of its counts.
 
-    `%some` is 1 or 2, `%which` 0 or 1, by the condition `%cond`; `%rows` is the least extent of `data`, whose type is
-    `type`, 1 for a scalar. Where the function `asks`, the condition is whether the data have a positive sum.
+    `%some` is 1 or 2 and `%which` 0 or 1, by the condition `%cond`. `%rows` is the least extent of `data`, whose type
+    is `type`, or 1 for a scalar. If the function `asks`, the condition is whether the data have a positive sum.
     """
     asked = [
         f"%cond_s = relay.sum({data}) : ({type}) -> {UNKNOWN}",
@@ -126,14 +126,14 @@ _NUMBERS = {"one": 1, "two": 2, "three": 3, "none": 0, "last": -1}
 
 @dataclass(frozen=True)
 class Branches(Part):
-    """An `if` whose branches compute a value of the same rank each."""
+    """An `if` whose branches yield values of the same rank."""
 
     result: str
     bodies: tuple[Body, Body]
     values: tuple[str, str]
 
     def lines(self, branch: int | None) -> list[str]:
-        """The op with both branches, or one of them in the open."""
+        """The op with both branches, or the inlined statements of one."""
         if branch is not None:
             chosen = f'{self.result} = relay.let "b" = {self.values[branch]} : {UNKNOWN}'
             return [*flat(self.bodies[branch], branch), chosen]
@@ -143,15 +143,15 @@ class Branches(Part):
         return [text_of([head, *first, "} else {", *second, "}"])]
 
     def functions(self) -> list[str]:
-        """Those of both branches."""
+        """The functions that both branches call."""
         return [text for body in self.bodies for text in functions_of(body)]
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What a loop or a recursion does to the value that it carries: the sum of what the body computes is added to it.
+    """The body of a loop or recursion: it adds the sum of the value it computes to the value it carries.
 
-    The sum is cut to small numbers, so that many steps make none that floats do not have.
+    The sum is clipped to small numbers, so that many steps do not overflow.
     """
 
     carried: Value
@@ -159,7 +159,7 @@ class Steps:
     value: str
 
     def lines(self, branch: int | None) -> list[str]:
-        """The statements, of which the last makes the next value."""
+        """The statements; the last computes the next value."""
         name = self.carried.name
         return [
             *flat(self.body, branch),

@@ -1,7 +1,7 @@
-"""Random relay programs over named dimensions, as text: with their names, or at given sizes with none.
+"""Random relay programs over named dimensions, as text: with names, or at given sizes without names.
 
-At given sizes every shape rule decides at once, and of a branch only the one that runs is there: what then goes through
-is what the program with names may do. What is more than an op stands in `random_dim_bodies`.
+At given sizes each shape rule decides at once, and only the branch that is taken is present: its outcome is the
+expected outcome of the program with names. Parts with bodies are in `random_dim_bodies`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ DIMS: tuple[Dim, ...] = (N, M, H, N, 2 * N, M + 1, 2, 1, 3, N)
 
 @dataclass
 class DimProgram:
-    """Parameters by their shapes, ops and other parts, and the values that are returned."""
+    """A program: the shapes of its parameters, its ops and parts, and the values that it returns."""
 
     parameters: list[tuple[Dim, ...]]
     body: list[str | Part] = field(default_factory=list[str | Part])
     returned: list[str] = field(default_factory=list[str])
     lists: list[Value] = field(default_factory=list[Value])
-    """A sequence and an optional that it is given, with the ranks of what they hold; or nothing."""
+    """The sequence and optional parameters, with the ranks of their elements; empty without them."""
     function: Value | None = None
-    """The closure that is returned behind all others, with the rank of its parameter."""
+    """The returned closure, after all other results, with the rank of its parameter."""
     taker: Value | None = None
-    """The closure that is returned behind that one, and takes one like it."""
+    """The returned closure after that one, which takes a function like it."""
 
     def with_names(self) -> str:
         """The text with named dimensions."""
@@ -54,7 +54,7 @@ class DimProgram:
         return any(True for _ in functions_of(self.body))
 
     def at(self, sizes: Mapping[str, int], branch: int, *, whole: bool = False) -> str:
-        """The text at `sizes`, with one of the branches; unless `whole`, without the ops that nobody needs then."""
+        """The text at `sizes` with one of the branches; unless `whole`, without unused ops."""
         lines = flat(self.body, branch)
         kept = lines if whole else flat(needed(lines, self.returned), branch)
         recursions = [each for each in self.body if not isinstance(each, Called)]
@@ -65,11 +65,11 @@ class DimProgram:
         return [tuple(evaluate(dim, sizes) for dim in shape) for shape in self.parameters]
 
     def inputs(self, sizes: Mapping[str, int], branch: int) -> list[Array]:
-        """Arguments at `sizes`: small whole numbers, none 0 throughout."""
+        """Arguments at `sizes`: small integers, not all 0."""
         return [np.array(branch == 0), *(small_numbers(shape) for shape in self.extents(sizes))]
 
     def lists_at(self, sizes: Mapping[str, int]) -> list[list[Array] | Array | None]:
-        """The sequence, as long as one size says, and the optional, which holds a value at most sizes; with `lists`."""
+        """With `lists`, returns a sequence with a length by size, and an optional that is empty at some sizes."""
         if not self.lists:
             return []
         extents = [(sizes["m"] + step) % 4 for step in range(6)]
@@ -93,17 +93,17 @@ class DimProgram:
 
 
 def small_numbers(shape: Sequence[int]) -> Array:
-    """An array of small whole numbers."""
+    """An array of small integers, as floats."""
     return (np.arange(prod(shape), dtype=np.float32) % 5 - 2).reshape(tuple(shape))
 
 
 def dim_program(
     choices: Choices, *, most: int = 5, returned: int = 0, free: bool = False, functions: bool = False
 ) -> DimProgram:
-    """A random program of two to four parameters and one to `most` steps; `returned` is how many values, 0 for all.
+    """Returns a random program of 2 to 5 parameters and 1 to `most` steps that returns `returned` values, all for 0.
 
-    What `at` gives does the same at all sizes, unless the program is `free` to have bodies that never run. With
-    `functions` it may give a closure as well.
+    The text of `at` is equivalent to the program, unless it is `free` to have bodies that run zero times. With
+    `functions` it may also return closures.
     """
     shapes = [tuple(choices.pick(DIMS) for _ in range(1 + choices.below(3))) for _ in range(2 + choices.below(2))]
     if choices.chance(25):

@@ -1,4 +1,4 @@
-"""Random forward graphs, for the properties of the analyses on them."""
+"""Random forward graphs, for property tests of graph analyses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PATTERNS = list(OpPatternKind)
 
 @st.composite
 def random_graphs(draw: st.DrawFn) -> ForwardGraph:
-    """A graph in topological order; every node without consumers, and some others, are seen outside.
+    """A graph in topological order; every node without consumers, and some others, are external.
 
-    Some opaque nodes of one operand are called `annotation.stop_fusion`.
+    Some opaque nodes with one operand are named `annotation.stop_fusion`.
     """
     graph = ForwardGraph()
     kinds = draw(st.lists(st.sampled_from(PATTERNS), min_size=1, max_size=24))

@@ -1,7 +1,7 @@
-"""Random relay programs through the whole language, for tests of what must hold for every program.
+"""Random relay programs over the whole language, for tests of properties that hold for every program.
 
-`random_module` makes a module from a stream of choices: hypothesis' (which shrinks a failing program) or a seed's. What
-a program may contain is a `Profile`; the ops are chosen in `random_steps`.
+`random_module` makes a module from a stream of choices: hypothesis', which shrinks a failing program, or a seed's. A
+`Profile` limits the contents of a program; `random_steps` chooses the ops.
 """
 
 from __future__ import annotations
@@ -35,19 +35,22 @@ SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 @dataclass(frozen=True)
 class Profile:
-    """What a program may contain."""
+    """The constructs that a program may contain."""
 
     dtypes: tuple[np.dtype, ...]
-    """What it mostly computes in: one of these."""
+    """A program mostly uses a single dtype of these."""
     steps: int = 8
-    """How many steps `@main` has at most."""
+    """The maximum number of steps of `@main`."""
     exact: bool = False
-    """Whether rounding is followed bit by bit: then constants and inputs may hold special values, values be
-    discontinuous functions of others, and dtypes be mixed at will. Otherwise a small error in a value stays small."""
+    """Whether results are compared bit by bit.
+
+    If so, constants and inputs may include special values, functions may be discontinuous, and dtypes are mixed freely.
+    Otherwise a small error in a value stays small.
+    """
     control: bool = True
     """Whether there are branches, closures, bindings and functions."""
     most_elements: int = 2000
-    """Of a tensor that is used further."""
+    """The maximum size of a tensor that further steps use."""
 
 
 EXACT = Profile((F32, F32, F64, F16, BF16), exact=True)
@@ -57,7 +60,7 @@ NATIVE = Profile((F32,), steps=14, control=False)
 
 @dataclass
 class Scope:
-    """A block being filled, and what may be used in it and below."""
+    """A block being filled, and the values that may be used in it and in nested blocks."""
 
     block: Block
     tensors: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -65,7 +68,7 @@ class Scope:
 
 
 class Program:
-    """A module being written; `choices` decides everything."""
+    """A module being written; all decisions come from `choices`."""
 
     def __init__(self, choices: Choices, profile: Profile):
         self.choices, self.profile = choices, profile
@@ -75,7 +78,7 @@ class Program:
         self.scopes: list[Scope] = []
         self.functions: list[FuncOp] = []
         self.inputs: list[SSAValue] = []
-        """The parameters of `@main`: the values that no rounding has touched."""
+        """The parameters of `@main`: values without rounding error."""
 
     # --- choosing ---------------------------------------------------------------------------------------------------
 
@@ -89,7 +92,7 @@ class Program:
         return self.choices.below(limit)
 
     def recent(self) -> SSAValue:
-        """A tensor to go on from: mostly one of the last, so that programs are deep."""
+        """Returns a tensor for the next step: mostly one of the latest, so that programs are deep."""
         visible = self.tensors()
         last = len(visible) - 1
         return visible[last - self.below(min(2, last + 1))] if self.chance(70) else visible[self.below(last + 1)]
@@ -98,7 +101,7 @@ class Program:
         return [value for scope in self.scopes for value in scope.tensors]
 
     def like(self, x: SSAValue) -> SSAValue:
-        """A tensor of the type of `x`, which may be `x`; sometimes a constant."""
+        """Returns a tensor of the type of `x`, which may be `x`; sometimes a constant."""
         if self.chance(20):
             return self.constant(extents(x), dtype_of(x))
         return self.pick([value for value in reversed(self.tensors()) if value.type == x.type] or [x])
@@ -106,7 +109,7 @@ class Program:
     # --- writing ----------------------------------------------------------------------------------------------------
 
     def insert(self, op: Operation) -> SSAValue:
-        """Put an op at the end of the innermost block; gives its first result."""
+        """Appends an op to the innermost block; returns its first result."""
         self.scopes[-1].block.add_op(op)
         return op.results[0]
 
@@ -114,7 +117,7 @@ class Program:
         return self.insert(op.call(*operands, **attributes))
 
     def note(self, value: SSAValue) -> SSAValue:
-        """Let further steps use `value`, unless it is too large."""
+        """Makes `value` available to further steps, unless it is too large."""
         if not isinstance(value.type, TensorType):
             self.scopes[-1].tuples.append(value)
         elif 0 < int(np.prod(extents(value))) <= self.profile.most_elements:
@@ -122,7 +125,7 @@ class Program:
         return value
 
     def constant(self, shape: Sequence[int], dtype: np.dtype | None = None, *, positive: bool = False) -> SSAValue:
-        """A new constant; few seeds, so that equal ones occur."""
+        """Adds a constant; seeds are few, so that equal constants occur."""
         seed = self.below(30)
         array = self.array(np.random.default_rng(seed), shape, dtype or self.dtype, positive=positive)
         return self.insert(ConstantOp.of(array, f"w{seed}"))
@@ -138,7 +141,7 @@ class Program:
 
     @contextmanager
     def scope(self, *types: Attribute, alone: bool = False) -> Iterator[Scope]:
-        """Write into a new block with arguments of `types`; `alone`, nothing around it may be used."""
+        """Opens a new block with arguments of `types`; with `alone`, outer values may not be used."""
         around = self.scopes
         inner = Scope(Block(arg_types=types))
         inner.tensors.extend(inner.block.args)
@@ -147,7 +150,7 @@ class Program:
         self.scopes = around
 
     def function(self, name: str, types: Sequence[Attribute], results: Sequence[SSAValue], block: Block) -> FuncOp:
-        """End `block` as the body of a new function."""
+        """Ends `block` as the body of a new function."""
         block.add_op(ReturnOp(*results))
         function = FuncOp(name, (list(types), [value.type for value in results]), Region(block))
         self.functions.append(function)
@@ -168,7 +171,7 @@ def is_float(value: SSAValue) -> bool:
 
 
 def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype, *, wild: bool = False) -> Array:
-    """Floats around zero, small integers; `wild`, with infinities, NaNs and zeros of either sign among the floats."""
+    """Floats around zero, small integers; if `wild`, floats include infinities, NaNs and zeros of either sign."""
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu":
@@ -187,7 +190,7 @@ def random_inputs(module: ModuleOp, seed: int = 0, *, wild: bool = False) -> lis
 
 
 def random_module(choices: Choices, profile: Profile) -> ModuleOp:
-    """A valid module with a function `@main` and perhaps others."""
+    """Returns a valid module with a function `@main` and perhaps others."""
     from support.random_steps import add_results, add_steps
 
     p = Program(choices, profile)
@@ -202,9 +205,9 @@ def random_module(choices: Choices, profile: Profile) -> ModuleOp:
 
 
 def random_forest(choices: Choices, profile: Profile, count: int) -> ModuleOp:
-    """A valid module whose `@main` is `count` graphs beside each other, which share nothing.
+    """Returns a valid module whose `@main` consists of `count` independent graphs.
 
-    Passes and compilations of one module cost less than those of several; a result's number tells which graph it is of.
+    One large module is faster to transform and compile than several; the index of a result identifies its graph.
     """
     from support.random_steps import add_results, add_steps
 

@@ -1,8 +1,8 @@
-"""Random relay modules, from a seed: every kind of op and every construct of the language, however odd together.
+"""Random relay modules from a seed: every kind of op and every construct of the language in unusual combinations.
 
-Made for what decides by structure alone (fusion, normal forms): tuples in tuples, closures, branches, bindings, scalar
-and other constants of every element type, values used by nobody or returned twice. With `runnable` the module can be
-interpreted as well: extents are known, and functions get what they take.
+Made for passes that decide by structure alone (fusion, normal forms): nested tuples, closures, branches, bindings,
+scalar and other constants of every element type, unused values and values returned twice. With `runnable` the
+interpreter can also run the module: extents are known, and functions have matching arguments.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_anything(type: Attribute) -> bool:
 
 
 def holds_function(type: Attribute) -> bool:
-    """Whether a value of the type is a function, or a tuple with one somewhere in it."""
+    """Whether a value of the type is a function, or a tuple that contains one."""
     pending = [type]
     while pending:
         part = pending.pop()
@@ -79,7 +79,7 @@ class RandomModule:
         self.nesting = 0
 
     def module(self, length: int) -> ModuleOp:
-        """A module whose `@main` is made in about `length` steps."""
+        """Returns a module whose `@main` is made in about `length` steps."""
         helper = Block(arg_types=[self.main])
         self.block, self.values = helper, list[SSAValue](helper.args)
         result = self.emit("nn.relu", helper.args[0])
@@ -94,7 +94,7 @@ class RandomModule:
         return ModuleOp([main, FuncOp("helper", types, Region(helper), visibility="private")])
 
     def results(self) -> list[SSAValue]:
-        """Mostly all that nothing else uses, so that little of the module is dead; sometimes a few of the latest."""
+        """Mostly all unused values, so that little of the module is dead; sometimes a few of the latest."""
         if self.rng.random() < 0.7:
             return [value for value in self.values if value.first_use is None]
         return [self.rng.choice(self.values[-3:]) for _ in range(self.rng.choice([1, 1, 2, 3]))]
@@ -109,7 +109,7 @@ class RandomModule:
     # --- choosing
 
     def pick(self, wanted: Callable[[Attribute], bool] | None = None) -> SSAValue:
-        """A value of a wanted type (a tensor), mostly a late or unused one; `IndexError` where there is none."""
+        """Returns a value of a wanted type (default: a tensor), mostly late or unused; `IndexError` without one."""
         fitting = [value for value in self.values if (wanted or is_tensor)(value.type)]
         unused = [value for value in fitting if value.first_use is None]
         if unused and self.rng.random() < 0.6:
@@ -117,7 +117,7 @@ class RandomModule:
         return fitting[-1 - min(int(self.rng.expovariate(0.5)), len(fitting) - 1)]
 
     def plain(self) -> SSAValue:
-        """A value of the main type."""
+        """Returns a value of the main type."""
         return self.pick(lambda type: type == self.main)
 
     def floats(self) -> SSAValue:
@@ -209,7 +209,7 @@ class RandomModule:
         self.put(ConstantOp.of(np.ones(shape, self.rng.choice(DTYPES)), "k"))
 
     def mixed_constants(self) -> None:
-        """An op on two scalars of some type: work without any input."""
+        """An op on two scalars of some type, independent of all inputs."""
         dtype = self.rng.choice(("float32", "float64", "int32", "int64", "int8"))
         lhs, rhs = (self.put(ConstantOp.of(np.ones((), dtype))) for _ in range(2))
         self.put(get_relay_op("cast").call(self.emit("add", lhs, rhs), dtype="float32"))
@@ -239,7 +239,7 @@ class RandomModule:
             self.put(InvokeOp(closure, [self.plain() for _ in body.args], self.main))
 
     def inside(self, parameters: Sequence[Attribute]) -> Block:
-        """The block of a region: it may use all that is in scope, and what it makes is not in scope behind it."""
+        """Builds the block of a region: it may use all values in scope; its own values leave the scope at its end."""
         if self.nesting > 1:
             raise IndexError("nested deeply enough")
         outer, known = self.block, len(self.values)

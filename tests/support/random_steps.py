@@ -1,4 +1,4 @@
-"""What random programs are made of: each step adds an op, or a few that belong together, behind a value."""
+"""The steps of random programs: each adds an op, or a few that belong together, after a value."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Fits = Callable[[Program, SSAValue], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """One kind of step."""
+    """A kind of step."""
 
     build: Build
     fits: Fits
@@ -63,7 +63,7 @@ STEPS: list[Step] = []
 
 
 def step(fits: Fits, *, weight: int = 2, keeps: bool = False) -> Callable[[Build], Build]:
-    """Decorator: the function is a step for the values that `fits`."""
+    """Registers a function as a step for the values that satisfy `fits`."""
 
     def register(build: Build) -> Build:
         STEPS.append(Step(build, fits, weight, keeps))
@@ -73,7 +73,7 @@ def step(fits: Fits, *, weight: int = 2, keeps: bool = False) -> Callable[[Build
 
 
 def add_steps(p: Program, count: int) -> None:
-    """Add steps, each behind some value made before."""
+    """Adds steps, each after an earlier value."""
     for _ in range(count):
         x = p.recent()
         p.note(_chosen(p, x, lambda step: True)(p, x))
@@ -90,7 +90,7 @@ def _chosen(p: Program, x: SSAValue, wanted: Callable[[Step], bool]) -> Build:
 
 
 def add_results(p: Program) -> list[SSAValue]:
-    """What a function returns: the last value, others, parameters, some twice, tuples of tuples."""
+    """The results of a function: the last value, others, parameters, some twice, nested tuples."""
     visible = p.tensors()
     results = [visible[-1], *(p.pick(visible) for _ in range(p.pick([0, 0, 1, 2])))]
     tuples = p.scopes[-1].tuples
@@ -133,12 +133,12 @@ def control(p: Program, x: SSAValue) -> bool:
 
 
 def tame(p: Program, x: SSAValue, *, most: float = 3.0) -> SSAValue:
-    """`x` brought between bounds, where values must stay small."""
+    """Clips `x` if values must stay small."""
     return x if p.profile.exact else p.call(unary.ClipOp, x, a_min=-most, a_max=most)
 
 
 def away_from_zero(p: Program, x: SSAValue) -> SSAValue:
-    """Something like `x` and at least 1/2, where values must not blow up."""
+    """Returns |x| + 1/2 if values must not blow up, otherwise `x`."""
     if p.profile.exact:
         return x
     return p.call(elementwise.AddOp, p.call(unary.AbsOp, x), p.scalar(0.5, dtype_of(x)))
@@ -202,7 +202,7 @@ def broadcast_constant(p: Program, x: SSAValue, *, positive: bool = False) -> SS
 
 
 def along(p: Program, x: SSAValue, axis: int, *, positive: bool = False) -> SSAValue:
-    """A constant that varies along one axis of `x`, with or without axes of extent 1 in front."""
+    """A constant that varies along one axis of `x`, with or without leading axes of extent 1."""
     shape = extents(x)
     tail = (shape[axis], *([1] * (len(shape) - axis - 1)))
     return p.constant(tail if p.chance(60) else (*([1] * axis), *tail), dtype_of(x), positive=positive)
@@ -215,7 +215,7 @@ LAYOUTS = [("NCHW", "OIHW"), ("NCHW", "OIHW"), ("NHWC", "HWIO"), ("NHWC", "OHWI"
 
 
 def conv2d(p: Program, x: SSAValue, data_layout: str, kernel_layout: str, out_layout: str = "") -> SSAValue:
-    """A convolution whose data is read in `data_layout`, whatever it was written in."""
+    """A convolution that interprets its data in `data_layout`, whatever its own layout."""
     size = dict(zip(data_layout, extents(x), strict=True))
     groups = p.pick([1, 1, 1, size["C"], 2 if size["C"] % 2 == 0 else 1])
     filters = groups * p.pick([1, 2, 3] if groups > 1 else [4, 3, 8, 16, 1])
@@ -233,7 +233,7 @@ def conv2d(p: Program, x: SSAValue, data_layout: str, kernel_layout: str, out_la
 
 
 def operand(p: Program, shape: Sequence[int], dtype: np.dtype) -> SSAValue:
-    """A weight: mostly a new constant, sometimes what has the shape already."""
+    """A weight: mostly a new constant, sometimes an existing value of the shape."""
     if p.chance(15):
         same = [value for value in p.tensors() if extents(value) == tuple(shape) and dtype_of(value) == dtype]
         if same:
@@ -242,7 +242,7 @@ def operand(p: Program, shape: Sequence[int], dtype: np.dtype) -> SSAValue:
 
 
 def heavy(p: Program, x: SSAValue) -> tuple[SSAValue, int]:
-    """A convolution or dense layer, and the axis of its channels."""
+    """A convolution or dense layer, and its channel axis."""
     if len(extents(x)) != 4 or p.chance(10):
         units = operand(p, (p.pick([4, 3, 8, 17]), extents(x)[-1]), dtype_of(x))
         return p.call(nn_dense.DenseOp, x, units), len(extents(x)) - 1
@@ -258,7 +258,7 @@ def heavy_alone(p: Program, x: SSAValue) -> SSAValue:
 
 @step(floats_with_axes, weight=7)
 def layer(p: Program, x: SSAValue) -> SSAValue:
-    """A heavy op and what stands behind it in networks, a factor at the end; what is between may be used elsewhere."""
+    """A heavy op, the ops that follow it in networks, and a factor; intermediate values may have other uses."""
     x, axis = heavy(p, x)
     for _ in range(p.below(3)):
         x = between(p, x, axis)
@@ -269,7 +269,7 @@ def layer(p: Program, x: SSAValue) -> SSAValue:
 
 @step(floats_with_axes, weight=4)
 def scaled_layer(p: Program, x: SSAValue) -> SSAValue:
-    """A factor, and the heavy op behind it, perhaps with a relu or pool between."""
+    """A factor before a heavy op, perhaps with a relu or pool between."""
     axis = p.pick([1, 3]) if len(extents(x)) == 4 else len(extents(x)) - 1
     x = scaled(p, x, axis)
     for _ in range(p.below(3)):
@@ -280,7 +280,7 @@ def scaled_layer(p: Program, x: SSAValue) -> SSAValue:
 
 
 def between(p: Program, x: SSAValue, axis: int) -> SSAValue:
-    """What may stand between a heavy op and a factor."""
+    """An op that may occur between a heavy op and a factor."""
     kind = p.below(6)
     if kind == 0:
         return p.call(nn_activation.ReluOp, x)
@@ -455,7 +455,7 @@ def split(p: Program, x: SSAValue) -> SSAValue:
 
 @step(always)
 def through_tuples(p: Program, x: SSAValue) -> SSAValue:
-    """A field of a tuple made before, or of a tuple of tuples with `x` in it."""
+    """A field of an existing tuple, or of a tuple of tuples with `x` in it."""
     known = [value for scope in p.scopes for value in scope.tuples]
     if known and p.chance(60):
         tuple_ = p.pick(known)
@@ -475,7 +475,7 @@ def through_tuples(p: Program, x: SSAValue) -> SSAValue:
 @step(always)
 def cast(p: Program, x: SSAValue) -> SSAValue:
     if p.profile.exact:
-        # What a float becomes that the integers lack is up to the machine: only numbers of a known range are cast.
+        # Casts of floats outside the integer range are machine-dependent: only floats of a known range are cast.
         wide = (F32, F64, F16, BF16)
         whole = (I32, I64, I8, U8, BOOL)
         if is_float(x) and p.chance(50):
@@ -503,7 +503,7 @@ def comparison(p: Program, x: SSAValue) -> SSAValue:
 
 @step(always, weight=4)
 def duplicate(p: Program, x: SSAValue) -> SSAValue:
-    """An op again: the same, with its operands swapped, or along another axis; and both together."""
+    """A copy of an op: the same, with its operands swapped, or along another axis; sometimes added to the op."""
     known = [op for scope in p.scopes for op in scope.block.ops if isinstance(op, RelayOp) and not op.regions]
     if not known:
         return simple(p, x)
@@ -543,7 +543,7 @@ def branch(p: Program, x: SSAValue) -> SSAValue:
 
 
 def condition(p: Program, x: SSAValue) -> SSAValue:
-    """A truth value, of an input where rounding must not decide."""
+    """A truth value; computed from an input if rounding must not decide it."""
     known = p.inputs if not p.profile.exact else [x, *p.inputs]
     usable = [value for value in known if numbers(p, value) and value in p.tensors()]
     if not usable:
@@ -554,7 +554,7 @@ def condition(p: Program, x: SSAValue) -> SSAValue:
 
 
 def _region(p: Program, x: SSAValue) -> Region:
-    """A branch: steps that keep the type of `x`, with something else beside that counts as well."""
+    """A branch: steps that keep the type of `x`, and perhaps an unrelated value that is added to it."""
     with p.scope() as scope:
         if p.chance(40):
             add_steps(p, 1 + p.below(2))
@@ -589,7 +589,7 @@ def loop(p: Program, x: SSAValue) -> SSAValue:
 
 @step(control, weight=2)
 def closure(p: Program, x: SSAValue) -> SSAValue:
-    """A function of `x` that also sees what is around it, called once or twice."""
+    """A function of `x` that also uses outer values, called once or twice."""
     with p.scope(x.type) as scope:
         add_steps(p, 1 + p.below(3))
         result = p.tensors()[-1]
@@ -602,7 +602,7 @@ def closure(p: Program, x: SSAValue) -> SSAValue:
 
 @step(control, weight=2)
 def function_call(p: Program, x: SSAValue) -> SSAValue:
-    """A call of a function of the module that takes an `x`: one that is there, or a new one."""
+    """A call of a function of the module that takes an `x`: an existing one, or a new one."""
     known = [f for f in p.functions if list(f.function_type.inputs) == [x.type]]
     if not known or p.chance(40):
         with p.scope(x.type, alone=True) as scope:

@@ -1,4 +1,4 @@
-"""The ```mlir example of a relay operator as a program: what it uses and does not define becomes an input."""
+"""The ```mlir example of a relay operator as a program; values that it does not define become inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLE = re.compile(r"```mlir\n(.*?)```", re.DOTALL)
 
 
 def example_module(op: type[RelayOp]) -> ModuleOp:
-    """`@main` with the ops of the example; gives the last op's tensors."""
+    """Returns `@main` with the ops of the example; it returns the last op's tensors."""
     found = EXAMPLE.search(inspect.cleandoc(op.__doc__ or ""))
     assert found is not None, f"{op.name} has no example"
     parser = LocatingParser(full_context(), found[1], f"{op.name} example")
@@ -51,7 +51,7 @@ def example_op(op: type[RelayOp]) -> RelayOp:
 
 
 ROWS = {"relay.nn.sparse_add": (1, 3), "relay.nn.sparse_transpose": (0, 2)}
-"""Ops that fail where a value is in no row → the operands that are the values, and where the rows of them begin."""
+"""Ops that fail if a value belongs to no row → the indices of the operands with the values and the row starts."""
 
 
 def example_inputs(module: ModuleOp, seed: int = 0) -> list[NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""`relay.image.resize`, an operator from outside. Importing this module registers it: do so in a process of its own."""
+"""`relay.image.resize`, an out-of-tree operator. Importing this module registers it; use a separate process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class ResizeOp(RelayOp):
-    """Images in another size.
+    """Resizes images.
 
     Constraints: none.
     """

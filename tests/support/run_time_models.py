@@ -1,7 +1,7 @@
-"""ONNX models whose sizes only a run tells: open batch, image and length, loops, results of unknown length.
+"""ONNX models with sizes known only at run time: dynamic batch, image and length, loops, results of unknown length.
 
-Each is one model with one drawing of inputs, compiled once and run at several tuples of sizes. Weights are random
-numbers of a seed and widths small, so that compiling takes most of the time.
+Each is a model with random inputs, compiled once and run at several tuples of sizes. Weights are random with a fixed
+seed and widths are small, so that compilation takes most of the time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPSET = 17
 
 @dataclass(frozen=True)
 class RunTimeModel:
-    """A model, the sizes at which it is tried, and its inputs at such sizes."""
+    """A model, the sizes at which it is tested, and its inputs at these sizes."""
 
     build: Callable[[], onnx.ModelProto]
     inputs: Callable[[np.random.Generator, Sizes], dict[str, Array]]
@@ -48,7 +48,7 @@ def _floats(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def resnet18() -> onnx.ModelProto:
-    """A ResNet-18 of an eighth of the real one's width."""
+    """A ResNet-18 of an eighth of the original width."""
     return resnet(8, [2, 2, 2, 2])
 
 
@@ -58,7 +58,7 @@ def small_resnet() -> onnx.ModelProto:
 
 
 def resnet(width: int, blocks: Sequence[int], classes: int = 10) -> onnx.ModelProto:
-    """A residual network of so many blocks in each stage, with open batch, height and width."""
+    """A residual network with the given number of blocks per stage, and dynamic batch, height and width."""
     graph = ExportedGraph(OPSET)
     features = _conv_norm(graph, "data", 3, width, 7, 2)
     features = graph.node("Relu", features)
@@ -97,7 +97,7 @@ HEAD = WIDTH // HEADS
 
 
 def bert() -> onnx.ModelProto:
-    """A BERT encoder of two layers, with a mask made of Shape, Expand and Where."""
+    """A BERT encoder of two layers, with a mask made by Shape, Expand and Where."""
     graph = ExportedGraph(OPSET)
     places = graph.slice(graph.stored(np.arange(POSITIONS)[None]), 0, graph.extent("ids", 1), 1)
     words = graph.node("Gather", graph.weight(WORDS, WIDTH, scale=1.0), "ids", axis=0)
@@ -119,7 +119,7 @@ def bert() -> onnx.ModelProto:
 
 
 def _expanded_mask(graph: ExportedGraph) -> str:
-    """0 where a position counts, the least float where it does not: batch, 1, length, length."""
+    """0 at positions that count, the least float at others; axes batch, 1, length, length."""
     batch, length = graph.extent("mask", 0), graph.extent("mask", 1)
     wide = graph.expand(graph.unsqueeze("mask", 1, 2), batch, 1, length, length)
     counts = graph.node("Cast", wide, to=TensorProto.BOOL)
@@ -142,7 +142,7 @@ def bert_inputs(rng: np.random.Generator, sizes: Sizes) -> dict[str, Array]:
 
 
 def lstm(inputs: int = 6, hidden: int = 5) -> onnx.ModelProto:
-    """An LSTM written as a Scan over time; the first state is zeros of as many rows as the batch has."""
+    """An LSTM written as a Scan over time; the initial states are zeros with the batch as rows."""
     body = ExportedGraph(OPSET, 1, "body_")
     sums = body.node("Add", body.linear("x", inputs, 4 * hidden), body.linear("h", hidden, 4 * hidden))
     first, forget, update, last = body.split(sums, [hidden] * 4, -1)
@@ -162,7 +162,7 @@ def lstm(inputs: int = 6, hidden: int = 5) -> onnx.ModelProto:
 
 
 def decoding(width: int = 8, words: int = 11, end: int = 0) -> onnx.ModelProto:
-    """Greedy decoding with a cache that grows by a row each step, until the word `end` or `steps` words."""
+    """Greedy decoding with a cache that grows by a row per step, until the word `end` or `steps` words."""
     body = ExportedGraph(OPSET, 2, "body_")
     embedded = body.node("Gather", body.weight(words, width, scale=1.0), "word", axis=0)
     query, key, values = (body.node("MatMul", embedded, body.weight(width, width)) for _ in range(3))
@@ -199,7 +199,7 @@ def _decoding_inputs(rng: np.random.Generator, sizes: Sizes) -> dict[str, Array]
 
 
 def nested_ifs(depth: int = 20) -> onnx.ModelProto:
-    """An If in an If, `depth` of them; each level looks at a bit of an input, and works on rows of open number."""
+    """`depth` nested Ifs; each level tests a bit of an input, and computes on a dynamic number of rows."""
     branch, result = _branch("else", f"value_{depth - 1}", depth)
     for level in reversed(range(depth)):
         seen = f"value_{level - 1}" if level else "data"
@@ -225,7 +225,7 @@ def _branch(prefix: str, passed: str, level: int) -> tuple[onnx.GraphProto, str]
 
 
 def nonzero_rows() -> onnx.ModelProto:
-    """The rows of a table whose mark is not zero, and their squares' sum."""
+    """The rows of a table whose mark is not zero, and the sum of their squares."""
     graph = ExportedGraph(OPSET)
     places = graph.node("Squeeze", graph.node("NonZero", "marks"), graph.constant([0], np.int64))
     rows = graph.node("Gather", "table", places, axis=0)
@@ -235,7 +235,7 @@ def nonzero_rows() -> onnx.ModelProto:
 
 
 def detector_tail(classes: int = 2) -> onnx.ModelProto:
-    """Of boxes and scores those that non-maximum suppression keeps, with class and score, the best first."""
+    """The boxes that non-maximum suppression selects, best first, with class and score."""
     graph = ExportedGraph(OPSET)
     thresholds = graph.constant(0.5), graph.constant(0.2)
     kept = graph.node("NonMaxSuppression", "boxes", "scores", "most", *thresholds)
@@ -262,7 +262,7 @@ def _detector_inputs(rng: np.random.Generator, sizes: Sizes) -> dict[str, Array]
 
 
 def best_k() -> onnx.ModelProto:
-    """The `k` greatest of each row, `k` known when it runs, and the rest of a chain behind them."""
+    """The `k` greatest values of each row, with `k` known at run time, and an op after it."""
     graph = ExportedGraph(OPSET)
     values, places = graph.nodes("TopK", "data", "k", count=2, axis=-1)
     share = graph.node("Softmax", values, axis=-1)
@@ -271,7 +271,7 @@ def best_k() -> onnx.ModelProto:
 
 
 def operands() -> onnx.ModelProto:
-    """One node of each op whose shape an input says, most behind or before a node that fuses with it."""
+    """One node of each op whose shape is an input, most next to a node that fuses with it."""
     graph = ExportedGraph(OPSET)
     one = graph.constant([1], np.int64)
     shape = graph.node("Concat", "last", "first", axis=0)
@@ -343,4 +343,4 @@ WHOLE = [
     RunTimeModel(resnet18, _images, IMAGES),
     RunTimeModel(operands, _operand_inputs, [(1, 1), (2, 3), (5, 7), (3, 1), (13, 2)]),
 ]
-"""Those that take long to compile."""
+"""Models that take long to compile."""

@@ -1,4 +1,4 @@
-"""The program of the second seed: what Relay's pass documentation transforms throughout."""
+"""The example program of Relay's pass documentation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module() -> ModuleOp:
 
 
 def body(mod: ModuleOp) -> str:
-    """The lines of @main in short: no types, no keys of weights, no attributes of groups."""
+    """The lines of @main without types, keys of weights and attributes of groups."""
     lines = [line.strip() for line in str(mod).splitlines()[2:-2]]
     short = [re.sub(r" : \(.*| : tensor<[^{]*$", "", line) for line in lines if line != "}"]
     short = [re.sub(r'#relay.weight<"([^"]*)", "[0-9a-f]*">', r"\1", line) for line in short]

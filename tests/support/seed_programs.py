@@ -1,8 +1,8 @@
-"""Programs that articles on Relay print: run as they stand, but for the lines that are listed here.
+"""Programs printed in articles on Relay, run with the changes listed here.
 
 A program is a file in tests/unit/seeds/programs. `changes` maps a line of the article to the line that runs; `restored`
-are lines that the article's page has lost, or damaged. What is left must be the article's text: its lines, without
-indentation, comments and empty lines, have the digest that is noted.
+are lines that the article's page has lost or damaged. With these undone, the text must be the article's: its lines,
+without indentation, comments and empty lines, must have the recorded digest.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ PROGRAMS = Path(__file__).parents[1] / "unit" / "seeds" / "programs"
 
 @dataclass(frozen=True)
 class SeedProgram:
-    """A program, what was changed in it, and the digest of what the article prints."""
+    """A program, its changes, and the digest of the article's text."""
 
     name: str
     digest: str
     changes: dict[str, str]
     restored: dict[str, str] = field(default_factory=dict)
-    """Line that runs → what the page shows in its place; empty where it shows nothing."""
+    """Line that runs → the line on the page; empty if the page has none."""
 
     @property
     def path(self) -> Path:
         return PROGRAMS / f"{self.name}.py"
 
     def run(self, **names: Any) -> dict[str, Any]:
-        """Execute the program; its names afterwards."""
+        """Executes the program; returns its names."""
         namespace: dict[str, Any] = {"__name__": self.name, **names}
         exec(compile(self.path.read_text(), str(self.path), "exec"), namespace)
         return namespace
 
     def original(self) -> list[str]:
-        """The lines as the article has them."""
+        """The lines as in the article."""
         back = {changed: line for line, changed in self.changes.items()} | self.restored
         lines = [back.get(line, line) for line in normal_lines(self.path.read_text())]
         return [line for line in lines if line]
 
 
 def normal_lines(text: str) -> list[str]:
-    """The lines of a program without indentation, comments and empty lines, with the quotes that Python knows."""
+    """The lines of a program without indentation, comments and empty lines, with ASCII quotes."""
     for quote in "“”":
         text = text.replace(quote, '"')
     for quote in "‘’":
@@ -53,7 +53,7 @@ def normal_lines(text: str) -> list[str]:
 
 
 def digest(lines: list[str]) -> str:
-    """The digest of lines."""
+    """The SHA-256 digest of lines."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -101,4 +101,4 @@ TOPI_RESIZE = SeedProgram(
         "def compute_by_method(method, output_shape, _nearest_neighbor, _bilinear, _bicubic):": "",
     },
 )
-"""Two listings and the end of a function, whose first line and imports the article leaves out."""
+"""Two listings and the end of a function, whose first line and imports the article omits."""

@@ -1,4 +1,4 @@
-"""Random sparse matrices by their parts, and what they are written out."""
+"""Random sparse matrices as data, indices and row starts, and their dense form."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ RNG = np.random.default_rng(23)
 
 
 def values(dtype: str, *shape: int) -> Array:
-    """Small whole numbers, so that sums do not round."""
+    """Small integers, so that sums do not round."""
     kind = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
     return np.asarray(RNG.integers(-3, 4, shape)).astype(kind)
 
 
 def sparse(rows: int, columns: int, block: tuple[int, int] | None, dtype: str, index: str = "int32") -> list[Array]:
-    """A random sparse matrix: some rows are empty, some places have several values."""
+    """A random sparse matrix (CSR or BSR): some rows are empty, some positions have several values."""
     high, wide = block or (1, 1)
     lengths = RNG.integers(0, 4, rows // high) if columns else np.zeros(rows // high, np.int64)
     indptr = np.append(0, np.cumsum(lengths)).astype(index)
@@ -29,7 +29,7 @@ def sparse(rows: int, columns: int, block: tuple[int, int] | None, dtype: str, i
 
 
 def dense_of(parts: list[Array], columns: int) -> Array:
-    """The sparse matrix written out, in f64."""
+    """The dense form in f64."""
     data, indices, indptr = parts
     blocks = data.astype(np.float64).reshape((*data.shape, *(1,) * (3 - data.ndim)))
     _, high, wide = blocks.shape

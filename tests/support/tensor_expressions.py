@@ -1,4 +1,4 @@
-"""What tensor expressions compute: nests interpreted as they are and as they are scheduled, which must be the same."""
+"""Interprets tensor expressions as plain and as scheduled loop nests, and compares the two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.transform import create_pass
 
 
 def computed(module: ModuleOp, *inputs: np.ndarray) -> list[np.ndarray]:
-    """What @main gives."""
+    """Returns the results of @main."""
     module.verify()
     plain = run_loop_module(module, "main", list(inputs))
     scheduled = run_loop_module(create_pass("loop-apply-schedules")(module), "main", list(inputs))
@@ -23,6 +23,6 @@ def computed(module: ModuleOp, *inputs: np.ndarray) -> list[np.ndarray]:
 def value_of(
     tensor: te.Tensor, *given: tuple[te.Tensor, np.ndarray], schedule: te.Schedule | None = None
 ) -> np.ndarray:
-    """The value of a tensor for those of placeholders."""
+    """The value of a tensor for values of placeholders."""
     schedule = te.create_schedule(tensor.op) if schedule is None else schedule
     return computed(te.lower(schedule, [*(one for one, _ in given), tensor]), *(array for _, array in given))[0]

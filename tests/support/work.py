@@ -1,4 +1,4 @@
-"""How much work a call does, counted and not timed: the same on every machine, however busy it is."""
+"""Counts the work of a call instead of timing it: the count is the same on every machine, however busy."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def executed_lines(action: Callable[[], object], package: str = "xrelay") -> int
 def growth(action: Callable[[int], Callable[[], object]], size: int, factor: int) -> float:
     """How many times more lines `action(size * factor)()` executes than `action(size)()`.
 
-    `action(n)` prepares and is not counted. Linear work gives about `factor`, quadratic about `factor` squared.
+    The preparation in `action(n)` is not counted. Linear work yields about `factor`, quadratic about `factor` squared.
     """
     small, large = action(size), action(size * factor)
     return executed_lines(large) / executed_lines(small)
 
 
 def copied_operands(action: Callable[[], object]) -> int:
-    """The number of operands that are copied while `action` replaces single operands: xDSL writes the whole list anew.
+    """Counts the operands copied while `action` replaces single operands: xDSL copies the list each time.
 
-    That happens inside of one line, so `executed_lines` does not see it.
+    Copying happens within one line, so `executed_lines` does not count it.
     """
     count = 0
     operands = type(ModuleOp([]).operands)

@@ -1,1 +1,1 @@
-"""Architectures of today's networks at small width, one file a family, in the two styles of PyTorch's exporters."""
+"""Contemporary network architectures at small width, one file per family, in the styles of PyTorch's two exporters."""

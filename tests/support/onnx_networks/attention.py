@@ -1,4 +1,4 @@
-"""How transformers lay out queries, keys and values."""
+"""The layouts of queries, keys and values in transformers."""
 
 from __future__ import annotations
 

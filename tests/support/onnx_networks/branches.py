@@ -1,4 +1,4 @@
-"""Networks whose layers put the results of several branches, or of all earlier layers, side by side."""
+"""Networks whose layers concatenate the results of several branches, or of all earlier layers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.onnx_networks.network import IMAGE, Network, images
 
 
 def densenet(graph: ExportedGraph) -> list[str]:
-    """Two dense blocks of two layers, each of which sees all before it, and the transition between them."""
+    """Two dense blocks of two layers, and the transition between them; a layer's input is all earlier results."""
     features = convolution(graph, "image", 3, 8, 3, stride=2)
     features, width = _dense_block(graph, features, 8)
     narrow = convolution(graph, graph.node("Relu", normalised(graph, features, width)), width, width // 2)
@@ -29,7 +29,7 @@ def _dense_block(graph: ExportedGraph, data: str, width: int, growth: int = 4) -
 
 
 def inception(graph: ExportedGraph) -> list[str]:
-    """A block of four branches with rows and columns of kernels, and one that halves the image."""
+    """A block of four branches with row and column kernels, and a block that halves the image."""
     features = graph.node("Relu", convolution(graph, "image", 3, 8, 3, stride=2))
     features = _wide_block(graph, features, 8)
     return logits_of_channels(graph, _halving_block(graph, features, 16), 24)

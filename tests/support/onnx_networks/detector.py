@@ -1,4 +1,4 @@
-"""Detectors: two grids of boxes, and those of them that are kept."""
+"""Detectors: two grids of boxes, and non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from support.onnx_networks.network import IMAGE, Input, Network, images
 
 ANCHORS, KINDS = 2, 3
 ROW = 5 + KINDS
-"""Numbers of a box: centre, size, whether something is there, and what."""
+"""The numbers of a box: centre, size, confidence, and a score per kind."""
 
 
 def yolo(graph: ExportedGraph) -> list[str]:
-    """Non-maximum suppression of each kind by itself."""
+    """Non-maximum suppression of each kind separately."""
     boxes, scores = _boxes_of_grids(graph)
     scores = graph.transpose(scores, 0, 2, 1)
     bounds = graph.constant([50], np.int64), graph.constant([0.45]), graph.constant([0.5])
@@ -30,7 +30,7 @@ def yolo(graph: ExportedGraph) -> list[str]:
 
 
 def yolo_of_sure_boxes(graph: ExportedGraph) -> list[str]:
-    """Only boxes of a sufficient score, which masks take one by one; those of other kinds are moved far away."""
+    """Suppresses the boxes whose score suffices, selected by masks; an offset per kind keeps boxes of kinds apart."""
     boxes, scores = (graph.node("Squeeze", each, *_axis(graph)) for each in _boxes_of_grids(graph))
     best = graph.node("ReduceMax", scores, axes=[1], keepdims=0) if graph.opset < 18 else _greatest(graph, scores)
     kinds = graph.node("ArgMax", scores, axis=1, keepdims=0)
@@ -62,7 +62,7 @@ def _named(graph: ExportedGraph, *found: str) -> list[str]:
 
 
 def _boxes_of_grids(graph: ExportedGraph) -> tuple[str, str]:
-    """Corners and scores of the boxes at each place of a fine and a coarse grid: batch, box, number."""
+    """Corners and scores of the boxes at each position of a fine and a coarse grid: batch, box, number."""
     features = graph.silu(convolution(graph, "image", 3, 8, 3, stride=2))
     fine = graph.silu(convolution(graph, features, 8, 16, 3, stride=2))
     coarse = graph.silu(convolution(graph, fine, 16, 16, 3, stride=2))
@@ -75,7 +75,7 @@ def _boxes_of_grids(graph: ExportedGraph) -> tuple[str, str]:
 
 
 def _decoded(graph: ExportedGraph, data: str, step: int) -> str:
-    """Batch, box, number: the places are those of the grid, the sizes those of the anchors, both bent."""
+    """Decodes boxes from sigmoids: centres relative to the grid, sizes relative to the anchors; batch, box, number."""
     batch, rows, columns = (graph.extent(data, axis) for axis in (0, 2, 3))
     apart = graph.transpose(graph.reshape(data, batch, ANCHORS, ROW, rows, columns), 0, 1, 3, 4, 2)
     centre, size, rest = graph.split(graph.node("Sigmoid", apart), [2, 2, ROW - 4], 4)
@@ -88,7 +88,7 @@ def _decoded(graph: ExportedGraph, data: str, step: int) -> str:
 
 
 def _grid(graph: ExportedGraph, rows: str, columns: str) -> str:
-    """Column and row of each place: 1, anchor, row, column, 2."""
+    """Column and row of each grid position: 1, anchor, row, column, 2."""
     parts: list[str] = []
     for count, axis in ((columns, 0), (rows, 1)):
         line = graph.node("Range", graph.constant(0, np.int64), count, graph.constant(1, np.int64))

@@ -1,4 +1,4 @@
-"""Networks of words: encoders, decoders with and without what they remember, and their ways of telling places apart."""
+"""Language models: encoders and decoders, with and without a cache, and with position embeddings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST = np.finfo(np.float32).min
 
 
 def bert(graph: ExportedGraph) -> list[str]:
-    """An encoder of two layers and its pooler, with a mask made of Shape, Expand and Where."""
+    """An encoder of two layers and its pooler, with a mask made by Shape, Expand and Where."""
     places = graph.slice(graph.stored(np.arange(POSITIONS)[None]), 0, graph.extent("input_ids", 1), 1)
     embedded = graph.node("Add", _looked_up(graph, WORDS, "input_ids"), _looked_up(graph, 2, "token_type_ids"))
     hidden = graph.node("Add", embedded, _looked_up(graph, POSITIONS, places))
@@ -37,7 +37,7 @@ def _looked_up(graph: ExportedGraph, count: int, places: str) -> str:
 
 
 def expanded_mask(graph: ExportedGraph, mask: str) -> str:
-    """0 where a position counts, the least float where it does not: batch, 1, length, length."""
+    """0 at positions that count, the least float at others; axes batch, 1, length, length."""
     batch, length = graph.extent(mask, 0), graph.extent(mask, 1)
     wide = graph.expand(graph.unsqueeze(mask, 1, 2), batch, 1, length, length)
     counted = graph.node("Cast", wide, to=TensorProto.BOOL)
@@ -53,7 +53,7 @@ def gpt2(graph: ExportedGraph) -> list[str]:
 
 
 def gpt2_with_cache(graph: ExportedGraph) -> list[str]:
-    """The same with keys and values of the words before, which it gives back with the new ones behind them."""
+    """The same with the cached keys and values of earlier words; it returns the cache with the new ones appended."""
     hidden = _gpt2_embeddings(graph, graph.extent("past_key_0", 2))
     present: list[str] = []
     for layer in range(2):
@@ -69,7 +69,7 @@ def _gpt2_embeddings(graph: ExportedGraph, past: str) -> str:
 
 
 def _gpt2_layer(graph: ExportedGraph, hidden: str, layer: int | None) -> tuple[str, str, str]:
-    """The layer's result, and all keys and values; `layer` names those of the words before, where it has some."""
+    """The layer's result, and all keys and values; `layer` names the cached ones, None without a cache."""
     normal = graph.layer_norm(hidden, WIDTH)
     parts = graph.split(flat_linear(graph, normal, WIDTH, 3 * WIDTH), [WIDTH] * 3, 2)
     query, key, values = (heads(graph, part, HEADS, HEAD) for part in parts)
@@ -86,14 +86,14 @@ def _gpt2_layer(graph: ExportedGraph, hidden: str, layer: int | None) -> tuple[s
 
 
 def flat_linear(graph: ExportedGraph, hidden: str, inputs: int, outputs: int) -> str:
-    """A Gemm of all positions of the batch."""
+    """A Gemm over all positions of the batch."""
     extents = graph.extent(hidden, 0), graph.extent(hidden, 1)
     flat = graph.node("Gemm", graph.reshape(hidden, -1, inputs), graph.weight(inputs, outputs), graph.weight(outputs))
     return graph.reshape(flat, *extents, outputs)
 
 
 def _seen(graph: ExportedGraph, query: str, key: str) -> str:
-    """The last rows of a table of what each position sees."""
+    """The last rows of the table of positions that each position attends to."""
     table = graph.stored(np.tril(np.ones((1, 1, POSITIONS, POSITIONS), np.bool_)))
     length, new = graph.extent(key, 2), graph.extent(query, 2)
     rows = graph.slice(table, graph.node("Sub", length, new), length, 2)

@@ -1,4 +1,4 @@
-"""Networks of words that turn queries and keys by their places, or learn a bias for each distance."""
+"""Language models with rotary position embeddings, or with a learned bias per distance."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from support.onnx_networks.language import ENCODED, GROWING, HEAD, HEADS, IDS, L
 from support.onnx_networks.network import Input, Network, sequences
 
 GROUPS = 1
-"""Heads of keys and values; each serves HEADS / GROUPS heads of queries."""
+"""The number of heads of keys and values; each serves HEADS / GROUPS heads of queries."""
 
 
 def llama(graph: ExportedGraph) -> list[str]:
-    """Two layers with root mean squares, turned queries and keys, grouped heads, and a gate of swish."""
+    """Two layers with RMS normalization, rotary embeddings, grouped heads, and a SiLU gate."""
     return _llama(graph, remembers=False)
 
 
 def llama_with_cache(graph: ExportedGraph) -> list[str]:
-    """The same with the keys and values of the words before."""
+    """The same with the cached keys and values of earlier words."""
     return _llama(graph, remembers=True)
 
 
@@ -44,7 +44,7 @@ def _llama(graph: ExportedGraph, *, remembers: bool) -> list[str]:
 
 
 def _rms_norm(graph: ExportedGraph, hidden: str) -> str:
-    """Over the root of the mean of squares, in ops, as no op before opset 23 does it."""
+    """RMS normalization from single ops, as no op computes it before opset 23."""
     mean = graph.mean(graph.node("Pow", hidden, graph.constant(2.0)), -1)
     root = graph.node("Sqrt", graph.node("Add", mean, graph.constant(1e-6)))
     share = graph.node("Mul", hidden, graph.node("Div", graph.constant(1.0), root))
@@ -60,7 +60,7 @@ def _turns(graph: ExportedGraph, places: str) -> tuple[str, str]:
 
 
 def _causal(graph: ExportedGraph, places: str, whole: str) -> str:
-    """The least float where a position would look ahead: 1, 1, position, position of all."""
+    """The least float at later positions, else 0: 1, 1, new position, position."""
     all_places = graph.node("Range", graph.constant(0, np.int64), whole, graph.constant(1, np.int64))
     ahead = graph.node("Greater", graph.unsqueeze(all_places, 0), graph.unsqueeze(places, 1))
     mask = graph.node("Mul", graph.node("Cast", ahead, to=TensorProto.FLOAT), graph.constant(LEAST))
@@ -82,7 +82,7 @@ def _llama_attention(
 
 
 def _turned(graph: ExportedGraph, data: str, turns: tuple[str, str]) -> str:
-    """Each pair of features half a head apart turned by its angle."""
+    """Rotates each pair of features half a head apart by its angle."""
     first = graph.slice(data, 0, HEAD // 2, 3)
     second = graph.slice(data, HEAD // 2, np.iinfo(np.int64).max, 3)
     across = graph.node("Concat", graph.node("Neg", second), first, axis=-1)
@@ -91,7 +91,7 @@ def _turned(graph: ExportedGraph, data: str, turns: tuple[str, str]) -> str:
 
 
 def _repeated(graph: ExportedGraph, data: str) -> str:
-    """Each head of keys or values once for each head of queries that it serves."""
+    """Repeats each head of keys or values for each head of queries that it serves."""
     batch, length, share = graph.extent(data, 0), graph.extent(data, 2), HEADS // GROUPS
     wide = graph.expand(graph.unsqueeze(data, 2), batch, GROUPS, share, length, HEAD)
     return graph.reshape(wide, batch, HEADS, length, HEAD)
@@ -117,7 +117,7 @@ BUCKETS, FARTHEST = 8, 16
 
 
 def _bias_of_distances(graph: ExportedGraph) -> str:
-    """One number for each head and bucket: near distances have their own, far ones share by their logarithm."""
+    """One bias per head and bucket; each near distance has its own bucket, far ones share logarithmic buckets."""
     length = graph.extent("input_ids", 1)
     places = graph.node("Range", graph.constant(0, np.int64), length, graph.constant(1, np.int64))
     distance = graph.node("Sub", graph.unsqueeze(places, 0), graph.unsqueeze(places, 1))

@@ -1,4 +1,4 @@
-"""Layers of convolutional networks that several of them have."""
+"""Layers that several convolutional networks share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def convolution(
     stride: int = 1,
     group: int = 1,
 ) -> str:
-    """A convolution with a bias that keeps the image's size where the stride is 1."""
+    """A convolution with a bias that preserves the image size at stride 1."""
     rows, columns = (kernel, kernel) if isinstance(kernel, int) else kernel
     scale = float(np.sqrt(2 * group / (inputs * rows * columns)))
     weight = graph.weight(outputs, inputs // group, rows, columns, scale=scale)
@@ -36,7 +36,7 @@ def convolution(
 
 
 def normalised(graph: ExportedGraph, data: str, width: int) -> str:
-    """A batch normalisation, of which only that before a convolution is left by exporters."""
+    """A batch normalization that follows no convolution; exporters fold the others."""
     variance = graph.stored(np.linspace(0.5, 1.5, width, dtype=np.float32))
     scale, bias, mean = graph.weight(width, shift=1.0), graph.weight(width), graph.weight(width)
     return graph.node("BatchNormalization", data, scale, bias, mean, variance, epsilon=1e-5, momentum=0.9)

@@ -1,4 +1,4 @@
-"""Networks for telephones: depthwise convolutions between narrow layers, gates of channels, shuffled channels."""
+"""Networks for mobile devices: depthwise convolutions between narrow layers, channel gates, shuffled channels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Activation = Callable[[str], str]
 
 
 def mobilenet_v2(graph: ExportedGraph) -> list[str]:
-    """Inverted residuals with activations between 0 and 6."""
+    """Inverted residuals with ReLU6."""
     features = graph.relu6(convolution(graph, "image", 3, 8, 3, stride=2))
     features = _inverted_residual(graph, features, 8, 8, graph.relu6)
     features = _inverted_residual(graph, features, 8, 12, graph.relu6, stride=2)
@@ -20,7 +20,7 @@ def mobilenet_v2(graph: ExportedGraph) -> list[str]:
 
 
 def mobilenet_v3(graph: ExportedGraph) -> list[str]:
-    """Inverted residuals with hard swish and gates of channels."""
+    """Inverted residuals with hard swish and channel gates."""
     features = graph.hard_swish(convolution(graph, "image", 3, 8, 3, stride=2))
     features = _inverted_residual(graph, features, 8, 8, graph.hard_swish, gate=_hard_gate(graph))
     features = _inverted_residual(graph, features, 8, 12, lambda data: graph.node("Relu", data), stride=2, kernel=5)
@@ -28,7 +28,7 @@ def mobilenet_v3(graph: ExportedGraph) -> list[str]:
 
 
 def efficientnet_b0(graph: ExportedGraph) -> list[str]:
-    """Inverted residuals with swish, kernels of 3 and 5, and gates of channels."""
+    """Inverted residuals with swish, kernels of 3 and 5, and channel gates."""
     features = graph.silu(convolution(graph, "image", 3, 8, 3, stride=2))
     features = _inverted_residual(graph, features, 8, 8, graph.silu, gate=_soft_gate(graph))
     features = _inverted_residual(graph, features, 8, 12, graph.silu, stride=2, kernel=5, gate=_soft_gate(graph))
@@ -46,7 +46,7 @@ def _inverted_residual(
     kernel: int = 3,
     gate: Callable[[str, int], str] | None = None,
 ) -> str:
-    """Wide, a depthwise convolution, narrow; the sum with what came in where the shapes are equal."""
+    """A widening, a depthwise and a narrowing convolution; plus the input if the shapes are equal."""
     wide = 2 * inputs
     deep = activation(convolution(graph, data, inputs, wide))
     deep = activation(convolution(graph, deep, wide, wide, kernel, stride, group=wide))
@@ -74,7 +74,7 @@ def _soft_gate(graph: ExportedGraph) -> Callable[[str, int], str]:
 
 
 def shufflenet_v2(graph: ExportedGraph) -> list[str]:
-    """Two units, each of which works on half of the channels and shuffles them."""
+    """Two units that each process half of the channels and shuffle them."""
     features = graph.node("Relu", convolution(graph, "image", 3, 8, 3, stride=2))
     features = graph.node("MaxPool", features, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     left = convolution(graph, convolution(graph, features, 8, 8, 3, 2, group=8), 8, 8)
@@ -91,7 +91,7 @@ def _unit(graph: ExportedGraph, data: str, width: int, stride: int) -> str:
 
 
 def _shuffled(graph: ExportedGraph, left: str, right: str, width: int) -> str:
-    """The channels of two halves in turn, by extents that are taken apart and put together again."""
+    """Interleaves the channels of two halves by Reshape and Transpose with computed shapes."""
     whole = graph.node("Concat", left, right, axis=1)
     batch, rows, columns = (graph.extent(whole, axis) for axis in (0, 2, 3))
     apart = graph.reshape(whole, batch, 2, width // 2, rows, columns)

@@ -1,4 +1,4 @@
-"""A network: what writes its nodes, its inputs, and the sizes at which it is tried, in either style of exporting."""
+"""A network: its builder, its inputs, and the sizes at which it is tested, in the style of either exporter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 
 
 def counts(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Which positions count: the first ones of each row, at least one."""
+    """A mask of the positions that count: the first ones of each row, at least one."""
     lengths = rng.integers(1, shape[-1] + 1, (*shape[:-1], 1)) if shape[-1] else np.zeros((*shape[:-1], 1))
     return (np.arange(shape[-1]) < lengths).astype(np.int64)
 
@@ -37,7 +37,7 @@ def words(limit: int) -> Draw:
 
 @dataclass(frozen=True)
 class Input:
-    """The shape of an input, in which names stand for sizes, and what draws its values."""
+    """The shape of an input, in which names are dynamic sizes, and the generator of its values."""
 
     shape: Sequence[int | str]
     draw: Draw = floats
@@ -49,7 +49,7 @@ class Input:
         return self.draw(rng, self.dims(sizes))
 
     def declared(self, name: str, sizes: Sizes | None) -> onnx.ValueInfoProto:
-        """The input with open dimensions, or of these sizes."""
+        """The input with dynamic dimensions, or with these sizes."""
         dtype = helper.np_dtype_to_tensor_dtype(self.draw(np.random.default_rng(0), (1,)).dtype)
         return value(name, self.shape if sizes is None else self.dims(sizes), dtype)
 
@@ -58,7 +58,7 @@ IMAGE = Input(("batch", 3, "height", "width"))
 
 
 class Style(Enum):
-    """Which of PyTorch's exporters a model is written as."""
+    """The PyTorch exporter whose style a model has."""
 
     TORCHSCRIPT = "torchscript"
     DYNAMO = "dynamo"
@@ -66,7 +66,7 @@ class Style(Enum):
 
 @dataclass(frozen=True)
 class Network:
-    """A network; `opset` is that of the older exporter, and the first of the sizes is also tried as known sizes."""
+    """A network; `opset` is that of the older exporter, and the first entry of `sizes` is also tested as static."""
 
     build: Callable[[ExportedGraph], Sequence[str]]
     inputs: Mapping[str, Input]
@@ -78,7 +78,7 @@ class Network:
         return self.build.__name__
 
     def proto(self, style: Style, sizes: Sizes | None) -> onnx.ModelProto:
-        """The model with open sizes, or with these."""
+        """The model with dynamic sizes, or with these static ones."""
         graph = DynamoGraph() if style is Style.DYNAMO else ExportedGraph(self.opset)
         outputs = self.build(graph)
         return graph.model([entry.declared(name, sizes) for name, entry in self.inputs.items()], outputs)

@@ -1,4 +1,4 @@
-"""Networks whose result is an image: what is halved is doubled again, in each of the ways of doing so."""
+"""Networks whose result is an image, with each way of upsampling."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _doubled(graph: ExportedGraph, data: str, inputs: int, outputs: int) -> str:
 
 
 def _padded_to(graph: ExportedGraph, data: str, other: str) -> str:
-    """Zeros around an image until it is as large as another."""
+    """Pads an image with zeros to the size of another."""
     pads: list[str] = []
     for axis in (3, 2):
         missing = graph.node("Sub", graph.extent(other, axis), graph.extent(data, axis))
@@ -49,7 +49,7 @@ def _resized_to(graph: ExportedGraph, data: str, other: str) -> str:
 
 
 def super_resolution(graph: ExportedGraph) -> list[str]:
-    """Three times as many pixels, from channels, and a cubic interpolation that is added."""
+    """Three times as many pixels, from channels, plus a cubic interpolation."""
     features = graph.node("Tanh", convolution(graph, "image", 1, 8, 5))
     features = graph.node("Tanh", convolution(graph, features, 8, 8, 3))
     shuffled = _pixel_shuffled(graph, convolution(graph, features, 8, 9, 3), 1, 3)
@@ -60,7 +60,7 @@ def super_resolution(graph: ExportedGraph) -> list[str]:
 
 
 def _pixel_shuffled(graph: ExportedGraph, data: str, width: int, times: int) -> str:
-    """PixelShuffle as it is written where the op is not known."""
+    """PixelShuffle as exporters write it without the op."""
     batch, rows, columns = (graph.extent(data, axis) for axis in (0, 2, 3))
     apart = graph.reshape(data, batch, width, times, times, rows, columns)
     moved = graph.transpose(apart, 0, 1, 4, 2, 5, 3)
@@ -76,7 +76,7 @@ def super_resolution_by_depth(graph: ExportedGraph) -> list[str]:
 
 
 def gan_generator(graph: ExportedGraph) -> list[str]:
-    """An image of noise, by transposed convolutions and normalisations."""
+    """An image from noise, by transposed convolutions and normalizations."""
     features = _risen(graph, "noise", 8, 16, stride=1, pad=0)
     features = _risen(graph, features, 16, 8, stride=2, pad=1)
     weight = graph.weight(8, 3, 4, 4, scale=0.2)

@@ -1,4 +1,4 @@
-"""Networks of integers of 8 bits: pairs of quantising and back around ops of floats, and ops of integers."""
+"""Networks of 8-bit integers: QuantizeLinear and DequantizeLinear around float ops, and integer ops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEED = 5
 
 
 def quantised_pairs(graph: ExportedGraph) -> list[str]:
-    """Two convolutions with a residual and a product, each between values that are quantised and brought back."""
+    """Two convolutions with a residual connection and a product, between values that are quantised and dequantised."""
     rng = np.random.default_rng(SEED)
     data = _rounded(graph, "image", 0.03, 120)
     first = graph.node("Relu", _convolution(graph, rng, data, 3, 8, 2))
@@ -24,7 +24,7 @@ def quantised_pairs(graph: ExportedGraph) -> list[str]:
 
 
 def _rounded(graph: ExportedGraph, data: str, scale: float, zero: int) -> str:
-    """The value rounded to what integers of 8 bits hold."""
+    """Quantises a value to 8 bits and dequantises it."""
     parameters = graph.stored(np.array(scale, np.float32)), graph.stored(np.array(zero, np.uint8))
     return graph.node("DequantizeLinear", graph.node("QuantizeLinear", data, *parameters), *parameters)
 
@@ -47,9 +47,10 @@ def _convolution(
 
 
 def quantised_ops(graph: ExportedGraph) -> list[str]:
-    """Two convolutions and a product of integers, with one quantisation in front and one back behind them.
+    """Two integer convolutions and an integer product, between one QuantizeLinear and one DequantizeLinear.
 
-    Weights have 7 bits: without VNNI onnxruntime adds two products of bytes in 16 bits, where more bits saturate.
+    Weights have 7 bits: without VNNI onnxruntime adds two products of bytes in 16 bits, which would saturate for 8
+    bits.
     """
     rng = np.random.default_rng(SEED)
     whole = _parameters(graph, 0.03, 120)
@@ -77,7 +78,7 @@ def _integer_convolution(
     inputs: int,
     outputs: int,
 ) -> tuple[str, ...]:
-    """The first operands: data and weight, each with scale and zero."""
+    """The first operands: data and weight, each with scale and zero point."""
     weight = graph.stored(rng.integers(-63, 64, (outputs, inputs, 3, 3)).astype(np.int8))
     scales = graph.stored(rng.uniform(0.003, 0.006, outputs).astype(np.float32))
     return data, *parameters, weight, scales, graph.stored(np.zeros(outputs, np.int8))

@@ -1,4 +1,4 @@
-"""Networks of sounds: an encoder of spectra, a chain of gates that look back, and recurrent ones."""
+"""Audio networks: a spectrum encoder, a chain of dilated convolutions, and recurrent networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = WIDTH // HEADS
 
 
 def whisper_encoder(graph: ExportedGraph) -> list[str]:
-    """Two convolutions of a spectrum over time, the second halves it, and one layer of attention."""
+    """Two convolutions of a spectrum over time, the second with stride 2, and one layer of attention."""
     features = graph.gelu(_convolution(graph, "spectrum", BANDS, WIDTH, 3, padding=1))
     features = graph.gelu(_convolution(graph, features, WIDTH, WIDTH, 3, padding=1, stride=2))
     hidden = graph.transpose(features, 0, 2, 1)
@@ -57,7 +57,7 @@ def _convolution(
 
 
 def wavenet(graph: ExportedGraph) -> list[str]:
-    """Three gates, each of which looks back twice as far, and the sum of what they pass on."""
+    """Three gated convolutions with doubling dilation, and the sum of their skip outputs."""
     hidden = _convolution(graph, "signal", 1, 8)
     passed: list[str] = []
     for dilation in (1, 2, 4):
@@ -72,14 +72,14 @@ def wavenet(graph: ExportedGraph) -> list[str]:
 
 
 def lstm(graph: ExportedGraph) -> list[str]:
-    """A layer in both directions over words, and one forwards over its result."""
+    """A bidirectional layer over words, and a forward layer over its result."""
     hidden = _recurrent(graph, "LSTM", _embedded(graph), 8, 6, 2)
     hidden = _recurrent(graph, "LSTM", hidden, 12, 6, 1)
     return _rows(graph, hidden, 6)
 
 
 def gru(graph: ExportedGraph) -> list[str]:
-    """A layer in both directions over words, whose reset gate comes behind the product."""
+    """A bidirectional layer over words, whose reset gate is applied after the product."""
     return _rows(graph, _recurrent(graph, "GRU", _embedded(graph), 8, 6, 2, linear_before_reset=1), 12)
 
 
@@ -91,7 +91,7 @@ def _embedded(graph: ExportedGraph) -> str:
 def _recurrent(
     graph: ExportedGraph, op: str, data: str, inputs: int, width: int, directions: int, **attributes: int
 ) -> str:
-    """Position, batch, features of all directions; the first state is zeros of as many rows as the batch has."""
+    """Position, batch, features of all directions; the initial states are zeros with a row per batch element."""
     gates = {"LSTM": 4, "GRU": 3}[op]
     weights = (
         graph.weight(directions, gates * width, inputs, scale=0.5),

@@ -1,4 +1,4 @@
-"""Networks that see an image as a row of patches, and a ConvNeXt, which borrows from them."""
+"""Networks that process an image as a sequence of patches, and the related ConvNeXt."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def vit(graph: ExportedGraph) -> list[str]:
 
 
 def _patches(graph: ExportedGraph, width: int, size: int) -> str:
-    """Batch, patch, feature of an image."""
+    """The patches of an image: batch, patch, feature."""
     patches = _down(graph, "image", 3, width, size)
     rows = graph.reshape(patches, graph.extent(patches, 0), width, -1)
     return graph.transpose(rows, 0, 2, 1)
 
 
 def _down(graph: ExportedGraph, image: str, inputs: int, outputs: int, step: int) -> str:
-    """A convolution of squares that do not overlap."""
+    """A convolution with square kernels that do not overlap."""
     weights = graph.weight(outputs, inputs, step, step, scale=0.1), graph.weight(outputs)
     return graph.node("Conv", image, *weights, kernel_shape=[step] * 2, strides=[step] * 2)
 
@@ -50,7 +50,7 @@ def _logits(graph: ExportedGraph, features: str, width: int) -> list[str]:
 
 
 def _vit_attention(graph: ExportedGraph, hidden: str) -> str:
-    """Query, key and value are one product, told apart by an axis of three."""
+    """Attention whose query, key and value come from one product, with an axis of extent 3 between them."""
     extents = graph.extent(hidden, 0), graph.extent(hidden, 1)
     product = graph.reshape(graph.linear(hidden, WIDTH, 3 * WIDTH), *extents, 3, HEADS, HEAD)
     product = graph.transpose(product, 2, 0, 3, 1, 4)
@@ -78,7 +78,7 @@ def convnext(graph: ExportedGraph) -> list[str]:
 
 
 def _convnext_block(graph: ExportedGraph, features: str, width: int) -> str:
-    """A depthwise convolution, two products per pixel in channels-last form, the scale of the layer, the residual."""
+    """A depthwise convolution, two products per pixel in channels-last form, the layer scale, the residual sum."""
     weights = graph.weight(width, 1, 7, 7, scale=0.1), graph.weight(width)
     deep = graph.node("Conv", features, *weights, group=width, kernel_shape=[7, 7], pads=[3] * 4)
     last = graph.layer_norm(graph.transpose(deep, 0, 2, 3, 1), width, 1e-6)
@@ -87,7 +87,7 @@ def _convnext_block(graph: ExportedGraph, features: str, width: int) -> str:
 
 
 def swin(graph: ExportedGraph) -> list[str]:
-    """Attention in windows of 4 by 4, then in shifted ones, and merged patches, of an image of 8 by 8 patches."""
+    """Attention in windows of 4 by 4, then in shifted windows, and merged patches, of an image of 8 by 8 patches."""
     features = graph.transpose(_down(graph, "image", 3, WIDTH, 4), 0, 2, 3, 1)
     hidden = graph.layer_norm(features, WIDTH)
     for shift in (0, 2):
@@ -102,7 +102,7 @@ SIDE, WINDOW = 8, 4
 
 
 def _window_attention(graph: ExportedGraph, hidden: str, shift: int) -> str:
-    """Attention within each window, with a bias of relative places; shifted ones are masked where the image wraps."""
+    """Attention within each window with a bias of relative positions; a mask separates parts that the shift joins."""
     batch, side = graph.extent(hidden, 0), SIDE // WINDOW
     rolled = _rolled(graph, hidden, -shift)
     windows = graph.transpose(graph.reshape(rolled, batch, side, WINDOW, side, WINDOW, WIDTH), 0, 1, 3, 2, 4, 5)
@@ -122,7 +122,7 @@ def _window_attention(graph: ExportedGraph, hidden: str, shift: int) -> str:
 
 
 def _rolled(graph: ExportedGraph, data: str, shift: int) -> str:
-    """torch's `roll` along both axes of the image: two slices in another order."""
+    """torch's `roll` along both axes of the image: two slices in reverse order."""
     for axis in (1, 2) if shift else ():
         tail = graph.slice(data, -shift, np.iinfo(np.int64).max, axis)
         data = graph.node("Concat", tail, graph.slice(data, 0, -shift, axis), axis=axis)
@@ -130,7 +130,7 @@ def _rolled(graph: ExportedGraph, data: str, shift: int) -> str:
 
 
 def _relative_bias(graph: ExportedGraph) -> str:
-    """One number for each head and each difference of places in a window."""
+    """One bias for each head and each difference of positions in a window."""
     places = np.stack(np.meshgrid(np.arange(WINDOW), np.arange(WINDOW), indexing="ij")).reshape(2, -1)
     rows, columns = places[:, :, None] - places[:, None, :] + WINDOW - 1
     table = graph.weight((2 * WINDOW - 1) ** 2, HEADS, scale=0.5)
@@ -140,7 +140,7 @@ def _relative_bias(graph: ExportedGraph) -> str:
 
 
 def _masked(graph: ExportedGraph, scores: str, shift: int, windows: int) -> str:
-    """-100 between places that were no neighbours before the image was rolled."""
+    """Adds -100 between positions that were not neighbours before the image was rolled."""
     region = np.zeros(SIDE, np.int64)
     region[-WINDOW:-shift], region[-shift:] = 1, 2
     square = (3 * region[:, None] + region).reshape(2, WINDOW, 2, WINDOW).transpose(0, 2, 1, 3).reshape(windows, -1)
@@ -152,7 +152,7 @@ def _masked(graph: ExportedGraph, scores: str, shift: int, windows: int) -> str:
 
 
 def _merged(graph: ExportedGraph, hidden: str) -> str:
-    """Four neighbours become one patch of twice the width."""
+    """Merges four neighbouring patches into one of twice the width."""
     greatest = np.iinfo(np.int64).max
     corners: list[str] = []
     for row, column in ((0, 0), (1, 0), (0, 1), (1, 1)):

@@ -1,4 +1,4 @@
-"""lit's processes without shims: what a test starts is a fork of the server at once, and no process in front of it.
+"""Starts lit's commands as forks of the server, without a shim process.
 
 A shim takes 8 ms, as long as the work of a small tool, and the text tests start some 1,600.
 """
@@ -21,7 +21,7 @@ _File: TypeAlias = "int | IO[str] | IO[bytes] | None"
 
 
 def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> ModuleType:
-    """The module `subprocess` for lit: its `Popen` asks the servers of these folders for their `programs`, by name."""
+    """The module `subprocess` for lit: its `Popen` runs `programs`, by name, on the servers of these folders."""
 
     def popen(
         args: Sequence[str],
@@ -62,15 +62,15 @@ def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> M
 
 
 def _variables(environment: Mapping[str, str]) -> dict[bytes, bytes]:
-    """The variables that Python sees where it starts with these: it adds one if none says what the locale is."""
+    """The variables that Python sees in this environment: it adds LC_CTYPE if no variable sets the locale."""
     known = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
     return known if _LOCALE & known.keys() else {**known, b"LC_CTYPE": b"C.UTF-8"}
 
 
 def _asked(address: str, text: bytes, files: Sequence[int]) -> tuple[socket.socket, int | None]:
-    """A connection to the server that was sent a message and files, and the fork.
+    """Sends a message and files to the server; returns the connection and the pid of the fork.
 
-    `None` where there is no server, or where it refuses: a shim knows what to do then.
+    The pid is `None` without a server, or if it refuses; a shim handles both cases.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -87,10 +87,10 @@ def _asked(address: str, text: bytes, files: Sequence[int]) -> tuple[socket.sock
 
 
 class _Ends:
-    """Both ends of the three streams of a process that is to be; those of pipes that nobody has taken are closed."""
+    """Both ends of a new process's three streams; closes its own ends of pipes that are not taken."""
 
     def __init__(self, *given: _File):
-        """The streams as `Popen` takes them."""
+        """Takes the streams as `Popen` does."""
         self.theirs: list[int] = []
         self._closed: list[int] = []
         self._ours: list[int | None] = []
@@ -111,7 +111,7 @@ class _Ends:
         self._ours.append(ours)
 
     def ours(self) -> list[IO[str] | None]:
-        """This process's ends of pipes, which are the caller's from now on."""
+        """This process's ends of pipes; the caller owns them from now on."""
         files, self._ours = self._ours, []
         return [
             None if file is None else open(file, "r" if number else "w", errors="replace")
@@ -128,17 +128,17 @@ class _Ends:
 
 
 class ServedProcess:
-    """A fork of the server, as lit knows processes. Where lit's worker ends before it, the server ends the fork."""
+    """A fork of the server with lit's process interface. The server kills the fork if lit's worker ends first."""
 
     def __init__(self, connection: socket.socket, pid: int, streams: Sequence[IO[str] | None]):
-        """The fork `pid`, of whose end the server tells through the connection."""
+        """Wraps the fork `pid`, whose exit code arrives on the connection."""
         self.pid = pid
         self.stdin, self.stdout, self.stderr = streams
         self._connection = connection
         self._code: int | None = None
 
     def communicate(self) -> tuple[str | None, str | None]:
-        """What the process has to say, to its end."""
+        """Reads the output of the process until it ends."""
         said: list[str] = []
         thread = None
         stdout, stderr = self.stdout, self.stderr
@@ -152,7 +152,7 @@ class ServedProcess:
         return out, said[0] if said else None
 
     def wait(self) -> int:
-        """The exit code, or the number of a signal below 0; 1 where the server ended before the process."""
+        """The exit code, or a negative signal number; 1 if the server ended before the process."""
         if self._code is None:
             self._code = int(self._connection.recv(HEADER) or b"1")
             self._connection.close()

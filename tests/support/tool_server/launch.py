@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# What the tools import between them, most of it when they need it, and at last what has to be imported by then.
+# All modules that the tools import, most of them lazily, and last the module that needs them imported.
 PRELOADED = (
     *("xrelay", "xdsl.dialects", "xdsl.transforms", "filecheck.main", "onnx.helper", "llvmlite.binding"),
     "support.tool_server.warm",
@@ -27,15 +27,15 @@ from shim import run
 run({address!r}, {program!r})
 """
 
-# A server ends when its standard input says anything or ends, which it does when this process is gone.
+# A server ends when its standard input has data or is closed, as it is when this process ends.
 _servers: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def start(programs: Iterable[Path], environment: Mapping[str, str], preloaded: Iterable[str] = PRELOADED) -> str | None:
-    """Start a server for tests that run in `environment`; gives the folder of the shims for `programs`.
+    """Starts a server for tests that run in `environment`; returns the folder of the shims for `programs`.
 
-    A program is this interpreter or one of its scripts. None where there can be no server, as without `fork`: tests can
-    do without. The server removes the folder when it ends.
+    A program is this interpreter or one of its scripts. Returns None if no server can run, as without `fork`; tests
+    also work without one. The server removes the folder when it ends.
     """
     if not hasattr(os, "fork"):
         return None
@@ -51,7 +51,7 @@ def start(programs: Iterable[Path], environment: Mapping[str, str], preloaded: I
         env=dict(environment),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # What ends this process's group, as Ctrl-C does, must not keep the server from tidying up.
+        # A signal to this process's group, as from Ctrl-C, must not keep the server from removing its folder.
         start_new_session=True,
     )
     _servers[folder] = server
@@ -64,7 +64,7 @@ def start(programs: Iterable[Path], environment: Mapping[str, str], preloaded: I
 
 
 def stop(folder: str) -> None:
-    """End the server of `folder`, and what it still runs."""
+    """Stops the server of `folder`, and the processes that it runs."""
     if folder in _servers:
-        # Said, not only closed: forks of this process, as lit's workers are, hold the pipe too.
+        # Sends data, as closing is not enough: forks of this process, such as lit's workers, also hold the pipe.
         _servers.pop(folder).communicate(b"end")

@@ -1,4 +1,4 @@
-"""The tools for Python tests: forks of a server in place of processes that each import xDSL, numpy and onnx anew."""
+"""The tools for Python tests, as forks of a server instead of processes that each import xDSL, numpy and onnx."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PRELOADED = ("xrelay", "xdsl.transforms", "onnx.helper", "llvmlite.binding")
 
 @contextmanager
 def served(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """`environment` with a PATH on which `TOOLS` are forks of a server that runs as long as the context.
+    """Yields `environment` with a PATH on which `TOOLS` are forks of a server that runs as long as the context.
 
-    The server has the variables of `environment`; a command with others starts its tool anew. So do all commands in
-    `make test-all`.
+    The server has the variables of `environment`; a command with other variables runs the tool itself. So do all
+    commands in `make test-all`.
     """
     own = {**environment, "PATH": f"{BIN}{os.pathsep}{environment['PATH']}"}
     folder = start([BIN / tool for tool in TOOLS], own, PRELOADED) if FACTOR <= 1 else None

@@ -19,16 +19,16 @@ from pathlib import Path
 from support.tool_server.process import Request, become, is_python, run
 from support.tool_server.shim import HEADER, REFUSED
 
-# What differs from test to test, what shells add, and what a tool reads while it runs.
+# Variables that differ between tests, that shells add, and that a tool reads while it runs.
 FREE_VARIABLES = {b"PATH", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TMPDIR", b"TMP", b"TEMP", b"TEMPDIR"}
 FREE_PREFIXES = (b"XRELAY_", b"LIT_")
 
 
 class ToolServer:
-    """Runs requests until standard input ends or says so: it ends with the process that started the server."""
+    """Runs requests until standard input has data or ends: the server ends with the process that started it."""
 
     def __init__(self, address: str) -> None:
-        """Listen at `address`, a path for a Unix socket."""
+        """Listens at `address`, a path for a Unix socket."""
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(address)
         self.listener.listen(64)
@@ -40,13 +40,14 @@ class ToolServer:
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
 
     def serve(self) -> Request | None:
-        """Fork for every request: a child returns with its request, the server with None at the end."""
+        """Forks for every request: a child returns its request, the server returns None at the end."""
         while True:
             ready, _, _ = select.select([0, self.child_ended, self.listener, *self.running.values()], [], [])
             if self.child_ended in ready:
                 self.child_ended.recv(1024)
                 self.report_ended()
-            # A shim says nothing after its request: what can be read is its end, and the child must not outlive it.
+            # A shim sends nothing after its request: a readable socket means that it ended, and the child must not
+            # outlive it.
             for pid in [pid for pid, shim in self.running.items() if shim in ready]:
                 self.kill(pid)
             if 0 in ready:
@@ -57,7 +58,7 @@ class ToolServer:
                 return request
 
     def accept(self) -> Request | None:
-        """Read one request and fork; gives the request in the child alone."""
+        """Reads one request and forks; returns the request in the child only."""
         shim, _ = self.listener.accept()
         request = None
         with suppress(ConnectionError):
@@ -73,7 +74,7 @@ class ToolServer:
             self.close()
             return request
         else:
-            # In both processes, so that neither needs to wait for the other before it relies on it.
+            # Both processes call this, so that neither has to wait for the other before it relies on the group.
             with suppress(OSError):
                 os.setpgid(pid, pid)
             self.running[pid] = shim
@@ -85,7 +86,7 @@ class ToolServer:
         return None
 
     def report_ended(self) -> None:
-        """Tell the shims of the children that have ended how they ended."""
+        """Sends the exit codes of ended children to their shims."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -97,13 +98,13 @@ class ToolServer:
                 answer(shim, str(os.waitstatus_to_exitcode(status)).encode())
 
     def kill(self, pid: int) -> None:
-        """End a child, and what it started in turn."""
+        """Kills a child, and the processes that it started."""
         self.running.pop(pid).close()
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Let go of everything that is the server's: in a child, and at the end."""
+        """Closes the server's sockets and restores signals: in a child, and at the end."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for connection in (self.listener, self.child_ended, self.child_signal, *self.running.values()):
@@ -111,7 +112,7 @@ class ToolServer:
 
 
 def receive(shim: socket.socket) -> Request | None:
-    """What `tool_shim` sent; None if it ended before it had sent all."""
+    """Reads a shim's request; None if the shim ended before it was complete."""
     header, files, _, _ = socket.recv_fds(shim, HEADER, 3)
     size, body = int.from_bytes(header, "little"), bytearray()
     while len(body) < size and (piece := shim.recv(size - len(body))):
@@ -125,13 +126,13 @@ def receive(shim: socket.socket) -> Request | None:
 
 
 def answer(shim: socket.socket, message: bytes) -> None:
-    """Say how a request ended to a shim, which may be gone, and part with it."""
+    """Sends the outcome of a request to a shim, which may have ended, and closes the connection."""
     with shim, suppress(OSError):
         shim.sendall(message)
 
 
 def may_run(request: Request) -> bool:
-    """Whether a fork of this process is as good as a process that starts with the request."""
+    """Whether a fork of this process is equivalent to a new process with the request."""
     if (
         is_python(request.program)
         and (request.arguments or ["-"])[0].startswith("-")
@@ -142,7 +143,7 @@ def may_run(request: Request) -> bool:
 
 
 def fixed(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The part of an environment in which all runs must agree: Python or a library reads it when it starts."""
+    """The variables that must be the same for all runs: Python or a library reads them at start-up."""
     return {
         name: value
         for name, value in environment.items()
@@ -151,7 +152,7 @@ def fixed(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def preload(name: str) -> None:
-    """Import a module, and all modules of a package; what is not installed is left to the tools."""
+    """Imports a module, and all modules of a package; ignores modules that are not installed."""
     with suppress(ImportError):
         module = importlib.import_module(name)
         for inner in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
@@ -160,7 +161,7 @@ def preload(name: str) -> None:
 
 
 def main() -> None:
-    """Be the server, and in each child what its shim asks for."""
+    """Runs the server, and in each child the program of its request."""
     folder, *names = sys.argv[1:]
     server = ToolServer(str(Path(folder) / "socket"))
     for name in names:

@@ -1,6 +1,6 @@
-"""The client of the server: a lit test's `xrelay-opt`, `filecheck`, … while a server runs.
+"""The client of the server: runs in place of `xrelay-opt`, `filecheck`, … in lit tests while a server runs.
 
-It lives for every command of every lit test, so it starts under `python -I -S` and imports built-in modules alone: `os`
+It starts for every command of every lit test, so it runs under `python -I -S` and imports only built-in modules: `os`
 and `socket` would more than double its 15 ms.
 """
 
@@ -10,7 +10,7 @@ import posix
 import sys
 from posix import _exit as exit_now  # pyright: ignore[reportPrivateUsage] (public as os._exit)
 
-# Type checkers take a variable of this name for true. `typing` imports twenty modules, as long as all the rest.
+# Type checkers assume that a variable of this name is true. `typing` imports twenty modules, as long as all the rest.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Never
@@ -20,10 +20,10 @@ REFUSED = b"refused"
 
 
 def run(address: str, program: str) -> "Never":
-    """End as `program` ends when it is run with this process's arguments, files, folder and environment.
+    """Ends as `program` ends when it runs with this process's arguments, files, folder and environment.
 
-    The server's child does the work and its exit code or signal becomes this process's. This process becomes the real
-    program where there is no server, or where the server refuses because its own environment is a different one.
+    The server's child does the work, and its exit code or signal becomes this process's. Without a server, or if the
+    server refuses because its environment differs, this process becomes the real program.
     """
     try:
         connection = _send(address, program)
@@ -44,7 +44,7 @@ def run(address: str, program: str) -> "Never":
 
 
 def _send(address: str, program: str) -> _socket.socket:
-    """Hand over everything a process gets from its parent: the open files go as such, the rest as bytes."""
+    """Sends all state that a process inherits from its parent: the open files as such, the rest as bytes."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.connect(address)
     text = message(program, sys.argv[1:], posix.getcwd(), posix.environ)
@@ -57,13 +57,13 @@ def _send(address: str, program: str) -> _socket.socket:
 def message(
     program: str, arguments: "list[str]", folder: str, environment: "dict[bytes, bytes]", *, wants_pid: bool = False
 ) -> bytes:
-    """What the server gets beside open files; with `wants_pid` its first answer is the child's number, in 8 bytes."""
+    """The request without the open files; with `wants_pid` the server first sends the child's pid, in 8 bytes."""
     body = marshal.dumps((program, arguments, folder, environment, wants_pid))
     return len(body).to_bytes(HEADER, "little") + body
 
 
 def _die_of(number: int) -> None:
-    """Die of the signal that the child died of; one that does not kill leaves a shell's code for it."""
+    """Kills this process by the signal that killed the child; exits with 128 + `number` if it survives."""
     import signal
 
     if number not in (signal.SIGKILL, signal.SIGSTOP):

@@ -1,8 +1,8 @@
-"""Takes a program through all levels when it is imported: what Python and xDSL remember of classes then is remembered.
+"""Lowers a program through all levels on import, which fills the caches of Python and xDSL for classes.
 
-The first `isinstance` against an abstract class looks through all its subclasses, and xDSL reads the definition of an
-op when it first meets one. A run of a tool in a test is so short that half of it was that, anew in every fork. Nothing
-native is compiled here: LLVM and the thread pool start threads, which no fork takes along.
+The first `isinstance` against an abstract class searches all its subclasses, and xDSL reads the definition of an op on
+first use. Without the server's cache, that would be half of a tool's run in a test. Nothing native is compiled here:
+LLVM and the thread pool start threads, which a fork does not inherit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEVELS = (
 
 
 def warm() -> None:
-    """Read, lower, verify and print the program, with every dialect loaded."""
+    """Reads, lowers, verifies and prints the program, with every dialect loaded."""
     context = full_context()
     for name in context.registered_dialect_names:
         context.get_optional_dialect(name)
