@@ -1,6 +1,6 @@
-"""The command line of `make fuzz`: shares the time between the campaigns, keeps what is found, prints a table.
+"""The command line of `make fuzz`: divides the time among the campaigns, stores findings, prints a table.
 
-Ctrl-C ends it behind the running cases, with the table of what was done.
+Ctrl-C ends it after the running cases and prints the table of finished cases.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ KEPT = ROOT / "build" / "fuzz"
 
 @dataclass
 class Tally:
-    """What one campaign did so far; `next_seed` is the seed of the case that comes next."""
+    """The progress of one campaign; `next_seed` is the seed of its next case."""
 
     next_seed: int
     cases: int = 0
     seconds: float = 0.0
     findings: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
-    """Signature → the seeds that show it."""
+    """Signature → the seeds with that finding."""
 
 
 class Session:
-    """The campaigns that run, until `end`; several threads take cases from it, each with a worker of its own."""
+    """The campaigns that run until the time `end`; several threads take cases from it, each with its own worker."""
 
     def __init__(self, names: list[str], seed: int, end: float):
         self.tallies = {name: Tally(seed) for name in names}
@@ -41,7 +41,7 @@ class Session:
         self._lock = threading.Lock()
 
     def work(self) -> None:
-        """Run cases until the time is over."""
+        """Runs cases until the time is over."""
         KEPT.mkdir(parents=True, exist_ok=True)
         worker = WorkerProcess(KEPT)
         try:
@@ -54,15 +54,15 @@ class Session:
             worker.close()
 
     def stop(self) -> None:
-        """End behind the cases that are running."""
+        """Stops after the running cases."""
         self._end = 0.0
 
     def _take(self) -> tuple[str, int]:
-        """The next case: of the campaign that had the least of its share."""
+        """Returns the next case, of the campaign that has used the least of its share."""
         with self._lock:
             name = min(self.tallies, key=lambda name: self.tallies[name].seconds / CAMPAIGNS[name].share)
             tally = self.tallies[name]
-            # Another thread must not take the same campaign again before this case has ended.
+            # This keeps other threads from taking the same campaign again before this case has ended.
             tally.seconds += 0.01
             tally.next_seed += 1
             return name, tally.next_seed - 1
@@ -83,12 +83,12 @@ class Session:
 
 
 def show(name: str, seed: int, outcome: Outcome) -> None:
-    """Print a finding and how to see it again."""
+    """Prints a finding and its case."""
     print(f"{name}:{seed}  {outcome.finding.splitlines()[0][:300]}", flush=True)
 
 
 def keep(name: str, seed: int, outcome: Outcome) -> None:
-    """Write a finding and its files below build/fuzz."""
+    """Writes a finding and its files below build/fuzz."""
     folder = KEPT / f"{name}-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "finding.txt").write_text(f"{outcome.finding}\n\n{outcome.trace}\n")
@@ -97,7 +97,7 @@ def keep(name: str, seed: int, outcome: Outcome) -> None:
 
 
 def run_once(case: str) -> int:
-    """Run one case in this process, so that a debugger sees it."""
+    """Runs one case in this process, for debuggers."""
     name, _, seed = case.partition(":")
     CAMPAIGNS[name].run(int(seed))
     print(f"{case}: nothing found")
@@ -105,7 +105,7 @@ def run_once(case: str) -> int:
 
 
 def report(session: Session) -> int:
-    """Print the table; 1 where anything was found."""
+    """Prints the table; returns 1 if there are findings."""
     found = 0
     for name, tally in session.tallies.items():
         found += len(tally.findings)
@@ -117,7 +117,7 @@ def report(session: Session) -> int:
 
 
 def main() -> int:
-    """Parse the command line and run."""
+    """Parses the command line and runs."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0, help="the first seed of every campaign")

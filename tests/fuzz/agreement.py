@@ -1,4 +1,4 @@
-"""Whether two ways to run a model agree, as closely as the model itself allows."""
+"""Compares two ways to run a model, within the model's own sensitivity to rounding."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from xrelay.api.comparison import compare_outputs
 RTOL = {"float64": 1e-6, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 DISTURBED_RUNS = 6
 ALLOWANCE = 16.0
-"""How many times the effect of a disturbed input may be exceeded."""
+"""The factor by which a difference may exceed the effect of disturbed inputs."""
 ROUNDING_ALLOWANCE = 4.0
-"""How many times the effect of other roundings on the way may be exceeded."""
+"""The factor by which a difference may exceed the effect of other intermediate roundings."""
 STEP_RUNS = 48
-"""With how many other roundings an element of a step function, as of `Floor(Tanh(x))`, is given the chance to jump."""
+"""The number of further roundings, so that an element of a step function such as `Floor(Tanh(x))` may jump."""
 
 Runs: TypeAlias = Callable[[int], Sequence[Array] | None]
-"""The outputs of a run by number; None where it fails."""
+"""Returns the outputs of run number k, or None if it fails."""
 
 
 def disagreement(names: Sequence[str], found: Sequence[Array], expected: Sequence[Array], what: str) -> str:
-    """How `found` differs from `expected`; empty where it does not."""
+    """Describes how `found` differs from `expected`; empty if they agree."""
     for name, a, b in zip(names, found, expected, strict=True):
         if a.dtype != b.dtype or a.shape != b.shape:
             return f"{what}: output {name!r} is {a.dtype}{list(a.shape)}, must be {b.dtype}{list(b.shape)}"
@@ -38,12 +38,12 @@ def disagreement(names: Sequence[str], found: Sequence[Array], expected: Sequenc
 
 
 def excused(found: Sequence[Array], expected: Sequence[Array], disturbed_run: Runs, rounded_run: Runs) -> bool:
-    """Whether the model is so sensitive that the difference means nothing.
+    """Whether a difference is within the model's sensitivity.
 
     `disturbed_run(k)` runs the reference on inputs that are moved by a few units in the last place, `rounded_run(k)`
-    with other roundings of what it computes (`rounded_runs`). A difference is excused where it is no larger than
-    `ALLOWANCE` or `ROUNDING_ALLOWANCE` times the largest effect seen there, or than that of further roundings, or where
-    that effect makes an element NaN or infinity, or turns an infinity's sign.
+    with other intermediate roundings (`rounded_runs`). A difference is excused if it is at most `ALLOWANCE` or
+    `ROUNDING_ALLOWANCE` times the largest effect of these runs, or at most the effect of further roundings, or if an
+    effect makes an element NaN or infinite, or changes an infinity's sign.
     """
     effects = [Effect.none(array) for array in expected]
     few, many = range(DISTURBED_RUNS), range(DISTURBED_RUNS, STEP_RUNS)
@@ -62,21 +62,21 @@ def excused(found: Sequence[Array], expected: Sequence[Array], disturbed_run: Ru
 
 @dataclass
 class Effect:
-    """What disturbances do to the elements of an output, and how far elements may be off for it."""
+    """The effects of disturbances on the elements of an output, and the resulting allowed differences."""
 
     expected: Array
     allowed: NDArray[np.float64]
     unstable: NDArray[np.bool_]
-    """Where an element became a number that was none, or none any more, or another infinity."""
+    """Elements that changed between finite and not finite, or to the other infinity."""
     seen: bool = False
 
     @staticmethod
     def none(expected: Array) -> Effect:
-        """Nothing was seen yet."""
+        """No effect so far."""
         return Effect(expected, np.zeros(expected.shape), np.zeros(expected.shape, np.bool_))
 
     def see(self, other: Array, allowance: float) -> None:
-        """What the output is in another run; of another shape it tells nothing."""
+        """Records the output of another run; ignores it if its shape differs."""
         if other.shape != self.expected.shape:
             return
         wide, mine = other.astype(np.float64), self.expected.astype(np.float64)
@@ -87,7 +87,7 @@ class Effect:
         self.seen = True
 
     def excuses(self, found: Array) -> bool:
-        """Whether all elements of `found` are as near to what was expected as the effects allow."""
+        """Whether all elements of `found` are within the allowed difference of the expected ones."""
         if found.shape != self.expected.shape or found.dtype != self.expected.dtype or not self.seen:
             return False
         a, b = found.astype(np.float64), self.expected.astype(np.float64)
@@ -99,7 +99,7 @@ class Effect:
 
 
 def disturbed(rng: np.random.Generator, array: Array) -> Array:
-    """`array` with every finite float moved by a few units in the last place."""
+    """Returns `array` with each finite float moved by a few units in the last place."""
     if not is_float(array.dtype) or array.size == 0:
         return array
     epsilon = float(finfo(array.dtype).eps)

@@ -1,7 +1,6 @@
 """The campaigns: name → the function that runs one case, and its share of the time.
 
-A campaign's function takes a seed, returns nothing where all is well, and raises `Finding` where it is not; any other
-exception is a finding too.
+A campaign's function takes a seed and raises `Finding` if a case fails; any other exception is also a finding.
 """
 
 from __future__ import annotations
@@ -14,24 +13,24 @@ from importlib import import_module
 from xrelay.environment import DEBUG
 
 VERIFIED = 4
-"""In one case of so many the module is verified after every pass; that takes about as long again."""
+"""In one of so many cases the module is verified after every pass, which doubles the time."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """One kind of case: where its function is, its share of the time, and how many seconds a case may take."""
+    """A kind of case: the location of its function, its share of the time, and the time limit of a case in seconds."""
 
     target: str
     share: float
     limit: float
 
     def run(self, seed: int) -> None:
-        """Run the case of a seed."""
+        """Runs the case of a seed."""
         os.environ[DEBUG] = str(int(seed % VERIFIED == 0))
         self.function()(seed)
 
     def function(self) -> Callable[[int], None]:
-        """The function that runs a case, by its seed."""
+        """Imports the function that runs a case by its seed."""
         module, _, name = self.target.partition(":")
         return getattr(import_module(module), name)
 

@@ -1,6 +1,6 @@
-"""Damaged models whose nodes hold graphs, sequences or optionals: onnx's official cases, changed at any depth.
+"""Damaged models with subgraphs, sequences or optionals: onnx's official cases, changed at any depth.
 
-What is imported runs by the interpreter; all that comes of it is results, or one line of the project's own.
+The interpreter runs the models that the importer accepts; the outcome must be results or an `XRelayError` of one line.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
 OPS = ("Compress", "If", "Loop", "Optional", "Scan", "Sequence", "Slice", "SplitToSequence", "Tile", "TopK", "Unique")
-"""The cases start with ops of these names, or have them in bodies."""
+"""Prefixes of op types; a case is used if one of its ops, at any depth, has one."""
 
 NUMBERS = (0, -1, 1, 2, 3, 7, -9, 100)
-"""What takes the place of counts, indices, axes and extents; a loop that runs longer says no more."""
+"""Replacements for counts, indices, axes and extents; small, as longer loops reveal nothing more."""
 
 
 @cache
 def cases() -> list[NodeCase]:
-    """The cases to start from."""
+    """The undamaged cases."""
     return [case for case in node_cases() if any(op.startswith(OPS) for op in _ops(case.model.graph))]
 
 
 def run_case(seed: int) -> None:
-    """Some cases, each damaged."""
+    """Runs some damaged cases."""
     rng = random.Random(seed)
     for _ in range(10):
         case = rng.choice(cases())
@@ -45,12 +45,12 @@ def run_case(seed: int) -> None:
 
 
 def check(model: onnx.ModelProto, inputs: list[object]) -> None:
-    """Import, verify and run `model`; raises `Finding` where an error is not one line of the project's own."""
+    """Imports, verifies and runs `model`; raises `Finding` if an error is not an `XRelayError` of one line."""
     data = model.SerializeToString()
     try:
         _run(data, inputs)
     except Finding as finding:
-        # The text of large inputs takes seconds: it is made where there is something to report.
+        # The text of large inputs takes seconds, so only a finding prints it.
         texts = {"model.txt": onnx.printer.to_text(model).encode(), "inputs.txt": repr(inputs).encode()}
         raise Finding(finding.kind, finding.message, {"model.onnx": data, **texts}) from finding
 
@@ -67,7 +67,7 @@ def _run(data: bytes, inputs: list[object]) -> None:
 
 
 def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """The graph and those of its nodes at any depth."""
+    """Yields the graph and its nodes' graphs at any depth."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -87,7 +87,7 @@ def _names(graph: onnx.GraphProto) -> Iterator[str]:
 
 
 def _damage(graph: onnx.GraphProto, names: list[str], rng: random.Random) -> None:
-    """One change of `graph`: of a node, its attributes, the inputs, outputs and constants."""
+    """Makes one change to `graph`: to a node, its attributes, the inputs, outputs or constants."""
     node = rng.choice(graph.node) if graph.node else onnx.NodeProto()
     other = rng.choice([*names, *names, "", "nowhere"])
     match rng.randrange(10):
@@ -148,7 +148,7 @@ def _change_type(type: onnx.TypeProto, rng: random.Random) -> None:
 
 
 def _change_tensor(tensor: onnx.TensorProto, rng: random.Random) -> None:
-    """Another number, or another shape, in a tensor of numbers."""
+    """Changes a number, or the shape, of a numeric tensor."""
     array = numpy_helper.to_array(tensor)
     if array.size and rng.random() < 0.6:
         array = array.copy()
@@ -159,7 +159,7 @@ def _change_tensor(tensor: onnx.TensorProto, rng: random.Random) -> None:
 
 
 def _changed(value: object, rng: random.Random) -> object:
-    """The value of an input, now and then another number in it, another shape or length."""
+    """Returns the value of an input, sometimes with another number, shape or length."""
     if rng.random() < 0.7:
         return value
     if isinstance(value, list):

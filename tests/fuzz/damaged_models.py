@@ -1,4 +1,4 @@
-"""Damaged .onnx files: a model, or one line of the project's own; never a traceback, a hang or a huge allocation."""
+"""Damaged .onnx files: the importer returns a model or raises an error of one line, without a traceback or hang."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.frontend.onnx import import_onnx
 
 
 def run_case(seed: int) -> None:
-    """A random graph of a few nodes, its file damaged in several ways, or a node of any op made wrong in several."""
+    """Damages the file of a random graph in several ways, or draws a node of any op and damages it in several."""
     rng = np.random.default_rng(seed)
     if seed % 2:
         _check_node(rng)
@@ -45,7 +45,7 @@ def _check_graph(rng: np.random.Generator, seed: int) -> None:
 
 
 def check(data: bytes) -> None:
-    """Import `data`; raises `Finding` where an error is not one line of the project's own."""
+    """Imports `data`; raises `Finding` if an error is not an `XRelayError` of one line."""
     try:
         import_onnx(data).verify()
     except XRelayError as error:
@@ -55,7 +55,7 @@ def check(data: bytes) -> None:
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """`data` with bytes changed, taken out, put in or repeated, or a field of the model changed."""
+    """Returns `data` with bytes changed, removed, inserted or repeated, or with fields of the model changed."""
     if rng.random() < 0.4:
         return _restructured(data, rng)
     result = bytearray(data)
@@ -74,7 +74,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def _restructured(data: bytes, rng: random.Random) -> bytes:
-    """`data` as a model that is well-formed protobuf and wrong otherwise."""
+    """Returns `data` as a well-formed protobuf of an invalid model."""
     model = onnx.load_from_string(data)
     graph = model.graph
     for _ in range(rng.choice((1, 2, 4))):

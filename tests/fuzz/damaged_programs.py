@@ -1,7 +1,7 @@
-"""Programs of the text tests of relay, damaged or not, through passes in a random order.
+"""Programs of relay's text tests, damaged or not, through passes in a random order.
 
-A pass ends in a module that verifies or in one error of the project's own, and each function computes afterwards what
-it computed before by the interpreter: exactly after exact passes, nearly after others.
+A pass ends in a module that verifies or in one `XRelayError`. Afterwards the interpreter computes the same for each
+function: exactly after exact passes, approximately after others.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from xrelay.passes.infra.verify import verification_errors
 
 FOLDERS = ("dialects/relay/structure", "passes/relay", "passes/types", "passes/fusion")
 SECONDS = 3
-"""What a function may compute: a loop that a damaged condition does not end says nothing."""
+"""The time limit of a function in seconds; a damaged condition may make a loop endless."""
 TOGETHER = 10
-"""After how many seconds no more functions of a program are computed: several of them may be such loops."""
+"""The time in seconds after which no further functions of a program run, as several may have endless loops."""
 ATTEMPTS = 6
-"""How often a text is damaged; what then is no program is taken back, as four of five times it is."""
+"""The number of attempts to damage a text; four of five results are invalid and are dropped."""
 GIVES_MORE = "relay-first-order-gradient"
-"""The pass behind which functions give more than what they gave."""
+"""The pass that adds results to functions."""
 LARGEST = 4096
-"""Elements of the largest input."""
+"""The maximum size of an input in elements."""
 
 
 class TooLong(Exception):
-    """A function that computes for more than `SECONDS`."""
+    """A function ran for more than `SECONDS`."""
 
 
 @cache
 def texts() -> list[str]:
-    """The programs to start from."""
+    """The undamaged programs."""
     return [text for text in corpus(*FOLDERS) if "func.func" in text]
 
 
@@ -62,7 +62,7 @@ def passes() -> list[str]:
 
 
 def run_case(seed: int) -> None:
-    """One program, through up to five passes."""
+    """Runs one program through up to five passes."""
     rng = random.Random(seed)
     text = rng.choice(texts())
     for _ in range(ATTEMPTS):
@@ -101,9 +101,9 @@ def _valid(text: str) -> ModuleOp | None:
 
 
 def _computed(module: ModuleOp, seed: int, files: dict[str, bytes]) -> dict[str, list[Array]]:
-    """Function and types of its arguments → the tensors that it computes of random inputs, where it does.
+    """Maps each function and its argument types to its results for random inputs.
 
-    Where it gives a function or a sequence, there is nothing to compare.
+    Functions that fail, or whose results are not all tensors, are left out.
     """
     found: dict[str, list[Array]] = {}
     end = monotonic() + TOGETHER
@@ -125,7 +125,7 @@ def _computed(module: ModuleOp, seed: int, files: dict[str, bytes]) -> dict[str,
 
 
 def _inputs(func: FuncOp, seed: int) -> list[Array] | None:
-    """Random tensors of the types of the arguments, of one size for each name; `None` where it takes others."""
+    """Random tensors of the argument types, with one size per name; `None` if an argument is no tensor or too large."""
     rng = np.random.default_rng(seed)
     sizes: dict[str, int] = {}
     inputs: list[Array] = []
@@ -143,7 +143,7 @@ def _inputs(func: FuncOp, seed: int) -> list[Array] | None:
 
 
 def _extents(type: Attribute, sizes: dict[str, int], rng: np.random.Generator) -> list[int] | None:
-    """The extents of a tensor; `None` for another type, and where an extent has no value at these sizes."""
+    """The extents of a tensor; `None` for another type, or if an extent is undefined at these sizes."""
     if not isinstance(type, TensorType):
         return None
     try:

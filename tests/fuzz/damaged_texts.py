@@ -1,4 +1,4 @@
-"""Damaged texts: those of the text tests, with bytes and tokens changed."""
+"""Damages the texts of the text tests by changes of bytes and tokens."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fuzz.mlir_texts import check_text, corpus, mutate
 
 @cache
 def texts() -> list[str]:
-    """The texts to start from."""
+    """The undamaged texts."""
     return corpus()
 
 
 def run_case(seed: int) -> None:
-    """Some texts, each damaged."""
+    """Checks some damaged texts."""
     rng = random.Random(seed)
     for _ in range(20):
         text = mutate(rng, rng.choice(texts()))

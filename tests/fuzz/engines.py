@@ -1,4 +1,4 @@
-"""Our ways to run an ONNX model: the interpreter, and native code for several CPUs."""
+"""The ways of xrelay to run an ONNX model: the interpreter, and native code for several CPUs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TARGETS = ("cpu", "cpu -mcpu=haswell", "cpu -mcpu=x86-64")
 
 
 def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
-    """The outputs by the relay interpreter; None where the importer refuses the model.
+    """The outputs of the relay interpreter; None if the importer rejects the model.
 
-    `InterpreterError` where the model fails on these inputs, as a division by zero does.
+    Raises `InterpreterError` if the model fails on these inputs, as a division by zero does.
     """
     try:
         module = import_onnx(model)
@@ -32,7 +32,7 @@ def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array
 
 
 def interpret_rounded(model: onnx.ModelProto, inputs: Mapping[str, Array], k: int) -> list[Array] | None:
-    """The same with the k-th way to round what is computed; None where it fails, too."""
+    """The outputs with the k-th rounding of intermediate results; None also if the interpreter fails."""
     try:
         return run_rounded(import_onnx(model), list(inputs.values()), k)
     except (ModelImportError, InterpreterError):
@@ -40,7 +40,7 @@ def interpret_rounded(model: onnx.ModelProto, inputs: Mapping[str, Array], k: in
 
 
 def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, level: int) -> Sequence[Array] | None:
-    """The outputs of compiled code; None where something has no native form, `ExecutionError` where the model fails."""
+    """The outputs of compiled code; None without a native form. Raises `ExecutionError` if the model fails."""
     try:
         compiled = xrelay.compile(model, target=target, opt_level=level, threads=1, cache=False)
     except LoweringError:
@@ -49,7 +49,7 @@ def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, lev
 
 
 def outcomes(module: ModuleOp, compiled: CompiledModel, inputs: Mapping[str, Array]) -> tuple[object, object]:
-    """What native code and the interpreter give for the same inputs: the outputs, or the message of the error."""
+    """The outputs of native code and of the interpreter, or the message of the error."""
     try:
         expected = run_relay(module, list(inputs.values()))
     except InterpreterError as error:

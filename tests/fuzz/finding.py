@@ -1,4 +1,4 @@
-"""What a campaign reports: a finding, with the files that show it."""
+"""A finding of a campaign, with the files that reproduce it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMES = re.compile(r"'[^']*'|\{[^{}]*\}")
 
 @dataclass
 class Finding(Exception):
-    """Something is wrong: `kind` in a word or two, `message` in full, `files` by name to be kept beside the report."""
+    """A failure: `kind` in a word or two, `message` in full, `files` by name to store with the report."""
 
     kind: str
     message: str
@@ -25,7 +25,7 @@ class Finding(Exception):
 
     @property
     def signature(self) -> str:
-        """The finding without its numbers and quoted names, by which equal ones are told."""
+        """The finding without its numbers and quoted names, which identifies equal findings."""
         return signature(f"{self.kind}: {self.message}")
 
 
@@ -35,7 +35,7 @@ def signature(text: str) -> str:
 
 
 def check_message(error: XRelayError, files: Mapping[str, bytes]) -> None:
-    """Raises `Finding` where an error is no line for its reader: of several lines, or about something inside xrelay."""
+    """Raises `Finding` if an error has several lines or is internal to xrelay."""
     if "\n" in str(error):
         raise Finding("message of several lines", str(error), files) from error
     if "internal error" in str(error) or "ill-formed module" in str(error):

@@ -1,4 +1,4 @@
-"""Random ONNX models of branches, loops and scans: native code, the interpreter and onnxruntime against each other."""
+"""Random ONNX models of branches, loops and scans, compared in native code, the interpreter and onnxruntime."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fuzz.sequences import difference
 from xrelay.frontend.onnx import import_onnx
 
 RUNS = 3
-"""At how many sizes a model runs."""
+"""The number of sizes at which a model runs."""
 
 
 def run_case(seed: int) -> None:
-    """One model, compiled once."""
+    """Compiles one model and compares its runs."""
     rng = np.random.default_rng(seed)
     draw = FlowModels(rng)
     model = draw.model()

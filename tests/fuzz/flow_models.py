@@ -1,7 +1,7 @@
-"""Random ONNX models of branches, loops and scans in each other, with values captured from around.
+"""Random ONNX models of nested branches, loops and scans, with values captured from outer graphs.
 
-Tensors are lists of rows of `WIDTH` numbers, of which a model does not know how many there are; numbers stay whole and
-small, so that every engine gives the same bits.
+Tensors are lists of rows of `WIDTH` numbers, with a dynamic number of rows; numbers stay small integers, so that every
+engine computes the same bits.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ T = TypeVar("T")
 
 WIDTH = 3
 MOST_TURNS = 3
-"""Of a loop: its rows may double in each."""
+"""The maximum number of iterations of a loop; rows may double in each."""
 INPUTS = {"a": "n", "b": "m"}
-"""The inputs that are lists of rows, each with its extent; beside them there are a number `i` and a condition `c`."""
+"""The inputs that are lists of rows, each with its extent; there are also a number `i` and a condition `c`."""
 NUMBERS = (-1, 0, 1, 2, 3)
 
 
 @dataclass
 class Scope:
-    """What a graph can name: its own values and those of the graphs around."""
+    """The values that a graph may name: its own and those of the outer graphs."""
 
     rows: list[str]
     """Lists of rows: [k, WIDTH] with any k."""
@@ -36,7 +36,7 @@ class Scope:
     nodes: list[NodeProto] = field(default_factory=list[NodeProto])
 
     def inner(self) -> Scope:
-        """A scope of a graph inside of this one."""
+        """Returns the scope of a graph in this one."""
         return Scope([*self.rows], [*self.row], [*self.numbers], [*self.conditions])
 
 
@@ -47,7 +47,7 @@ class FlowModels:
         self._rng, self._count = rng, 0
 
     def model(self) -> ModelProto:
-        """A model that gives up to four of its values."""
+        """Returns a model with up to four of its values as outputs."""
         rows = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [dim, WIDTH]) for name, dim in INPUTS.items()]
         number = helper.make_tensor_value_info("i", TensorProto.INT64, [])
         condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
@@ -63,7 +63,7 @@ class FlowModels:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """Lists of 0 to 4 rows, a number and a condition."""
+        """Returns lists of 0 to 4 rows, a number and a condition."""
         same = self._below(5) if self._chance(0.4) else None
         rows = {name: self._below(5) if same is None else same for name in INPUTS}
         arrays = {name: self._rng.integers(-4, 5, (k, WIDTH)).astype(np.float32) for name, k in rows.items()}
@@ -108,7 +108,7 @@ class FlowModels:
         self._add(scope, "Squeeze", [shape, self._constant(scope, [0])], scope.numbers)
 
     def _branch(self, scope: Scope, depth: int) -> None:
-        """An If that gives a list of rows, and a row or a number."""
+        """Adds an If whose outputs are a list of rows, and a row or a number."""
         others = "row" if self._chance(0.5) else "numbers"
         branches = [self._graph(scope, depth, [], ["rows", others], "branch") for _ in range(2)]
         names = self._fresh(2)
@@ -120,9 +120,10 @@ class FlowModels:
         getattr(scope, others).append(names[1])
 
     def _loop(self, scope: Scope, depth: int) -> None:
-        """A Loop that carries rows that may grow and a number, and stacks single rows.
+        """Adds a Loop that carries a number and rows that may grow, and stacks single rows.
 
-        Without a condition at first the one of the body means nothing, but onnxruntime ends by it: it is true there.
+        Without an initial condition the standard ignores the body's condition, but onnxruntime does not: it is then
+        constant true.
         """
         counts = self._chance(0.4)
         turn, goes, rows, number = self._fresh(4)
@@ -142,7 +143,7 @@ class FlowModels:
         scope.rows.append(self._add(scope, "Reshape", [names[2], self._constant(scope, [-1, WIDTH])], []))
 
     def _scan(self, scope: Scope, depth: int) -> None:
-        """A Scan over rows, forwards or backwards, that carries a single row and stacks single rows."""
+        """Adds a Scan over rows, forwards or backwards, that carries a single row and stacks single rows."""
         state, part = self._fresh(2)
         given = [(state, TensorProto.FLOAT, [1, WIDTH]), (part, TensorProto.FLOAT, [WIDTH])]
         body = self._graph(scope, depth, given, ["row", "row"], "body", unsqueezed=part)
@@ -155,7 +156,7 @@ class FlowModels:
         scope.rows.append(self._add(scope, "Reshape", [names[1], self._constant(scope, [-1, WIDTH])], []))
 
     def _rows_of_one(self, scope: Scope) -> list[str]:
-        """Operands of a reduction of rows, one of which is a constant, to a single row."""
+        """Returns the operands of a reduction of rows to a single row; one of the rows is a constant."""
         one = self._add(scope, "Constant", [], [], value=helper.make_tensor("", TensorProto.FLOAT, [1, 3], [1, 2, 3]))
         all_rows = self._add(scope, "Concat", [self._pick(scope.rows), one], [], axis=0)
         return [all_rows, self._constant(scope, [0])]
@@ -170,7 +171,7 @@ class FlowModels:
         *,
         unsqueezed: str = "",
     ) -> GraphProto:
-        """A graph of some steps that gives a value of each of `kinds`, made in it or copied."""
+        """Returns a graph of some steps with an output of each of `kinds`, computed in it or copied."""
         scope = around.inner()
         homes = {TensorProto.INT64: scope.numbers, TensorProto.BOOL: scope.conditions}
         for argument, dtype, shape in arguments:
@@ -191,7 +192,7 @@ class FlowModels:
         return helper.make_graph(scope.nodes, name, given, infos)
 
     def _given(self, scope: Scope, kind: str) -> str:
-        """A new value of a kind: one of the last that there are, copied, since a graph may give each once."""
+        """Returns a new value of a kind: a copy of a recent one, as a graph may output each value once."""
         if kind == "row" and not scope.row:
             self._add(scope, "ReduceMax", self._rows_of_one(scope), scope.row, keepdims=1)
         if kind == "always":
@@ -200,7 +201,7 @@ class FlowModels:
         return self._add(scope, "Identity", [self._pick(known[-2:])], [])
 
     def _some(self, scope: Scope) -> tuple[str, bool]:
-        """A list of rows or a single row, and whether it is the latter."""
+        """Returns a list of rows or a single row, and whether it is a single row."""
         is_row = bool(scope.row) and self._chance(0.4)
         return self._pick(scope.row if is_row else scope.rows), is_row
 
@@ -212,7 +213,7 @@ class FlowModels:
         self._add(scope, "Clip", [value, *limits], home)
 
     def _condition(self, scope: Scope) -> str:
-        """A constant that is true."""
+        """Adds a constant that is true."""
         return self._add(scope, "Constant", [], [], value=helper.make_tensor("", TensorProto.BOOL, [], [True]))
 
     def _constant(self, scope: Scope, value: int | Sequence[int]) -> str:
@@ -220,7 +221,7 @@ class FlowModels:
         return self._add(scope, "Constant", [], [], value=helper.make_tensor("", TensorProto.INT64, dims, data))
 
     def _add(self, scope: Scope, op: str, inputs: Sequence[str], home: list[str], **attributes: object) -> str:
-        """Adds a node; its result is put with others of its kind into `home`."""
+        """Adds a node; appends its result to `home`, the values of its kind."""
         (name,) = self._fresh(1)
         scope.nodes.append(helper.make_node(op, inputs, [name], **attributes))
         home.append(name)

@@ -1,7 +1,7 @@
-"""Random graphs over all registered operators: nodes of `onnx_nodes`, their inputs adapted to values that are there.
+"""Random graphs over all registered operators: nodes of `onnx_nodes` whose inputs are adapted existing values.
 
-Each node is made for shapes of its own choice; a value of another shape is flattened, repeated or cut, and reshaped to
-what the node wants, so that every operator can follow every other.
+Each node is drawn with its own shapes. A value of another shape is flattened, repeated or cut, and reshaped to the
+input's shape, so that any operator can follow any other.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fuzz.special_values import Array, is_float, random_array
 from xrelay.errors import InterpreterError
 
 LARGEST = 4096
-"""Elements of the largest value that is passed on."""
+"""The maximum size of an output in elements; larger ones are dropped."""
 
 
 MOST_REPEATS = 32
-"""How often a value is repeated at most to make a larger one: a concatenation of hundreds takes a minute to compile."""
+"""The maximum number of repetitions of a value: a concatenation of hundreds takes a minute to compile."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the graph that later nodes may take."""
+    """A value that later nodes may use."""
 
     name: str
     dtype: np.dtype[Any]
@@ -38,13 +38,13 @@ class Value:
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
 @dataclass
 class GraphBuilder:
-    """A graph in the making; `special` says whether inputs hold infinities and the like."""
+    """A graph being built; with `special`, inputs include infinities and similar values."""
 
     rng: np.random.Generator
     opset: int
@@ -56,7 +56,7 @@ class GraphBuilder:
     used: set[str] = field(default_factory=set[str])
 
     def add_random_node(self) -> None:
-        """Append a random node, with the adapters that its inputs need."""
+        """Appends a random node, with adapters for its inputs."""
         ops = [op for op in drawn_ops() if self.opset in opsets_of(op)]
         single = random_node_model(self.rng, ops[int(self.rng.integers(len(ops)))], self.opset)
         own = random_inputs(self.rng, single, special=self.special)
@@ -79,9 +79,9 @@ class GraphBuilder:
             self.values.append(Value(names[info.name], out.dtype, out.shape))
 
     def value_like(self, array: Array, domain: str) -> str:
-        """A value with the dtype and shape of `array`: one that is there, adapted, or a new input.
+        """Returns a value with the dtype and shape of `array`: an existing one, adapted, or a new input.
 
-        An input that must lie in a domain is always new.
+        If the domain is restricted, the input is always new.
         """
         fitting = [
             value
@@ -102,7 +102,7 @@ class GraphBuilder:
         return self._adapted(value, array)
 
     def model(self) -> onnx.ModelProto:
-        """The graph with every value as an output that nothing uses, and some that something does."""
+        """Returns the graph; its outputs are all unused values, and some used ones."""
         made = [value for value in self.values if value.name not in self.inputs]
         outputs = [value.name for value in made if value.name not in self.used or self.rng.random() < 0.2]
         graph = helper.make_graph(
@@ -151,7 +151,7 @@ class GraphBuilder:
 
 
 def run_case(seed: int) -> None:
-    """One graph, on the interpreter and as native code."""
+    """Runs one graph in the interpreter and as native code."""
     rng = np.random.default_rng(seed)
     builder = GraphBuilder(rng, int(rng.choice([11, 13, 15, 17, 18, 21])), special=bool(rng.random() < 0.3))
     for _ in range(int(rng.integers(2, 12))):
@@ -166,7 +166,7 @@ def run_case(seed: int) -> None:
 
 
 def _convertible(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Whether every value of `source` has one meaning as `target`: not floats as integers, whose range is smaller."""
+    """Whether each value of `source` has a defined conversion to `target`; floats to integers do not."""
     return source == target or is_float(target) or source == np.bool_
 
 

@@ -1,8 +1,9 @@
-"""Mutated texts: whatever stands in a file, reading it ends in a module or in one error with its place.
+"""Mutated texts: parsing any file ends in a module or in one error with a location.
 
-`mutate` changes a text by flipping bytes, swapping, deleting and repeating tokens and lines, and by putting in what has
-been trouble before. `check_text` reads, verifies and prints a text, and raises `Finding` for anything but a module that
-reads the same again or an error of the project's own. As a program: `python tests/fuzz/mlir_texts.py MINUTES [SEED]`.
+`mutate` changes a text by flipping bytes, swapping, deleting and repeating tokens and lines, and by inserting texts
+that have caused failures before. `check_text` reads, verifies and prints a text, and raises `Finding` unless the
+outcome is an `XRelayError` or a module that prints and parses to itself. As a program: `python tests/fuzz/mlir_texts.py
+MINUTES [SEED]`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from xrelay.passes.infra.verify import verification_errors
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20
-"""What a text of a few kilobytes may take; more is a hang."""
+"""The time limit in seconds for a text of a few kilobytes."""
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[%@#!^]?[\w$.]+|->|\s+|.', re.DOTALL)
 _PLACE = re.compile(r"^[^:]+:\d+:\d+$")
 _TROUBLE = (
@@ -86,24 +87,24 @@ _TROUBLE = (
 
 
 class Finding(Exception):
-    """A text that is not handled as promised."""
+    """A text that breaks the contract of `check_text`."""
 
 
 def corpus(*folders: str) -> list[str]:
-    """The texts of the lit tests, of `folders` or of all, each piece between `// -----` lines alone."""
+    """Returns the texts of the lit tests, of `folders` or of all, split at `// -----` lines."""
     files = [file for folder in folders or (".",) for file in sorted((ROOT / "tests" / "lit" / folder).rglob("*.mlir"))]
     return [piece for file in files for piece in re.split(r"^// -----.*$", file.read_text(), flags=re.MULTILINE)]
 
 
 def mutate(rng: random.Random, text: str) -> str:
-    """`text` with one to four changes."""
+    """Returns `text` with one to four changes."""
     for _ in range(rng.randint(1, 4)):
         text = rng.choice(_MUTATIONS)(rng, text)
     return text
 
 
 def check_text(text: str) -> None:
-    """Read, verify and print `text`; raises `Finding` where one of them does not end as promised."""
+    """Reads, verifies and prints `text`; raises `Finding` on a violation."""
     with time_limit(SECONDS, Finding(f"takes more than {SECONDS} s")):
         module = _parsed(text, "read")
         if module is None:
@@ -117,7 +118,7 @@ def check_text(text: str) -> None:
 
 
 def _parsed(text: str, what: str) -> ModuleOp | None:
-    """The module, or `None` for an error as promised."""
+    """Returns the module, or `None` for a proper error."""
     try:
         return parse_module(_context(), text, "fuzz.mlir")
     except ParseError as error:
@@ -133,7 +134,7 @@ def _parsed(text: str, what: str) -> ModuleOp | None:
 
 
 def _check_round_trip(module: ModuleOp) -> None:
-    """A module that verifies prints, and what it prints is read as the same."""
+    """Checks that a verified module prints, and that the printed text parses to the same module."""
     try:
         printed = str(module)
     except Exception as error:
@@ -226,7 +227,7 @@ _MUTATIONS: tuple[Callable[[random.Random, str], str], ...] = (
 
 
 def main() -> int:
-    """Try mutated texts for some minutes; prints each kind of finding once, with the seed that makes it."""
+    """Checks mutated texts for some minutes; prints each kind of finding once, with its seed."""
     minutes, seed = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     texts = corpus()

@@ -1,4 +1,4 @@
-"""Random programs with named dimensions: native code against the interpreter at several sizes."""
+"""Random programs with named dimensions: compares native code with the interpreter at several sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fuzz.finding import Finding
 
 
 def run_case(seed: int) -> None:
-    """One program; its text stands in the message of the finding."""
+    """Runs one program; the message of a finding contains its text."""
     try:
         check_program(Seeded(seed))
     except AssertionError as error:

@@ -1,4 +1,4 @@
-"""Single nodes of every registered operator: interpreter against onnxruntime, native code against the interpreter."""
+"""Single nodes of every registered operator: compares the interpreter with onnxruntime and native code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.errors import ExecutionError, InterpreterError
 
 
 def run_case(seed: int) -> None:
-    """One node."""
+    """Runs one node."""
     rng = np.random.default_rng(seed)
     model = random_node_model(rng)
     inputs = random_inputs(rng, model, special=bool(rng.random() < 0.5))
@@ -33,7 +33,7 @@ def run_case(seed: int) -> None:
 def interpreted(
     rng: np.random.Generator, model: onnx.ModelProto, inputs: Mapping[str, Array]
 ) -> Sequence[Array] | None:
-    """The outputs by the interpreter; None where there are none, and native code has none either."""
+    """Returns the interpreter's outputs; None if the interpreter fails and native code fails too or is unavailable."""
     try:
         return interpret(model, inputs)
     except InterpreterError as error:
@@ -47,7 +47,7 @@ def interpreted(
 
 
 def check_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array], expected: Sequence[Array]) -> None:
-    """The interpreter against onnxruntime, where that takes the model; raises `Finding`."""
+    """Compares the interpreter with onnxruntime, if onnxruntime supports the model; raises `Finding`."""
     theirs = onnxruntime_outputs(model, inputs)
     op = model.graph.node[0].op_type
     problem = None if theirs is None else difference(op, expected, theirs)
@@ -58,10 +58,9 @@ def check_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array], expec
 def check_native(
     rng: np.random.Generator, model: onnx.ModelProto, inputs: Mapping[str, Array], expected: Sequence[Array]
 ) -> None:
-    """Native code for a random CPU and level against the interpreter; raises `Finding`.
+    """Compares native code for a random CPU and level with the interpreter; raises `Finding`.
 
-    A difference is excused where moving the inputs by a few units in the last place moves the results as much, or
-    rounding otherwise on the way.
+    A difference is excused if small changes of the inputs, or of intermediate roundings, change the results as much.
     """
     target, level = _target(rng)
     found = native(model, inputs, target, level)

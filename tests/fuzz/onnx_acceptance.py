@@ -1,10 +1,9 @@
-"""Whether a proposed node means something, and for which values of its inputs.
+"""Decides whether a proposed node is valid, and for which values of its inputs.
 
-The importer or onnxruntime must take it. A node that onnxruntime runs and the importer refuses is kept, as a finding,
-unless its converter says in `limits` that it does not do everything. Sums round differently in another order, and
-maxima of what is not a number are left open: where an op of the node reduces, inputs are finite. Where the interpreter
-fails on zeros, as a division of integers does, inputs have none; where it fails on ones and on the last indices that
-were proposed too, the node means nothing.
+The importer or onnxruntime must accept the node. A node that onnxruntime runs and the importer rejects is kept, as a
+finding, unless its converter declares `limits`. If an op of the node reduces, inputs are finite, because reordered sums
+round differently and maxima of NaN are unspecified. If the interpreter fails on zeros, as integer division does, inputs
+have no zeros. If it also fails on ones and on the largest indices, the node is invalid.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from xrelay.frontend.onnx.registry import find_converter
 from xrelay.interpreters.relay import run_relay
 
 OPEN = ("any", "small")
-"""Domains that say nothing of the op."""
+"""Domains that a property of the op may narrow."""
 
 
 def accepted(rng: np.random.Generator, model: onnx.ModelProto) -> bool:
-    """True for a node that means something; the domains of its operands are narrowed to what it means something for."""
+    """Whether a node is valid; narrows the domains of its operands to values for which it is."""
     try:
         module = import_onnx(model)
     except XRelayError:
@@ -42,7 +41,7 @@ def accepted(rng: np.random.Generator, model: onnx.ModelProto) -> bool:
 
 
 def _fails(module: ModuleOp, model: onnx.ModelProto, *, zeros: bool) -> bool:
-    """True where the interpreter fails on inputs of zeros or ones; indices are the last that they may be."""
+    """Whether the interpreter fails on inputs of zeros or ones; indices have their largest value."""
     inputs: list[Array] = []
     for info in model.graph.input:
         shape = [dim.dim_value for dim in info.type.tensor_type.shape.dim]
@@ -64,7 +63,7 @@ def _is_limited(model: onnx.ModelProto) -> bool:
 
 
 def _reduces(module: ModuleOp) -> bool:
-    """True where an element of some result takes more than one of an operand."""
+    """Whether an element of some result depends on more than one element of an operand."""
     patterns = {op.fusion_pattern for op in module.walk() if isinstance(op, RelayOp)}
     return bool(patterns & {OpPatternKind.COMM_REDUCE, OpPatternKind.OUT_ELEM_WISE_FUSABLE, OpPatternKind.OPAQUE})
 

@@ -1,9 +1,8 @@
-"""The draft of a random ONNX node: its operands, attributes and results as they are drawn, and random inputs for it.
+"""The draft of a random ONNX node: its operands, attributes and results as drawn, and random inputs for it.
 
-Shapes have extents of 0 and 1, primes and rank 0 among them; axes are negative and unsorted; settings (axes, pads,
-shapes) are initializers, data is a graph input or an initializer. The domain in which an input must lie for the node to
-mean something (a divisor other than 0, an exponent that does not overflow) is its `doc_string`, which `random_inputs`
-obeys.
+Shapes include rank 0, extents of 0 and 1, and primes; axes may be negative and unsorted; settings (axes, pads, shapes)
+are initializers, data is a graph input or an initializer. The `doc_string` of an input is the domain for which the node
+is valid (a divisor other than 0, an exponent that does not overflow); `random_inputs` draws from it.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Draft:
         return int(self.rng.integers(low, high + 1))
 
     def shape(self, least: int = 0, most: int = 4) -> tuple[int, ...]:
-        """Extents whose product stays small; one in ten shapes has an extent of 0."""
+        """Returns extents with a small product; one in ten shapes has an extent of 0."""
         shape = [self.pick(*EXTENTS) for _ in range(self.integer(least, most))]
         while np.prod(shape) > 2000:
             shape[int(np.argmax(shape))] = self.pick(1, 2, 3)
@@ -56,12 +55,12 @@ class Draft:
         return tuple(shape)
 
     def broadcast_with(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape that broadcasts to `shape`, or that `shape` broadcasts to along leading axes."""
+        """Returns a shape that broadcasts to `shape`, a suffix of it with some extents of 1."""
         kept = shape[self.integer(0, len(shape)) :]
         return tuple(1 if self.chance(0.3) else extent for extent in kept)
 
     def data(self, shape: tuple[int, ...], dtype: Any = None, domain: str = "any", *, constant: float = 0.1) -> None:
-        """One more operand: a graph input, or an initializer with probability `constant`."""
+        """Adds an operand: a graph input, or an initializer with probability `constant`."""
         name = f"x{len(self.order)}"
         kind = np.dtype(self.dtype if dtype is None else dtype)
         self.order.append(name)
@@ -74,18 +73,18 @@ class Draft:
         self.inputs.append(info)
 
     def setting(self, values: Any, dtype: Any = np.int64) -> None:
-        """One more operand that says how the node works."""
+        """Adds an initializer operand that configures the node."""
         name = f"x{len(self.order)}"
         self.order.append(name)
         self._initializer(name, np.asarray(values, dtype))
 
     def indices(self, shape: tuple[int, ...], extent: int, *, first: int = 11) -> None:
-        """One more operand: indices of an axis, negative ones among them from the opset `first` on."""
+        """Adds an operand with indices of an axis, negative ones included since the opset `first`."""
         low = -extent if self.opset >= first else 0
         self.data(shape, self.pick(np.int64, np.int32), f"whole {low} {extent}", constant=0.4)
 
     def absent(self) -> None:
-        """One more operand that is left out."""
+        """Adds an omitted operand."""
         self.order.append("")
 
     def _initializer(self, name: str, array: Array) -> None:
@@ -95,7 +94,7 @@ class Draft:
         return self.integer(-rank, rank - 1)
 
     def axes(self, rank: int, least: int = 0) -> list[int]:
-        """Distinct axes in any order, some counted from the end."""
+        """Returns distinct axes in any order, some counted from the end."""
         count = self.integer(min(least, rank), rank)
         chosen = self.rng.permutation(rank)[:count]
         return [int(axis) - (rank if self.chance(0.4) else 0) for axis in chosen]
@@ -111,7 +110,7 @@ class Draft:
         node = helper.make_node(op_type, self.order, names, name="node", domain=domain)
         formals = needed_schema(self.op, self.opset).attributes
         for name, given in sorted(self.attributes.items()):
-            # The type of an empty list is that of the schema alone.
+            # Only the schema knows the type of an empty list.
             kind = str(formals[name].type).rpartition(".")[2] if name in formals else "UNDEFINED"
             number = onnx.AttributeProto.AttributeType.Value(kind)
             node.attribute.append(helper.make_attribute(name, given, attr_type=number or None))
@@ -136,11 +135,11 @@ def imported(nodes: Iterable[onnx.NodeProto], opset: int) -> list[onnx.OperatorS
 
 Drawing = Callable[[Draft], None]
 DRAWINGS: dict[str, Drawing] = {}
-"""Op → function that draws its operands and attributes, where they hang together in a way of their own."""
+"""Op → function that draws its operands and attributes, for ops with constraints among them."""
 
 
 def draws(*ops: str) -> Callable[[Drawing], Drawing]:
-    """Decorator: the function draws nodes of these ops."""
+    """Registers a function that draws nodes of these ops."""
 
     def register(drawing: Drawing) -> Drawing:
         DRAWINGS.update(dict.fromkeys(ops, drawing))
@@ -151,7 +150,7 @@ def draws(*ops: str) -> Callable[[Drawing], Drawing]:
 
 @cache
 def admitted_dtypes(op: str, opset: int) -> tuple[np.dtype, ...]:
-    """The dtypes of the op's first input (of its result where it has none) that ONNX admits and xrelay knows."""
+    """The dtypes of the op's first input (or result, without inputs) that ONNX permits and xrelay supports."""
     schema = needed_schema(op, opset)
     first = (schema.inputs or schema.outputs)[0] if op != "ConstantOfShape" else schema.outputs[0]
     return known_dtypes(frozenset(first.types))
@@ -159,7 +158,7 @@ def admitted_dtypes(op: str, opset: int) -> tuple[np.dtype, ...]:
 
 @cache
 def known_dtypes(types: frozenset[str]) -> tuple[np.dtype, ...]:
-    """The dtypes among types like `tensor(float)` that xrelay knows."""
+    """The dtypes that xrelay supports among types like `tensor(float)`."""
     names = {text.removeprefix("tensor(").removesuffix(")") for text in types if text.startswith("tensor(")}
     known: list[np.dtype] = []
     for number in TensorProto.DataType.values():
@@ -176,7 +175,7 @@ def known_dtypes(types: frozenset[str]) -> tuple[np.dtype, ...]:
 
 
 def random_inputs(rng: np.random.Generator, model: onnx.ModelProto, special: bool = True) -> dict[str, Array]:
-    """Values of the model's inputs by name; `special` mixes infinities, NaN, zeros, denormals and extremes in."""
+    """Values of the model's inputs by name; `special` adds infinities, NaN, zeros, denormals and extremes."""
     inputs: dict[str, Array] = {}
     for info in model.graph.input:
         tensor = info.type.tensor_type

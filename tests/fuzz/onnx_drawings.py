@@ -1,6 +1,6 @@
-"""Draws by hand the ONNX ops whose operands hang together in a way of their own, or mean something for few values.
+"""Hand-written generators for ONNX ops with constraints among operands, or with few valid values.
 
-All others are proposed from their schema (`fuzz.onnx_schemas`).
+All other ops are proposed from their schema (`fuzz.onnx_schemas`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def power(draft: Draft) -> None:
     if draft.opset >= 12:
         exponent = np.dtype(draft.pick("float32", "float64", "int32", "int64", draft.dtype))
     first, second = (other, shape) if draft.chance(0.3) else (shape, other)
-    # Powers of large integers overflow, which engines do differently.
+    # Powers of large integers overflow, with different results in each engine.
     domain = "small" if whole else "any"
     draft.data(first, domain=domain)
     draft.data(second, exponent, domain, constant=0.4)
@@ -50,7 +50,7 @@ def cast(draft: Draft) -> None:
     signed = draft.dtype.kind in "fi" or draft.dtype.kind == "V"
     domain = "any"
     if target.kind in "iu" and draft.dtype.kind not in "iub":
-        # The integer that a float out of range becomes is left open.
+        # The result of a float outside the integer range is unspecified.
         domain = "positive" if target.kind == "u" and signed else "finite"
     draft.data(draft.shape(), domain=domain)
     if draft.op == "Cast":
@@ -102,7 +102,7 @@ def reshape(draft: Draft) -> None:
     if 0 in target and draft.opset >= 14:
         draft.attributes["allowzero"] = 1
     elif 0 in target:
-        # Before, a 0 copies the extent at its place.
+        # Without allowzero, a 0 copies the extent of the same axis.
         target = list(shape)
     if target and 0 not in target and draft.chance(0.5):
         target[draft.integer(0, len(target) - 1)] = -1

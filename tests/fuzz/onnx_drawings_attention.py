@@ -1,4 +1,4 @@
-"""Draws random nodes of onnxruntime's attention: heads, packed or apart, with masks, biases and caches."""
+"""Draws random nodes of onnxruntime's attention: heads, packed or separate, with masks, biases and caches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fuzz.onnx_drawings_microsoft import draws_own
 
 
 def _given(draft: Draft, shape: tuple[int, ...], probability: float) -> bool:
-    """One more operand, which is left out with the rest of the probability."""
+    """Adds an operand with the given probability, otherwise omits it."""
     if draft.chance(probability):
         draft.data(shape, domain="finite")
         return True
@@ -18,7 +18,7 @@ def _given(draft: Draft, shape: tuple[int, ...], probability: float) -> bool:
 
 
 def _mask(draft: Draft, batch: int, queries: int, keys: int) -> None:
-    """No mask, lengths, ends and beginnings, flags for keys, or for pairs."""
+    """Adds a mask: none, lengths, ends and starts, or flags for keys or pairs."""
     form = draft.integer(0, 4)
     if form == 0:
         draft.absent()

@@ -1,4 +1,4 @@
-"""Draws random nodes of onnxruntime's own operators on tensors, images and products, and of its normalisations."""
+"""Draws random nodes of onnxruntime's own operators on tensors, images and products, and its normalizations."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Shape = tuple[int, ...]
 
 
 def draws_own(*ops: str) -> Callable[[Drawing], Drawing]:
-    """Decorator: the function draws nodes of these ops of com.microsoft."""
+    """Registers a function that draws nodes of these ops of com.microsoft."""
     return draws(*(f"{MICROSOFT}::{op}" for op in ops))
 
 
 def rows_and_hidden(draft: Draft) -> tuple[int, int, int]:
-    """Batch, places and elements of each of a sequence."""
+    """Batch, positions and features of a sequence."""
     return draft.pick(1, 2), draft.pick(1, 3, 5), draft.pick(1, 4, 7, 8)
 
 
@@ -119,7 +119,7 @@ def conv_transpose_with_pads(draft: Draft) -> None:
 
 
 def activation(draft: Draft, parameters: str | None) -> dict[str, Any]:
-    """An activation with its parameters: in one list, or as attributes of their own."""
+    """An activation with its parameters: in the list `parameters`, or as separate attributes."""
     name = draft.pick("Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid", "Clip" if parameters else "Relu")
     numbers = {"LeakyRelu": [0.3], "HardSigmoid": [0.2, 0.4], "Clip": [-0.5, 1.5]}.get(name, [])
     if parameters:

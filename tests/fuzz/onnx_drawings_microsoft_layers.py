@@ -1,4 +1,4 @@
-"""Draws random nodes of onnxruntime's layers of many weights: mixtures of experts, recurrent layers of bytes."""
+"""Draws random nodes of onnxruntime's layers with many weights: mixtures of experts, recurrent layers of bytes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def mixture_of_bytes(draft: Draft) -> None:
 
 
 def _tokens_and_scores(draft: Draft) -> tuple[int, int, int]:
-    """Draws these inputs, and gives how many experts there are and how wide their two layers are."""
+    """Draws these inputs; returns the number of experts and the widths of their two layers."""
     tokens, experts = draft.pick(1, 2, 5), draft.pick(2, 3, 8)
     hidden, inner = draft.pick(16, 32), draft.pick(16, 32)
     draft.data(draft.pick((tokens, hidden), (1, tokens, hidden)), domain="finite")
@@ -79,7 +79,7 @@ def _tokens_and_scores(draft: Draft) -> tuple[int, int, int]:
 
 
 def _activation(draft: Draft) -> bool:
-    """Draws the activation; true where the first layer holds a gate too."""
+    """Draws the activation; returns whether the first layer also contains a gate."""
     kind = draft.pick("relu", "gelu", "silu", "identity", "swiglu")
     draft.attributes["activation_type"] = kind
     if kind == "swiglu":

@@ -1,4 +1,4 @@
-"""Draws random nodes of onnxruntime's own operators that join sums and gates with what follows them."""
+"""Draws random nodes of onnxruntime's own operators that fuse sums and gates with the ops after them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws random nodes of neural networks: windows, products of matrices, normalisations, images."""
+"""Draws random nodes of neural networks: windows, matrix products, normalizations, images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def image(draft: Draft, least: int = 1) -> tuple[int, int, int, int]:
 
 
 def volume(draft: Draft, rank: int, least: int = 5) -> tuple[int, ...]:
-    """An image of so many spatial axes; the more there are, the shorter."""
+    """An image with `rank` spatial axes, smaller for more axes."""
     sizes = [extent for extent in ((5, 7, 8, 11), (5, 7, 8, 11), (5, 6))[rank - 1] if extent >= least]
     return draft.pick(1, 2), draft.pick(1, 2, 3, 4, 8), *(draft.pick(*sizes) for _ in range(rank))
 
@@ -21,13 +21,13 @@ def volume(draft: Draft, rank: int, least: int = 5) -> tuple[int, ...]:
 def window(draft: Draft, kernel: tuple[int, ...], *, dilations: bool) -> None:
     rank = len(kernel)
     draft.maybe(strides=[draft.pick(1, 2, 3) for _ in range(rank)])
-    # Where a window is shorter than its stride, SAME asks for less than no padding, which is read in several ways.
+    # If a window is shorter than its stride, SAME requires negative padding, which engines interpret differently.
     strides = draft.attributes.get("strides", [1] * rank)
     same = all(size >= stride for size, stride in zip(kernel, strides, strict=True))
     draft.maybe(auto_pad=draft.pick(*(("SAME_UPPER", "SAME_LOWER") if same else ()), "VALID", "NOTSET"))
     if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
         draft.maybe(pads=[draft.integer(0, size - 1) for size in (*kernel, *kernel)])
-    # onnxruntime forgets dilations where it computes the padding of auto_pad; onnx's own reference does not.
+    # onnxruntime ignores dilations when it computes the padding of auto_pad; onnx's own reference does not.
     if dilations and "auto_pad" not in draft.attributes:
         draft.maybe(dilations=[draft.pick(1, 2) for _ in range(rank)])
 
@@ -67,7 +67,7 @@ def conv_transpose(draft: Draft) -> None:
     strides = [draft.pick(1, 2, 3) for _ in range(rank)]
     draft.attributes["strides"] = strides
     draft.maybe(kernel_shape=list(kernel), output_padding=[draft.integer(0, stride - 1) for stride in strides])
-    # onnxruntime gives less than SAME asks for where a window is shorter than its stride.
+    # onnxruntime pads less than SAME requires if a window is shorter than its stride.
     same = all(size >= stride for size, stride in zip(kernel, strides, strict=True))
     draft.maybe(auto_pad=draft.pick(*(("SAME_UPPER", "SAME_LOWER") if same else ()), "VALID", "NOTSET"))
     if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
@@ -223,7 +223,7 @@ def regions(draft: Draft) -> None:
     corners = np.concatenate([draft.rng.random((count, 2)) * 3, 3 + draft.rng.random((count, 2)) * 6], 1)
     images = draft.rng.integers(0, n, count)
     if draft.op == "MaxRoiPool":
-        # Rounding in another order moves a corner: whole ones are drawn.
+        # A different rounding moves a corner, so corners are integers.
         draft.setting(np.concatenate([images[:, None], np.rint(corners)], 1), np.float32)
         draft.attributes["pooled_shape"] = [draft.pick(1, 2, 3), draft.pick(1, 2)]
         return

@@ -1,4 +1,4 @@
-"""Draws random nodes that multiply quantised values: integers with zero points, and scales that are powers of two."""
+"""Draws random nodes that multiply quantised values: integers with zero points, and power-of-two scales."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def _zero(draft: Draft, dtype: np.dtype, shape: Shape = ()) -> None:
 
 
 def _scale(draft: Draft, shape: Shape = ()) -> None:
-    """Powers of two: no engine rounds products of those."""
+    """Adds power-of-two scales: their products are exact in every engine."""
     draft.setting(2.0 ** -draft.rng.integers(0, 6, shape), np.float32)
 
 
 def _right(draft: Draft) -> np.dtype:
-    """The type of a second operand: of what is unsigned, either."""
+    """The dtype of a second operand: either 8-bit type if the first is unsigned."""
     return np.dtype(np.int8 if draft.dtype == np.int8 else draft.pick(np.uint8, np.int8))
 
 
 def _matrices(draft: Draft) -> tuple[Shape, Shape]:
-    """A stack of matrices and a matrix, or two stacks."""
+    """The shapes of a stack of matrices and a matrix, or of two stacks."""
     stack = draft.pick((), (), (2,), (2, 3))
     rows, depth, columns = (draft.pick(1, 2, 3, 7) for _ in range(3))
     return (*stack, rows, depth), (*draft.pick((), stack), depth, columns)
@@ -88,7 +88,7 @@ def qlinear_conv_of_last_channels(draft: Draft) -> None:
 
 
 def quantized_conv(draft: Draft, shape: Shape, weight: Shape) -> None:
-    """An image, filters and, at times, a bias, with scales and zero points."""
+    """Draws an image, filters and sometimes a bias, with scales and zero points."""
     dtype = _right(draft)
     each = draft.pick((), (weight[0],))
     draft.data(shape)

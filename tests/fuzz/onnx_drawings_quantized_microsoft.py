@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def _scale(draft: Draft, shape: Shape = ()) -> None:
-    """Powers of two: no engine rounds products of those."""
+    """Adds power-of-two scales: their products are exact in every engine."""
     draft.setting(2.0 ** -draft.rng.integers(0, 6, shape), np.float32)
 
 
@@ -23,7 +23,7 @@ def _zero(draft: Draft, dtype: Any = None, shape: Shape = ()) -> None:
 
 
 def _numbers(draft: Draft) -> None:
-    """A scale and a zero point."""
+    """Adds a scale and a zero point."""
     _scale(draft)
     _zero(draft)
 

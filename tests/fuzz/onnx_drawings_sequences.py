@@ -1,4 +1,4 @@
-"""Draws random nodes that go along sequences, recurrent networks, and sums of products that an equation names."""
+"""Draws random nodes of recurrent networks and other ops along sequences, and of einsum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def recurrent(draft: Draft) -> None:
     times, batch, size, hidden = (draft.pick(1, 2, 3, 5) for _ in range(4))
     direction = draft.pick("forward", "reverse", "bidirectional")
     directions = 2 if direction == "bidirectional" else 1
-    # onnxruntime's activations make a number of NaN.
+    # onnxruntime's activations turn NaN into a number.
     domain = draft.pick("finite", "finite", "moderate")
     rows = GATES[draft.op] * hidden
     draft.data((times, batch, size), domain=domain)

@@ -1,4 +1,4 @@
-"""Draws random nodes of images at other places and of signals: grids, pooled places, transforms, windows."""
+"""Draws random nodes of resampled images and of signals: grids, region pooling, transforms, windows."""
 
 from __future__ import annotations
 

@@ -16,17 +16,17 @@ DOUBLES = (np.float32, np.float64)
 
 
 def draws_traditional(*ops: str) -> Callable[[Drawing], Drawing]:
-    """Decorator: the function draws nodes of these ops of ai.onnx.ml."""
+    """Registers a function that draws nodes of these ops of ai.onnx.ml."""
     return draws(*(f"{TRADITIONAL}::{op}" for op in ops))
 
 
 def floats(draft: Draft, count: int) -> list[float]:
-    """Small numbers of few digits."""
+    """Small numbers with few digits."""
     return [float(number) for number in draft.rng.normal(size=count).round(3)]
 
 
 def rows(draft: Draft, *dtypes: Any, domain: str = "finite") -> int:
-    """Adds rows of features; returns how many features there are."""
+    """Adds rows of features; returns the number of features."""
     features = draft.pick(1, 2, 5, 8)
     shape = draft.pick((features,), (1, features), (7, features))
     draft.data(shape, draft.pick(*dtypes) if dtypes else None, domain)
@@ -34,7 +34,7 @@ def rows(draft: Draft, *dtypes: Any, domain: str = "finite") -> int:
 
 
 def labels(draft: Draft, count: int) -> list[int]:
-    """Distinct labels of classes."""
+    """Distinct class labels."""
     return [int(label) for label in draft.rng.permutation(9)[:count] - 3]
 
 
@@ -113,7 +113,7 @@ def linear_classifier(draft: Draft) -> None:
 
 
 def kernel(draft: Draft, count: int, features: int) -> None:
-    """Support vectors and their kernel."""
+    """Draws support vectors and their kernel."""
     draft.attributes |= {"kernel_type": draft.pick("LINEAR", "POLY", "RBF", "SIGMOID")}
     draft.attributes |= {"kernel_params": [0.05, 0.1, 2.0], "support_vectors": floats(draft, count * features)}
 
@@ -137,7 +137,7 @@ def svm_classifier(draft: Draft) -> None:
 
 
 def trees(draft: Draft, *dtypes: Any) -> tuple[RandomTrees, list[tuple[int, int]], np.dtype[Any]]:
-    """Random trees, the tree and node of each leaf, and the dtype of their data, which is added."""
+    """Adds the data of random trees; returns them, the tree and node of each leaf, and the dtype."""
     grown, dtype = RandomTrees(draft.rng, draft.pick(1, 3, 6)), np.dtype(draft.pick(*dtypes))
     draft.data((draft.pick(1, 5), grown.features), dtype, draft.pick("any", "small"))
     return grown, grown.grow(draft.pick(1, 4, 9), draft.pick(1, 3, 5)), dtype

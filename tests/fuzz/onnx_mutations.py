@@ -1,9 +1,9 @@
-"""Damage to ONNX models: to their bytes, and to what the protobuf says.
+"""Damages ONNX models: their bytes, or the contents of the protobuf.
 
     data = mutated_bytes(rng, model.SerializeToString())
     model = mutated_model(rng, model)
 
-The importer must refuse each with one line of the project's own, or take it: no traceback, no hang, no large memory.
+The importer must accept each or reject it with an error of one line: no traceback, no hang, no huge allocation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Mutation = Callable[[np.random.Generator, onnx.ModelProto], None]
 
 
 def mutated_bytes(rng: np.random.Generator, data: bytes) -> bytes:
-    """`data` with up to eight bytes changed, inserted or deleted."""
+    """Returns `data` with up to eight bytes changed, inserted or deleted."""
     result = bytearray(data)
     for _ in range(int(rng.choice((1, 2, 8)))):
         place = int(rng.integers(len(result))) if result else 0
@@ -42,7 +42,7 @@ def mutated_bytes(rng: np.random.Generator, data: bytes) -> bytes:
 
 
 def mutated_model(rng: np.random.Generator, model: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy of `model` with up to three edits."""
+    """Returns a copy of `model` with up to three edits."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     for _ in range(int(rng.integers(1, 4))):
@@ -110,7 +110,7 @@ def change_the_op(rng: np.random.Generator, model: onnx.ModelProto) -> None:
 
 
 def swap_the_op(rng: np.random.Generator, model: onnx.ModelProto) -> None:
-    """Any registered op in place of another, with those of the attributes that it knows."""
+    """Replaces an op by any registered op, with the attributes that it supports."""
     converters.load()
     node, known = _node(rng, model), registered_converters()
     other = known[int(rng.integers(len(known)))]
@@ -142,7 +142,7 @@ def change_a_shape(rng: np.random.Generator, model: onnx.ModelProto) -> None:
 
 
 def change_a_rank(rng: np.random.Generator, model: onnx.ModelProto) -> None:
-    """An axis more or less of an input or of an initializer, or no axes at all."""
+    """Adds or removes an axis of an input or initializer, or removes all axes."""
     things = [value.type.tensor_type for value in model.graph.input] + list(model.graph.initializer)
     if not things:
         return
@@ -152,7 +152,7 @@ def change_a_rank(rng: np.random.Generator, model: onnx.ModelProto) -> None:
     match int(rng.integers(3)):
         case 0 if extents:
             axis = int(rng.integers(len(extents)))
-            # The elements of an initializer stay as many.
+            # The size of an initializer does not change.
             extents[axis : axis + 2] = (
                 [int(np.prod(extents[axis : axis + 2]))] if held else extents[axis + 1 : axis + 2]
             )
@@ -169,7 +169,7 @@ def change_a_rank(rng: np.random.Generator, model: onnx.ModelProto) -> None:
 
 
 def make_an_input_constant(rng: np.random.Generator, model: onnx.ModelProto) -> None:
-    """An input of a known and small shape becomes an initializer of odd numbers."""
+    """Turns an input of a known small shape into an initializer of unusual numbers."""
     if not model.graph.input:
         return
     value = model.graph.input[int(rng.integers(len(model.graph.input)))]
@@ -258,7 +258,7 @@ def change_an_attribute(rng: np.random.Generator, model: onnx.ModelProto) -> Non
             attribute.t.CopyFrom(_tensor(rng, model))
         case 5:
             attribute.type = AttributeProto.GRAPH
-            # A graph may not be copied into itself.
+            # A protobuf message may not be copied into itself.
             graph = onnx.GraphProto()
             graph.CopyFrom(model.graph)
             attribute.g.CopyFrom(graph)

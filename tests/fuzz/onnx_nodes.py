@@ -1,10 +1,10 @@
-"""Random ONNX models of one node: every registered op, in every opset, with every dtype it admits and we know.
+"""Random ONNX models of one node: every registered op, opset and dtype that ONNX permits and xrelay supports.
 
     model = random_node_model(rng)                    # or random_node_model(rng, "Conv", opset=11)
     inputs = random_inputs(rng, model)
 
-An op is drawn by hand where `fuzz.onnx_drawings*` has a drawing, else proposed from its schema until a proposal means
-something. Equal seeds give equal models.
+An op is drawn by its function in `fuzz.onnx_drawings*`, or without one is proposed from its schema until a proposal is
+valid. Equal seeds yield equal models.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = ["drawn_ops", "opsets_of", "random_inputs", "random_node_model"]
 FIRST_OPSET, LAST_OPSET = 6, 24
 GRAPH = onnx.defs.OpSchema.AttrType.GRAPH
 SEEDED = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
-"""Ops of which ONNX leaves the results open; a program draws them by a seed, so the tests of that seed run them."""
+"""Ops with unspecified random results; xrelay seeds them, and the tests of that seed cover them."""
 TRIES = 60
-"""How many proposals are made at most."""
+"""The maximum number of proposals."""
 
 
 @cache
 def opsets_of(op: str) -> tuple[int, ...]:
-    """The opsets in which the op exists, with tensors for operands and results, and xrelay has a converter for it.
+    """The opsets in which the op exists, has tensor operands and results, and has a converter.
 
-    Of an op of another domain those opsets of ONNX's own domain that its model may have beside it: all.
+    For an op of another domain, these are all opsets of ONNX's own domain in its models.
     """
     converters.load()
     domain, op_type = domain_and_type(op)
@@ -51,9 +51,9 @@ def opsets_of(op: str) -> tuple[int, ...]:
 
 @cache
 def drawn_ops() -> tuple[str, ...]:
-    """The registered ops of ONNX and onnxruntime whose operands and results are tensors, and which hold no graphs.
+    """The registered ops of ONNX and onnxruntime with tensor operands and results, without subgraphs.
 
-    Those of `SEEDED` are left out.
+    Ops in `SEEDED` are excluded.
     """
     names = (
         "onnx_drawings",
@@ -76,7 +76,7 @@ def drawn_ops() -> tuple[str, ...]:
 
 
 def _has_tensors(op: str, opset: int) -> bool:
-    """True where some type of each operand and result is a tensor, and no attribute is a graph."""
+    """Whether each operand and result may be a tensor, and no attribute is a graph."""
     schema = needed_schema(op, opset)
     if any(attribute.type == GRAPH for attribute in schema.attributes.values()):
         return False
@@ -86,9 +86,9 @@ def _has_tensors(op: str, opset: int) -> bool:
 def random_node_model(
     rng: np.random.Generator, op_type: str | None = None, opset: int | None = None
 ) -> onnx.ModelProto:
-    """A model of one node; op and opset are drawn where they are not given.
+    """Returns a model of one node; op and opset are random unless given.
 
-    Raises `LookupError` where `TRIES` proposals mean nothing.
+    Raises `LookupError` if `TRIES` proposals are invalid.
     """
     ops = drawn_ops()
     op = ops[int(rng.integers(len(ops)))] if op_type is None else op_type

@@ -1,6 +1,6 @@
-"""The ops that nodes are drawn of, and their schemas: of onnx, and of onnxruntime for its own.
+"""The ops from which nodes are drawn, and their schemas: from onnx, and from onnxruntime for its own.
 
-An op is called as in the registry of converters: `Relu`, `com.microsoft::Gelu`.
+Ops are named as in the registry of converters: `Relu`, `com.microsoft::Gelu`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VERSIONS = {MICROSOFT: 1, TRADITIONAL: 4}
 """The versions of other domains that models import."""
 
 LATER = {"TreeEnsemble": 5}
-"""Ops of `ai.onnx.ml` that are newer, and the version that has them."""
+"""Newer ops of `ai.onnx.ml`, and the version that introduces them."""
 
 
 def version_of(op_type: str, domain: str) -> int:
@@ -34,19 +34,19 @@ def domain_and_type(op: str) -> tuple[str, str]:
 
 @cache
 def schema_of(op: str, opset: int) -> OpSchema | None:
-    """The schema of an op in an opset of ONNX's own domain; None where there is none, or where it is deprecated."""
+    """The schema of an op in an opset of ONNX's own domain; None if it does not exist or is deprecated."""
     domain, op_type = domain_and_type(op)
     found = _runtime_schemas().get((domain, op_type))
     try:
         schema = onnx.defs.get_schema(op_type, version_of(op_type, domain) if domain else opset, domain)
     except SchemaError:
-        # Some of onnxruntime's own operators stand in the default domain.
+        # Some of onnxruntime's own operators are in the default domain.
         return None if found is None else _as_onnx(found)
     return None if schema.deprecated else schema
 
 
 def needed_schema(op: str, opset: int) -> OpSchema:
-    """The schema of an op that is known to have one."""
+    """The schema of an op; raises `LookupError` without one."""
     schema = schema_of(op, opset)
     if schema is None:
         raise LookupError(f"{op} has no schema in opset {opset}")
@@ -55,7 +55,7 @@ def needed_schema(op: str, opset: int) -> OpSchema:
 
 @cache
 def _runtime_schemas() -> dict[tuple[str, str], Any]:
-    """The schemas of the operators that onnxruntime alone has, by domain and type."""
+    """The schemas of the operators that only onnxruntime has, by domain and type."""
     runtime: Any = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     schemas = runtime.get_all_operator_schema()
     return {(each.domain, each.name): each for each in schemas if each.domain == MICROSOFT or _is_unknown(each)}
@@ -66,7 +66,7 @@ def _is_unknown(schema: Any) -> bool:
 
 
 def _as_onnx(schema: Any) -> OpSchema:
-    """A schema of onnxruntime as one of onnx, which has other classes of the same form."""
+    """Converts a schema of onnxruntime into onnx's class of the same structure."""
     return OpSchema(
         schema.name,
         schema.domain,

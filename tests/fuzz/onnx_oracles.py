@@ -1,4 +1,4 @@
-"""Oracles for the models of `onnx_nodes`: onnxruntime's outputs where it is right, and tolerances."""
+"""Oracles for the models of `onnx_nodes`: onnxruntime's outputs, its known faults, and tolerances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fuzz.onnx_ops import domain_and_type
 from fuzz.special_values import Array, is_float
 
 RUNTIME: Any = onnxruntime
-"""onnxruntime, which does not declare its types."""
+"""onnxruntime, which has no type annotations."""
 
 RUNTIME.set_default_logger_severity(4)
 
@@ -29,7 +29,7 @@ RTOL = {
 
 _FEATURES = {name for name, has in get_host_cpu_features().items() if has}
 SATURATES = "avx2" in _FEATURES and not _FEATURES & {"avx512vnni", "avxvnni"}
-"""Whether onnxruntime adds two products of bytes in 16 bits on this CPU, which saturates beyond weights of 7 bits."""
+"""Whether onnxruntime adds two byte products in 16 bits on this CPU, which saturates for weights above 7 bits."""
 
 _PRODUCTS_OF_BYTES = frozenset(
     {
@@ -109,31 +109,31 @@ _ROUNDED = frozenset(
         "QLinearSoftmax",
     }
 )
-"""Ops whose integers may be one off: onnxruntime rounds them after it has added the zero point, or other floats."""
+"""Ops whose integers may be off by one: onnxruntime adds the zero point before rounding, or rounds other floats."""
 
 _SCALES = {
     **{"DynamicQuantizeLSTM": 20.0, "GatedRMSNorm": 0.2, "QuickGelu": 0.05, "Swish": 0.05},
     **{"GRU": 1.0, "LSTM": 1.0, "RNN": 1.0},
 }
-"""Op → the number whose `RTOL` a value near 0 may be off by, where that is not 0.01.
+"""Op → the magnitude whose `RTOL` is the absolute tolerance near 0, if it is not 0.01.
 
-onnxruntime's f32 sigmoid is a quotient of polynomials plus 1/2, so near 0 it is off by units of 2^-24, and 0 below -18;
-Swish and QuickGelu multiply that by at most 18: four units are 4.3e-6; GatedRMSNorm by a row of variance 1 too.
-DynamicQuantizeLSTM rounds states, of which the last bit may decide: a step is at most 2 / 255, by a weight of 0.76 and
-a slope of 1/4 it is 1.5e-3. States of GRU, LSTM and RNN are within 1, and take what sums of products of some hundreds
-leave of them.
+onnxruntime's f32 sigmoid is a quotient of polynomials plus 1/2, so its error near 0 is some units of 2^-24, and it is 0
+below -18. Swish and QuickGelu multiply it by at most 18: four units are 4.3e-6. GatedRMSNorm multiplies it by a row of
+variance 1. DynamicQuantizeLSTM rounds states, so a last bit may move a state by a step of at most 2 / 255; with a
+weight of 0.76 and a slope of 1/4 the error is 1.5e-3. States of GRU, LSTM and RNN are within 1, and have the rounding
+errors of sums of some hundreds of products.
 """
 
 
 def onnxruntime_outputs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
-    """The outputs by onnxruntime without its optimiser; `None` where it refuses the model or has no such kernel."""
+    """Returns onnxruntime's outputs without its optimiser; `None` if it rejects the model or lacks a kernel."""
     options = RUNTIME.SessionOptions()
     options.graph_optimization_level = RUNTIME.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     try:
         session = RUNTIME.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return [np.asarray(value) for value in session.run(None, dict(inputs))]
-    except Exception:  # onnxruntime has no common class of errors
+    except Exception:  # onnxruntime's errors have no common class
         return None
 
 
@@ -147,7 +147,7 @@ def _has_bytes_of_8_bits(array: Array) -> bool:
 
 
 def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> str | None:
-    """The reason why onnxruntime is no oracle for this node on these inputs; `None` where it is one."""
+    """The reason why onnxruntime is no oracle for this node on these inputs; `None` if it is an oracle."""
     (node,) = model.graph.node
     arrays = [*inputs.values(), *(numpy_helper.to_array(tensor) for tensor in model.graph.initializer)]
     wild = any(is_float(array.dtype) and not np.isfinite(array.astype(np.float64)).all() for array in arrays)
@@ -213,27 +213,27 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
 
 
 def _quantizes_no_number(node: onnx.NodeProto, model: onnx.ModelProto, inputs: Mapping[str, Array]) -> bool:
-    """Whether a quotient may be NaN: of a NaN, or by a scale that is 0 or infinite."""
+    """Whether a quotient may be NaN: for a NaN, or for a scale of 0 or infinity."""
     held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     data, scale = ({**held, **inputs}[name].astype(np.float64) for name in node.input[:2])
     return bool(np.isnan(data).any() or (scale == 0).any() or not np.isfinite(scale).all())
 
 
 def _divides_the_least_by_minus_one(dividend: Array, divisor: Array) -> bool:
-    """Whether integers may be divided so, whose quotient the CPU traps."""
+    """Whether a division of the least integer by -1 may occur, whose quotient traps on the CPU."""
     signed = dividend.dtype.kind == "i"
     return signed and bool((dividend == np.iinfo(dividend.dtype).min).any() and (divisor == -1).any())
 
 
 def _normalized_rows(data: Array, attributes: Mapping[str, int]) -> tuple[Array, int]:
-    """What LayerNormalization normalises, one after the other, and how many there are."""
+    """The data of LayerNormalization as one batch, and the number of normalized rows."""
     axis = attributes.get("axis", -1) % data.ndim
     count = int(np.prod(data.shape[:axis], dtype=np.int64))
     return data[np.newaxis], count
 
 
 def _deviates_little(data: Array, groups: int) -> bool:
-    """Whether a group's elements are so near each other that their variance loses digits as a difference of squares."""
+    """Whether a group's variance, as a difference of squares, loses digits because its deviation is small."""
     if data.size == 0:
         return False
     elements = data.astype(np.float64).reshape(data.shape[0], groups, -1)
@@ -242,11 +242,12 @@ def _deviates_little(data: Array, groups: int) -> bool:
 
 
 def difference(op: str, found: Sequence[Array], expected: Sequence[Array]) -> str | None:
-    """Describes the first difference between two lists of outputs of a node; `None` where they agree.
+    """Describes the first difference between two lists of outputs of a node; `None` if they agree.
 
     `op` is a type, with or without its domain.
 
-    Integers must be equal. Floats may differ by `RTOL` of themselves; sums, which cancel, by as much of the largest.
+    Integers must be equal. The tolerance of a float is `RTOL` times its value; for sums, which cancel, `RTOL` times the
+    largest value.
     """
     if len(found) != len(expected):
         return f"{len(found)} outputs, {len(expected)} expected"

@@ -1,10 +1,10 @@
 """Proposes random nodes of any ONNX op from its schema: names, types and defaults of its operands and attributes.
 
-ONNX calls like things alike: `axis` is an axis of the first operand wherever it occurs, `indices` count along an axis,
-`scale` is a vector that belongs to one. `SETTINGS` and `RELATED` say what such a name is drawn as, whether it is an
-attribute or an operand; an operand of another name is data that broadcasts with the first, or a factor of a product.
-A proposal need not mean something: `fuzz.onnx_acceptance` tells. Ops whose operands hang together in a way of their own
-have a drawing by hand, in `fuzz.onnx_drawings*`.
+ONNX names similar parameters alike: `axis` is an axis of the first operand wherever it occurs, `indices` index along an
+axis, `scale` is a vector along one. `SETTINGS` and `RELATED` map such a name, of an attribute or operand, to its
+generator; an operand of another name is data that broadcasts with the first, or a factor of a product. A proposal may
+be invalid, which `fuzz.onnx_acceptance` decides. Ops with constraints among operands have generators in
+`fuzz.onnx_drawings*`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from fuzz.onnx_ops import needed_schema
 Shape = tuple[int, ...]
 
 IGNORED = frozenset({"consumed_inputs", "seed", "stash_type"})
-"""Attributes that are left out: of training, of opset 1, or of precision."""
+"""Attributes that are omitted: of training, of opset 1, or of precision."""
 
 PLACES: tuple[Shape, ...] = ((), (1,), (3,), (2, 2), (0,))
-"""Shapes of indices that are free to choose."""
+"""Possible shapes of indices."""
 
 
 class Proposal:
-    """A node being proposed: the shape of its first operand, and choices that several of its names share."""
+    """A node being proposed: the shape of its first operand, and choices that several parameters share."""
 
     def __init__(self, draft: Draft):
         self.draft = draft
         self.schema = needed_schema(draft.op, draft.opset)
         self._dtypes: dict[str, np.dtype[Any]] = {}
         shape = draft.shape(0 if draft.chance(0.1) else 1)
-        # Nothing can be indexed in an extent of 0.
+        # An extent of 0 has no valid index.
         indexed = any(formal.name == "indices" for formal in self.schema.inputs)
         self.shape = tuple(max(extent, 1) for extent in shape) if indexed else shape
         self.rank = len(shape)
@@ -51,7 +51,7 @@ class Proposal:
 
     @property
     def axis(self) -> int:
-        """The attribute `axis` from 0 on, or the last axis."""
+        """The attribute `axis`, made non-negative, or the last axis."""
         return int(self.draft.attributes.get("axis", self.default("axis", -1))) % max(self.rank, 1)
 
     def default(self, name: str, otherwise: int) -> int:
@@ -60,11 +60,11 @@ class Proposal:
         return known.default_value.i if known is not None and known.default_value.name else otherwise
 
     def extents(self, first: int, last: int | None = None) -> Shape:
-        """Extents of the first operand; of a scalar none."""
+        """Extents of the first operand; empty for a scalar."""
         return self.shape[first:last]
 
     def dtype(self, formal: OpSchema.FormalParameter) -> np.dtype[Any]:
-        """The dtype of an operand or result; those of one type variable are alike."""
+        """The dtype of an operand or result; equal for one type variable."""
         known = known_dtypes(frozenset(formal.types))
         first = self.schema.inputs[0].type_str if self.schema.inputs else ""
         chosen = self.draft.dtype if formal.type_str == first else self.draft.pick(*known)
@@ -89,19 +89,19 @@ def _axis(p: Proposal) -> int:
 
 
 def _chosen_number(p: Proposal) -> Any:
-    """How many elements of an axis, or which diagonal."""
+    """A number of elements of an axis, or a diagonal."""
     number = p.draft.integer(0, (*p.extents(p.axis), 3)[0])
     return number if p.draft.chance(0.5) else [number]
 
 
 def _wider(p: Proposal) -> Shape:
-    """A shape that the first operand broadcasts to."""
+    """A shape to which the first operand broadcasts."""
     shape = [p.draft.pick(1, 4) if extent == 1 else extent for extent in p.shape]
     return (*p.draft.pick((), (), (2,), (1, 3)), *shape)
 
 
 def _offered(p: Proposal) -> list[int]:
-    """A shape to broadcast the first operand to and with: where it has several elements 1 is allowed."""
+    """A target shape of Expand: it broadcasts with the first operand, and may have 1 for a larger extent."""
     wider = _wider(p)
     return [1 if extent > 1 and p.draft.chance(0.1) else extent for extent in wider[p.draft.integer(0, 1) :]]
 
@@ -125,11 +125,11 @@ SETTINGS: dict[str, Callable[[Proposal], Any]] = {
     "starts": _bounds,
     "steps": _steps,
 }
-"""A number or numbers by which the node works → how it is drawn."""
+"""A number or numbers that configure the node → the generator."""
 
 
 def _indices(p: Proposal) -> tuple[Shape, str]:
-    """Places anywhere along the axis, places that reach no further than the data, or tuples of indices."""
+    """Positions along the axis, positions within a smaller shape than the data, or index tuples."""
     low = -1 if p.draft.opset >= 11 else 0
     batch = p.draft.attributes.get("batch_dims", 0)
     if p.form == "tuples":
@@ -151,7 +151,7 @@ def _updates(p: Proposal) -> tuple[Shape, str]:
 
 
 def _vector(p: Proposal) -> tuple[Shape, str]:
-    """One shape for the scale and its kin: along axis 1 or of its groups, or like the axes from `axis` on."""
+    """The shape of scale and related operands: along axis 1 or its groups, or along the axes from `axis` on."""
     if p.vector is None:
         rest, groups = p.extents(p.axis), p.draft.attributes.get("num_groups")
         others = (rest, p.draft.broadcast_with(rest)) if groups is None else ((groups,),)
@@ -161,7 +161,7 @@ def _vector(p: Proposal) -> tuple[Shape, str]:
 
 
 def _mask(p: Proposal) -> tuple[Shape, str]:
-    """A truth value for each place along the axis or, without one, for each element; some may be left out."""
+    """A boolean for each position along the axis or, without one, for each element; the last may be missing."""
     length = p.shape[p.axis] if "axis" in p.draft.attributes and p.shape else int(np.prod(p.shape))
     return (length if p.draft.chance(0.7) else p.draft.integer(0, length),), "any"
 
@@ -175,11 +175,11 @@ RELATED: dict[str, Callable[[Proposal], tuple[Shape, str]]] = {
     "updates": _updates,
     "values": lambda p: ((2,), "any"),
 }
-"""Data whose shape follows from the first operand in another way than by broadcasting → its shape and domain."""
+"""Data whose shape depends on the first operand other than by broadcasting → its shape and domain."""
 
 
 def propose(draft: Draft) -> None:
-    """Draw attributes, operands and results of the op."""
+    """Draws attributes, operands and results of the op."""
     proposal = Proposal(draft)
     for name, attribute in sorted(proposal.schema.attributes.items()):
         if name not in IGNORED and (attribute.required or draft.chance(0.5)):
@@ -216,7 +216,7 @@ def _attribute(p: Proposal, attribute: OpSchema.Attribute) -> Any:
 
 @cache
 def _words(op: str, opset: int, name: str) -> tuple[str, ...]:
-    """The words in the description of an attribute that may be its values: those in quotes, and its default."""
+    """The possible values of a string attribute: quoted words in its description, and its default."""
     attribute = needed_schema(op, opset).attributes[name]
     found = set(re.findall(r"""["'`](\w+)["'`]""", attribute.description))
     if attribute.default_value.name:
@@ -225,7 +225,7 @@ def _words(op: str, opset: int, name: str) -> tuple[str, ...]:
 
 
 def _operand(p: Proposal, number: int, formal: OpSchema.FormalParameter) -> None:
-    """One operand, or several of a variadic one."""
+    """Draws one operand, or several for a variadic one."""
     draft, name = p.draft, formal.name.lower()
     if formal.option == OpSchema.FormalParameterOption.Optional and draft.chance(0.4):
         draft.absent()
@@ -244,7 +244,7 @@ def _operand(p: Proposal, number: int, formal: OpSchema.FormalParameter) -> None
 
 
 def _partner(p: Proposal) -> Shape:
-    """The shape of an operand that is combined with the first, element by element or as a factor of a product."""
+    """The shape of an operand that is combined with the first, elementwise or as a factor of a product."""
     draft = p.draft
     if p.shape and draft.chance(0.25):
         depth, columns = p.shape[-1], draft.pick(1, 2, 3, 5, 17)

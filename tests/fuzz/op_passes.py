@@ -1,9 +1,9 @@
-"""Random uses of every Relay operator among neighbours, through passes: what the interpreter computes before and after.
+"""Random uses of every Relay operator with neighbours: the interpreter's results before and after passes.
 
-What it refuses before, as extents or numbers do not fit, it has to refuse after, too.
+If the interpreter rejects the program before, because extents or numbers do not fit, it must reject it after, too.
 
 The operator's first operand and its results get neighbours (a scale, a relu, a transposition), and some of its operands
-are constants, so that the patterns of passes fire on it.
+are constants, so that the patterns of passes match.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.types.infer_type import infer_types
 
 ZERO_TIMES_ANYTHING = "relay-lazy-gradient-init"
-"""The pass to which zero times what is not finite is zero, as it is to Relay."""
+"""The pass that treats zero times a non-finite value as zero, as Relay does."""
 KEEP_SHAPE = ("nn.relu", "negative", "copy", "abs")
-"""Operators of one operand, whose result has its type."""
+"""Unary operators that preserve the type."""
 
 
 @cache
 def pipelines() -> list[tuple[str, bool]]:
-    """The passes, and whether they keep every bit."""
+    """The pipelines, and whether they are exact."""
     exact = [(text, True) for text in (*EXACT_PIPELINES, *EXACT_OPTIONS)]
     return exact + [(text, False) for text in (*ROUNDED_PIPELINES, *ROUNDED_OPTIONS)]
 
 
 def run_case(seed: int) -> None:
-    """One program through several pipelines, each by itself."""
+    """Runs one program through several pipelines separately."""
     rng = np.random.default_rng(seed)
     names = sorted(relay_ops())
     name = names[int(rng.integers(len(names)))]
@@ -63,7 +63,7 @@ def run_case(seed: int) -> None:
     if sum(out.size for out in expected) > LARGEST:
         return
     finite = all(np.isfinite(out.astype(np.float64)).all() for out in expected if is_float(out.dtype))
-    # What overflows or vanishes does not in the terms of other sums and products, nor in f64.
+    # Reordered sums and products, or f64, may not overflow or underflow as the original does.
     extreme = any(_holds_extreme_numbers(array) for array in inputs)
     for number in rng.permutation(len(pipelines()))[:6]:
         pipeline, exact = pipelines()[number]
@@ -72,7 +72,7 @@ def run_case(seed: int) -> None:
 
 
 def _holds_extreme_numbers(array: Array) -> bool:
-    """Whether there is a finite number whose square is infinite, or 0 where the number is not."""
+    """Whether there is a finite number whose square is infinite, or a nonzero number whose square is 0."""
     if not is_float(array.dtype):
         return False
     with np.errstate(all="ignore"):
@@ -81,7 +81,7 @@ def _holds_extreme_numbers(array: Array) -> bool:
 
 
 def drawn(rng: np.random.Generator, name: str) -> ModuleOp | None:
-    """A use of the operator with neighbours; `None` where none of the draws means something."""
+    """A use of the operator with neighbours; `None` if no draw is valid."""
     for _ in range(TRIES):
         module = random_instance(rng, name)
         if module is not None and surround(rng, module) and is_small(module):
@@ -92,7 +92,7 @@ def drawn(rng: np.random.Generator, name: str) -> ModuleOp | None:
 def check(
     name: str, module: ModuleOp, inputs: Sequence[Array], expected: Sequence[Array], pipeline: str, exact: bool
 ) -> None:
-    """The results behind `pipeline` against `expected`; raises `Finding`."""
+    """Compares the results after `pipeline` with `expected`; raises `Finding`."""
     files = {**module_files(module), "passes.txt": pipeline.encode()}
     try:
         changed = apply(module, pipeline)
@@ -115,7 +115,7 @@ def check(
 
 
 def check_failure(name: str, module: ModuleOp, inputs: Sequence[Array], expected: str, pipeline: str) -> None:
-    """What fails with these inputs fails behind the pipeline too: every op is needed; raises `Finding`."""
+    """Checks that a program that fails on these inputs also fails after the pipeline; raises `Finding`."""
     if pipeline == ZERO_TIMES_ANYTHING:
         return
     files = {**module_files(module), "passes.txt": pipeline.encode()}
@@ -128,7 +128,7 @@ def check_failure(name: str, module: ModuleOp, inputs: Sequence[Array], expected
 
 
 def surround(rng: np.random.Generator, module: ModuleOp) -> bool:
-    """Put neighbours around the op of `@main`, and constants for some operands; whether the types allow them."""
+    """Inserts neighbours of the op in `@main`, and constants for some operands; returns whether the types are valid."""
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     block = function.body.block
     end = block.last_op
@@ -147,7 +147,7 @@ def surround(rng: np.random.Generator, module: ModuleOp) -> bool:
 
 
 def _put_between(value: SSAValue, made: Sequence[Operation], place: Operation | None) -> None:
-    """Insert the ops that make another value of `value` before `place`, and let what uses it from there use that."""
+    """Inserts `made`, which transforms `value`, before `place`; later uses of `value` use the result."""
     if place is None or place.parent is None or not made:
         return
     behind = [use for use in value.uses if use.operation not in made and not use.operation.is_before_in_block(place)]
@@ -157,7 +157,7 @@ def _put_between(value: SSAValue, made: Sequence[Operation], place: Operation | 
 
 
 def _fix_operands(rng: np.random.Generator, function: FuncOp) -> None:
-    """Make constants of some parameters behind the first, of known extents."""
+    """Replaces some parameters after the first, with static extents, by constants."""
     block = function.body.block
     for argument in reversed(block.args[1:]):
         type = argument.type

@@ -1,10 +1,10 @@
-"""Random uses of any Relay operator: the example of its documentation with other extents, element types and properties.
+"""Random uses of any Relay operator: its documented example with other extents, element types and properties.
 
-    module = random_instance(rng, "nn.conv2d")        # `@main` with the op; None where the draw means nothing
+    module = random_instance(rng, "nn.conv2d")        # `@main` with the op; None if the draw is invalid
 
-The example says which operands the op takes, how their extents hang together and which properties are set, so that an
-operator is known the day it is registered. Extents that are equal in the example mostly stay equal. What the type
-inference refuses means nothing; it must refuse with an error of the project's own.
+The example determines the operands of the op, the relations of their extents and the properties that are set, so each
+new operator is covered as soon as it is registered. Equal extents of the example mostly stay equal. A draw that type
+inference rejects is invalid; the rejection must be an `XRelayError`.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ DTYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 MOST_ELEMENTS = 20_000
-"""Elements of the largest tensor of an instance that is run."""
+"""The maximum size in elements of a tensor in an instance that runs."""
 
 
 def random_instance(rng: np.random.Generator, name: str) -> ModuleOp | None:
-    """`@main` with a random use of the op of this name; `None` where the draw means nothing."""
+    """Returns `@main` with a random use of the op of this name; `None` if the draw is invalid."""
     module = example_module(relay_ops()[name])
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     if not all(isinstance(type, TensorType) for type in function.function_type.inputs):
@@ -81,14 +81,14 @@ def random_instance(rng: np.random.Generator, name: str) -> ModuleOp | None:
 
 
 def is_small(module: ModuleOp) -> bool:
-    """True where no tensor of known extents has more than `MOST_ELEMENTS`; extents of 0 do not make it small."""
+    """Whether each tensor has at most `MOST_ELEMENTS`, with dynamic extents ignored and extents of 0 counted as 1."""
     types = [type for op in module.walk() for result in op.results for type in _tensors(result.type)]
     extents = [[max(extent, 1) for extent in shape_of(type) if isinstance(extent, int)] for type in types]
     return all(np.prod(known, dtype=np.float64) <= MOST_ELEMENTS for known in extents)
 
 
 def random_arguments(rng: np.random.Generator, module: ModuleOp, domains: Sequence[str]) -> list[Array]:
-    """Inputs of `@main`, each in a domain of `domains`; a named extent has one random size."""
+    """Returns inputs of `@main`, each from one of `domains`; a named extent has one random size."""
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     sizes: dict[str, int] = {}
     arrays: list[Array] = []
@@ -111,7 +111,7 @@ def _tensors(type: Attribute) -> list[Attribute]:
 
 
 def _other_parameters(rng: np.random.Generator, function: FuncOp) -> dict[SSAValue, Attribute]:
-    """Other types for the parameters: other extents, some of them names, and elements; equal ones are mostly alike."""
+    """Other parameter types: other extents, some of them named, and other elements; equal extents mostly stay equal."""
     extents: dict[Dim, Dim] = {}
     elements: dict[Attribute, Attribute] = {}
     types: dict[SSAValue, Attribute] = {}
@@ -139,12 +139,12 @@ def _other_element(rng: np.random.Generator, element: Attribute) -> Attribute:
 
 
 def _prepares(op: RelayOp, name: str) -> bool:
-    """Whether the op of this name gets a result of `op`: it may demand what is in the example, as ascending rows."""
+    """Whether `op` computes an operand of the op of this name: its properties may matter, as for ascending rows."""
     return any(use.operation.name == f"relay.{name}" for result in op.results for use in result.uses)
 
 
 def _change_properties(rng: np.random.Generator, op: RelayOp) -> None:
-    """Give some properties other values of their kind, and optional ones a value or none."""
+    """Changes some properties to other values of their kind, and sets or removes optional ones."""
     definitions = op.get_irdl_definition().properties
     for name, definition in definitions.items():
         if rng.random() > 0.3:
@@ -161,7 +161,7 @@ def _change_properties(rng: np.random.Generator, op: RelayOp) -> None:
 
 
 def _fits(definition: PropertyDef, value: Attribute) -> bool:
-    """Whether a property may have this value: the size of a shape is an integer, whatever else is asked for."""
+    """Whether a property may have this value; some dtypes must be integers, for example."""
     try:
         definition.constr.verify(value, VerificationContext())
     except VerifyException:
@@ -170,7 +170,7 @@ def _fits(definition: PropertyDef, value: Attribute) -> bool:
 
 
 def _other_value(rng: np.random.Generator, op: Operation, name: str, old: Attribute) -> Attribute:
-    """Another value of the kind of `old`."""
+    """Returns another value of the kind of `old`."""
     if isinstance(old, IntegerAttr):
         kind = old.type
         assert isinstance(kind, IntegerType)
@@ -198,5 +198,5 @@ def _number(rng: np.random.Generator) -> int:
 
 @cache
 def _words(op: type[Operation]) -> tuple[str, ...]:
-    """What the documentation of an op puts in quotes or backticks: the values of its texts are among it."""
+    """The quoted words in the documentation of an op, which include the values of its string properties."""
     return tuple(sorted(set(re.findall(r"[\"'`](\w+)[\"'`]", op.__doc__ or "")))) or ("",)

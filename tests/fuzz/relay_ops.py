@@ -1,4 +1,4 @@
-"""Random uses of every Relay operator: native code against the interpreter, known and open extents."""
+"""Random uses of every Relay operator: compares native code with the interpreter, with static and dynamic extents."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from xrelay.errors import ExecutionError, InterpreterError, LoweringError
 from xrelay.interpreters.relay import run_relay
 
 TRIES = 20
-"""How many uses of the op are drawn at most, until one means something."""
+"""The maximum number of draws until a use of the op is valid."""
 
 LARGEST = 1 << 22
-"""How many elements results may have: sizes that inputs say, as repetitions are, may be any."""
+"""The maximum size of results in elements: sizes that depend on inputs, such as repetitions, are unbounded."""
 
 ORDERED = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST, OpPatternKind.INJECTIVE, OpPatternKind.TUPLE)
-"""The patterns of ops of which an element takes single elements, in one order: with them values may be anything."""
+"""The patterns of ops whose elements depend on single elements, in a fixed order: inputs may have any values."""
 
 
 def run_case(seed: int) -> None:
-    """One use of one operator."""
+    """Runs one use of one operator."""
     rng = np.random.default_rng(seed)
     names = sorted(relay_ops())
     name = names[int(rng.integers(len(names)))]
@@ -44,7 +44,7 @@ def run_case(seed: int) -> None:
 
 
 def run_op(rng: np.random.Generator, name: str) -> bool:
-    """One use of the operator of this name; whether it has native code, and results that agree."""
+    """Runs one use of the operator of this name; returns whether native code exists and agrees."""
     for _ in range(TRIES):
         module = random_instance(rng, name)
         if module is not None and is_small(module):
@@ -53,9 +53,9 @@ def run_op(rng: np.random.Generator, name: str) -> bool:
 
 
 def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
-    """Native code for a random CPU and level against the interpreter; raises `Finding`.
+    """Compares native code for a random CPU and level with the interpreter; raises `Finding`.
 
-    False where there is nothing to compare: the op has no native code, or both fail where they run.
+    Returns False if there is nothing to compare: the op has no native code, or both fail at run time.
     """
     inputs = random_arguments(rng, module, argument_domains(rng, module))
     expected = interpreted(module, inputs)
@@ -84,7 +84,7 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
 
 
 def interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:
-    """The results, or why there are none."""
+    """The results, or the message of the error."""
     try:
         return [np.asarray(out) for out in run_relay(module, list(inputs))]
     except InterpreterError as error:
@@ -105,20 +105,20 @@ def rounded_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array
 
 
 def argument_domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
-    """From where inputs are drawn: sums in another order leave open what becomes of infinities and of great numbers."""
+    """The domains of inputs: reordered sums have unspecified results for infinities and large numbers."""
     ops = [op for op in module.walk() if isinstance(op, RelayOp)]
-    # An infinity times a weight of 0 is NaN, unless nobody multiplies by what is known to be 0.
+    # An infinity times a weight of 0 is NaN, unless a known 0 is skipped.
     exact = all(op.fusion_pattern in ORDERED and not isinstance(op, ResizingOp) for op in ops)
     kinds = ("any", "nonzero") if exact else ("finite",)
     drawn = (("small", "whole 0 3", "positive"), kinds, (*kinds, "small"))[int(rng.integers(3))]
-    # What a float becomes that the integers lack is up to the machine.
+    # The result of a float outside the integer range is machine-dependent.
     converted = {kind for op in ops if (kind := _integers_from_floats(op))}
     held = ("whole 0 3", "positive") if "u" in converted else ("small", "finite")
     return held if converted else drawn
 
 
 def _integers_from_floats(op: RelayOp) -> str:
-    """The kind of the integers that the op converts floats to, "i" or "u"; empty where it does no such thing."""
+    """The kind of the integers to which the op converts floats, "i" or "u"; empty without such a conversion."""
     converts = isinstance(op, (CastOp, CastLikeOp)) or {"dtype", "out_dtype"} & op.properties.keys()
     types = [*op.operand_types[:1], *op.result_types]
     if not converts or len(types) < 2 or not all(isinstance(type, TensorType) for type in types):

@@ -1,11 +1,11 @@
-"""The interpreter with results that are rounded otherwise: how far rounding alone may move what a program gives.
+"""The interpreter with other roundings: the effect of rounding alone on a program's results.
 
     moved = run_rounded(module, inputs, k)        # the k-th way to round
 
-Composite ops are their parts, since it is these that native code rounds: `1 + erf(x)` keeps few digits near -1. Every
-float that an op computes is moved by a unit in the last place at most, and a zero, which may be what is left of a
-difference of either sign, gets a sign by chance. What only moves values, as a concatenation or a maximum does, is
-exact: elements that stand in an operand, in either sign, stay.
+Composite ops are expanded, since native code rounds their parts: `1 + erf(x)` keeps few digits near -1. Every float
+that an op computes is moved by at most a unit in the last place. A zero, which may be a difference of either sign, gets
+a random sign. Ops that only move values, such as a concatenation or a maximum, are exact: elements that occur in an
+operand, with either sign, are unchanged.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from xrelay.passes.graph.composites import expand_composites
 EXACT = (CeilOp, FloorOp, RoundOp, SignOp, TruncOp)
 MOVES = (OpPatternKind.INJECTIVE, OpPatternKind.TUPLE)
 IN_PLACE = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
-"""The patterns of ops of which an element is computed from the elements in its place."""
+"""The patterns of ops whose elements are computed from the operands' elements at the same position."""
 
 
 def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array]:
-    """The results of `@main` where every result on the way is rounded in another way; `InterpreterError` as ever."""
+    """Returns the results of `@main` with another rounding of each intermediate result."""
     rng, parts = np.random.default_rng(k), module.clone()
     expand_composites(parts, *Expansion)
 
@@ -49,10 +49,11 @@ def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array
 
 
 def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any], *, in_place: bool = False) -> Any:
-    """`value` with its floats moved by a unit in the last place at most, without those that stand in an operand.
+    """Moves the floats of `value` by at most a unit in the last place, except elements that occur in operands.
 
-    With `in_place` these are looked for in their own place. Halves are so few that most stand somewhere: elsewhere they
-    are exact where all stand in operands, as what is sorted does. Zeros get a sign by chance wherever they come from.
+    With `in_place` only the same position of an operand counts. As there are few half-precision values, most of them
+    occur somewhere: without `in_place` a half-precision result is exact only if all its elements occur in operands, as
+    those of a sort do. Zeros get a random sign in any case.
     """
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray) and operand.dtype != np.bool_]
     if type(value) is tuple:

@@ -1,4 +1,4 @@
-"""Damaged .xrelay files: refused in one line of the project's own, or results that are bit-equal."""
+"""Damaged .xrelay files: an error of one line, or bit-equal results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def saved_model() -> tuple[bytes, list[bytes]]:
 
 
 def run_case(seed: int) -> None:
-    """The saved model, damaged in several ways."""
+    """Checks the saved model, damaged in several ways."""
     data, expected = saved_model()
     rng = random.Random(seed)
     for _ in range(10):
@@ -42,7 +42,7 @@ def run_case(seed: int) -> None:
 
 
 def check(data: bytes, expected: list[bytes]) -> None:
-    """Load and run `data`; raises `Finding`."""
+    """Loads and runs `data`; raises `Finding`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.xrelay"
         path.write_bytes(data)
@@ -58,7 +58,7 @@ def check(data: bytes, expected: list[bytes]) -> None:
 
 
 def _damaged(data: bytes, rng: random.Random) -> bytes:
-    """Damage anywhere, or in the header alone, where each byte means something."""
+    """Damages any bytes, or a byte of the header, in which each byte matters."""
     kind = rng.randrange(3)
     if kind == 0:
         result = bytearray(data)

@@ -1,6 +1,6 @@
-"""Random chains of ONNX's nodes on sequences: native code against the interpreter, and that against onnxruntime.
+"""Random chains of ONNX's sequence nodes: compares native code and onnxruntime with the interpreter.
 
-Places are inputs, so some lie outside: then all of them fail.
+Positions are inputs, so some are out of range: then all engines fail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TENSORS, PLACES = ("a", "b", "c"), ("i", "j")
 
 
 def run_case(seed: int) -> None:
-    """One chain at two sizes of its inputs."""
+    """Runs one chain at two sizes of its inputs."""
     rng = np.random.default_rng(seed)
     model = random_chain(rng)
     try:
@@ -35,8 +35,8 @@ def run_case(seed: int) -> None:
         found, expected = outcomes(module, compiled, inputs)
         if problem := difference(found, expected):
             raise Finding("native code departs from the interpreter", problem, files(model, inputs))
-        # onnx's own reference inserts at places that are out of range, and into the sequence that it was given;
-        # onnxruntime joins values of different extents where they are put side by side or have no rows.
+        # onnx's own reference inserts at positions that are out of range, and modifies its input sequence; onnxruntime
+        # concatenates values of different extents along the axis, or without rows.
         joins = model.graph.node[-1].op_type == "ConcatFromSequence"
         wanted = None if isinstance(expected, str) and joins else onnxruntime_outputs(model, inputs)
         if wanted is not None and (problem := difference(expected, wanted)):
@@ -44,7 +44,7 @@ def run_case(seed: int) -> None:
 
 
 def random_chain(rng: np.random.Generator) -> onnx.ModelProto:
-    """A sequence that is made, changed up to four times, and read; its rows may differ in number."""
+    """A sequence that is made, changed up to four times, and read; the number of rows may vary."""
     nodes = [_first(rng)]
     for number in range(int(rng.integers(5))):
         nodes.append(_change(rng, nodes[-1].output[0], f"s{number}"))
@@ -64,7 +64,7 @@ def random_chain(rng: np.random.Generator) -> onnx.ModelProto:
 
 
 def random_inputs(rng: np.random.Generator) -> dict[str, Array]:
-    """Rows of any number from none on, and places before, in and behind short sequences."""
+    """Tensors with 0 or more rows, and positions before, within and after short sequences."""
     same = int(rng.integers(4)) if rng.random() < 0.5 else None
     tensors = {name: rng.integers(-9, 9, (int(rng.integers(4)) if same is None else same, 2)) for name in TENSORS}
     places = {name: np.array(rng.integers(-3, 4)) for name in PLACES}
@@ -93,7 +93,7 @@ def _change(rng: np.random.Generator, given: str, result: str) -> NodeProto:
 
 
 def difference(found: object, expected: object) -> str:
-    """How two lists of values, or reasons why there are none, differ; empty where they do not."""
+    """Describes how two lists of values, or error messages, differ; empty if they agree."""
     if isinstance(found, str) or isinstance(expected, str):
         both = isinstance(found, str) and isinstance(expected, str)
         return "" if both else f"{found} is not {expected}"

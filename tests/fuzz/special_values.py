@@ -1,4 +1,4 @@
-"""Random arrays with the values that arithmetic goes wrong on."""
+"""Random arrays with the values on which arithmetic fails most often."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Array: TypeAlias = NDArray[Any]
 DOMAINS = ("any", "nonzero", "moderate", "small", "positive", "finite")
 """The sets from which values are drawn.
 
-- `any`: anywhere; `nonzero`: not at 0.
-- `moderate`: not at the greatest numbers, whose sums overflow in some orders and not in others.
-- `small`: whole between -4 and 4; `positive`: above 0.1; `finite`: within ±100. These hold no infinities and no NaN.
-- `whole LOW HIGH`: whole numbers from LOW up to, not with, HIGH, such as indices.
+- `any`: any value; `nonzero`: any but 0.
+- `moderate`: without the largest numbers, whose sums overflow in some orders only.
+- `small`: integers from -4 to 4; `positive`: above 0.1; `finite`: within ±100. These exclude infinities and NaN.
+- `whole LOW HIGH`: integers from LOW to HIGH, exclusive, such as indices.
 """
 
 
 def is_float(dtype: np.dtype) -> bool:
-    """Returns whether the dtype is a float; ml_dtypes' bfloat16 is of no kind that numpy knows."""
+    """Whether the dtype is a float; numpy has no kind for ml_dtypes' bfloat16."""
     return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
 
 
 def random_array(
     rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype, domain: str = "any", *, special: bool = True
 ) -> Array:
-    """An array of the shape and dtype whose values lie in the domain."""
+    """Returns an array of the shape and dtype with values in the domain."""
     if dtype == np.bool_:
         return np.asarray(rng.random(shape) < 0.5)
     if domain.startswith("whole "):

@@ -1,4 +1,4 @@
-"""A limit on the time that a piece of a campaign may take."""
+"""A time limit for a part of a campaign."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def time_limit(seconds: int, error: Exception) -> Generator[None]:
-    """Raise `error` in what runs for more than `seconds`, in the main thread."""
+    """Raises `error` in the main thread if the context runs for more than `seconds`."""
 
     def ring(_signal: int, _frame: object) -> None:
         raise error

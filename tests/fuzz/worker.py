@@ -19,27 +19,27 @@ from fuzz.campaigns import CAMPAIGNS
 from fuzz.finding import Finding
 
 MEMORY = 10 << 30
-"""Bytes of address space of a worker: an allocation beyond is a `MemoryError`, and so a finding."""
+"""The limit of a worker's address space in bytes: an allocation beyond it is a `MemoryError`, and so a finding."""
 
 
 def answer(name: str, seed: int) -> dict[str, object]:
-    """Run one case."""
+    """Runs one case."""
     try:
         CAMPAIGNS[name].run(seed)
     except Finding as finding:
         files = {file: b64encode(data).decode() for file, data in finding.files.items()}
         return {"finding": str(finding), "files": files, "trace": ""}
-    except Exception as error:  # whatever escapes is what the campaign looks for
+    except Exception as error:  # any other exception is a finding
         return {"finding": f"{type(error).__name__}: {error}", "files": {}, "trace": traceback.format_exc()}
     return {"finding": None}
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serves until standard input ends."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # Libraries print to standard output at will; the answers go to a copy of it.
+    # Libraries may print to standard output, so answers go to a copy of it.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:

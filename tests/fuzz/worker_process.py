@@ -1,4 +1,4 @@
-"""A worker seen from outside: gives it cases, and tells a crash or a hang from an answer."""
+"""The controller of a worker: sends it cases, and distinguishes a crash or a hang from an answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import psutil
 
 TESTS = Path(__file__).resolve().parents[1]
 PATIENCE = 5
-"""How many times its limit a case may take that computes for less: on a machine with other work it waits."""
+"""A case's elapsed time may be this many times its limit if its processor time is less: the machine may be busy."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: `finding` is empty where all is well."""
+    """The outcome of a case: `finding` is empty if it passes."""
 
     finding: str = ""
     trace: str = ""
@@ -29,15 +29,15 @@ class Outcome:
 
 
 class WorkerProcess:
-    """Starts `fuzz.worker` when the first case comes, and anew after a crash or a hang."""
+    """Starts `fuzz.worker` for the first case, and again after a crash or a hang."""
 
     def __init__(self, folder: Path):
-        """A worker that writes what it says to a file in `folder`."""
+        """A worker that logs its standard error to a file in `folder`."""
         self._process: subprocess.Popen[str] | None = None
         self._log = folder / f"worker-{id(self)}.log"
 
     def run(self, campaign: str, seed: int, limit: float) -> Outcome:
-        """One case, which may compute for `limit` seconds; see `kill_when_hung`."""
+        """Runs one case, which may compute for `limit` seconds; see `kill_when_hung`."""
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -63,14 +63,14 @@ class WorkerProcess:
         return Outcome(f"crash: the process ended by {name}", self._last_words())
 
     def close(self) -> None:
-        """End the worker."""
+        """Kills the worker."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def _start(self) -> subprocess.Popen[str]:
-        # The file is the worker's from here on: what it said last is read when it has ended.
+        # The worker keeps the file open: its last output is read after it has ended.
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "fuzz.worker"],
@@ -96,7 +96,7 @@ def _outcome(answer: dict[str, object]) -> Outcome:
 def kill_when_hung(
     process: subprocess.Popen[str], limit: float, answered: threading.Event, hung: threading.Event
 ) -> None:
-    """End a worker that has computed for `limit` seconds, or waited `PATIENCE` times as long, without an answer."""
+    """Kills a worker that has computed for `limit` seconds, or waited `PATIENCE` times as long, without an answer."""
     start, before = time.monotonic(), _seconds_computed(process.pid)
     while not answered.wait(limit / 10):
         elapsed = time.monotonic() - start
@@ -108,7 +108,7 @@ def kill_when_hung(
 
 
 def _seconds_computed(pid: int) -> float:
-    """The processor time of a process; 0 for one that has ended."""
+    """The processor time of a process; 0 if it has ended."""
     try:
         times = psutil.Process(pid).cpu_times()
     except psutil.NoSuchProcess:
