@@ -1,4 +1,4 @@
-"""The kernels of `loop_kernels` with extents that are values, made from the texts with numbers."""
+"""The kernels of `loop_kernels` with dynamic extents, derived from their static texts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _BUFFER = re.compile(r"memref<((?:\d+x)+)")
 
 @dataclass(frozen=True)
 class DynamicKernel:
-    """A kernel whose numbers in `names` are `index` arguments of these names.
+    """A kernel whose numbers in `names` are replaced by `index` arguments of these names.
 
-    `sizes` gives them from one or two chosen numbers.
+    `sizes` computes all extents from one or two chosen ones.
     """
 
     static: KernelText
     names: Mapping[int, str]
     relations: Mapping[str, tuple[str, int, int]]
-    """Names that follow from others: `p = h * 1 + 2` is `"p": ("h", 1, 2)`."""
+    """Names computed from others: `p = h * 1 + 2` is `"p": ("h", 1, 2)`."""
 
     edits: Sequence[tuple[str, str]] = ()
 
@@ -58,7 +58,7 @@ class DynamicKernel:
         return _BUFFER.sub(self._open, f"{head}attributes{body}")
 
     def sizes(self, *chosen: int) -> dict[str, int]:
-        """The extents, `chosen` for those that follow from no other."""
+        """The extents, from values of the names that do not depend on others."""
         free = [name for name in self.names.values() if name not in self.relations]
         found = dict(zip(free, chosen, strict=True))
         for name, (of, factor, plus) in self.relations.items():
@@ -86,7 +86,7 @@ class DynamicKernel:
 
 
 def arguments_for(kernel: func.FuncOp, sizes: Sequence[int], seed: int = 3) -> list[NDArray[np.generic] | int]:
-    """Small whole numbers, whose sums are exact, outputs that nothing computes, and the extents."""
+    """Small integers, whose sums are exact; outputs with values that no kernel computes; and the extents."""
     generator, names = np.random.default_rng(seed), index_arguments(kernel)
     known = dict(zip(names, sizes, strict=True))
     arrays: list[NDArray[np.generic] | int] = []

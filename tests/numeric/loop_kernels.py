@@ -1,4 +1,4 @@
-"""Kernels at the loop level for the numeric tests, unscheduled, with the arguments to run them on."""
+"""Unscheduled kernels at the loop level for the numeric tests, and arguments for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.dialects.loop import LOOP
 
 @dataclass(frozen=True)
 class KernelText:
-    """A kernel and the loops and blocks that primitives may name at first."""
+    """A kernel and the initial names of its loops and blocks, for primitives."""
 
     name: str
     text: str
@@ -37,7 +37,7 @@ def kernel_of(module: ModuleOp) -> func.FuncOp:
 
 
 def arguments_for(kernel: func.FuncOp, seed: int) -> list[NDArray[np.float32]]:
-    """Small whole numbers: sums are exact, so every legal order gives the same bits."""
+    """Small integers: sums are exact, so every legal order yields the same bits."""
     generator = np.random.default_rng(seed)
     shapes = [SSAValue.get(arg, type=MemRefType).type.get_shape() for arg in kernel.body.block.args]
     arrays = [generator.integers(-4, 5, shape).astype(np.float32) for shape in shapes[:-1]]

@@ -1,4 +1,4 @@
-"""Kernels with named dimensions, as relay text, and the sizes at which they are tried."""
+"""Kernels with named dimensions, as relay text, and the sizes at which they are tested."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ COMMON: Sequence[int] = (5, 1, 0)
 
 @dataclass(frozen=True)
 class NamedKernel:
-    """`arguments` and `body` of a function; the last value that the body defines is the result.
+    """The `arguments` and `body` of a function, whose result is the last value that the body defines.
 
-    `sizes` are combinations of sizes; none means that each name takes each of the common ones.
+    `sizes` are combinations of sizes; if empty, each name takes each of the common sizes.
     """
 
     name: str
@@ -34,10 +34,10 @@ class NamedKernel:
     body: str
     sizes: Sequence[Sizes] = ()
     highest: int = 3
-    """Integers of inputs lie in [0, highest)."""
+    """Integer inputs are in [0, highest)."""
 
     def relay(self) -> ModuleOp:
-        """The program as `@main`, with its types."""
+        """The typed program as `@main`."""
         *lines, last = self.body.strip().splitlines()
         text = "\n".join([*lines, last, f"func.return {last.split('=')[0].strip()} : !relay.incomplete"])
         module = parse_module(
@@ -58,7 +58,7 @@ class NamedKernel:
         return module
 
     def tried(self) -> list[Sizes]:
-        """The sizes at which the kernel is tried."""
+        """The sizes at which the kernel is tested."""
         if self.sizes:
             return list(self.sizes)
         (function,) = self.relay().ops
@@ -93,7 +93,7 @@ def tensor(*dims: int | str, dtype: str = "f32") -> str:
 
 
 def op(name: str, operands: str, types: Sequence[str], attributes: str = "") -> str:
-    """The text of one op with an unknown result type."""
+    """The text of an op with an unknown result type."""
     return f"%r = relay.{name}({operands}) {attributes} : ({', '.join(types)}) -> !relay.incomplete"
 
 
@@ -112,7 +112,7 @@ def simple(
 
 
 ENOUGH: Sequence[Sizes] = ({"n": 3, "m": 2, "k": 4}, {"n": 7, "m": 1, "k": 1}, {"n": 4, "m": 0, "k": 3})
-"""Sizes with more than two rows to point into."""
+"""Sizes such that the indices are less than the number of rows."""
 
 N8, NM = tensor("n", 8), tensor("n", "m")
 IMAGE = tensor("n", 3, "h", "w")

@@ -1,4 +1,4 @@
-"""Kernels of the loop level as text, each with what it computes said in numpy."""
+"""Kernels of the loop level as text, each with its definition in numpy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ func.func @k(%X: memref<{extent}xf32>, %Y: memref<{extent}xf32>) attributes {{lo
 
 
 def matmul(tail: str, rows: int, columns: int, depth: int, local: bool) -> Case:
-    """`C = A B` with a 4x16 tile, extents that tiles do not divide, the reduction split by 8."""
+    """`C = A B` with a 4x16 tile, extents that tiles do not divide, and the reduction split by 8."""
     space = ', "local"' if local else ""
     target = f"memref<4x16xf32{space}>" if local else f"memref<{rows}x{columns}xf32>"
     place = "%r - %io * 4, %c - %jo * 16" if local else "%r, %c"

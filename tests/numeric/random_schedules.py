@@ -1,4 +1,4 @@
-"""Random schedules from seeds, of primitives that have a fair chance to be legal."""
+"""Seeded random schedules of primitives that are often legal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TRIES = 40
 
 
 def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
-    """A primitive on loops and blocks that the kernel has."""
+    """A primitive on loops and blocks of the kernel."""
     loops, blocks = loops_of(kernel), sorted(blocks_of(kernel))
     loop, other = random.choice(sorted(loops)), random.choice(sorted(loops))
     factor, tail = random.randint(1, 5), random.choice(list(Tail))
@@ -60,7 +60,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
 
 
 def random_schedule(kernel: func.FuncOp, random: Random) -> Schedule:
-    """The kernel with two to nine primitives applied; every refusal leaves it as it was and names its primitive."""
+    """Applies two to nine primitives; checks that an illegal primitive leaves the kernel unchanged and is named."""
     schedule = Schedule(kernel)
     wanted = random.randint(2, 9)
     for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""Pools whose result's extents are given: native code and interpreter against windows that are written out."""
+"""Adaptive pools: native code and the interpreter against explicit windows in numpy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANDOM = np.random.default_rng(7)
 
 
 def wanted(kind: str, data: Array, counts: tuple[int, ...]) -> Array:
-    """The definition, in double precision, of data in a channels-first layout."""
+    """The definition in double precision, for data in a channels-first layout."""
     result = np.empty((*data.shape[:2], *counts))
     for place in product(*map(range, counts)):
         rows = zip(place, data.shape[2:], counts, strict=True)
@@ -34,7 +34,7 @@ def wanted(kind: str, data: Array, counts: tuple[int, ...]) -> Array:
 
 
 def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """What an op gives; native code at `OPT_LEVELS` agrees."""
+    """Returns the op's result; checks that native code at `OPT_LEVELS` agrees."""
     x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
     module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
     (expected,) = run_relay(module, [data])

@@ -1,4 +1,4 @@
-"""`relay.arange` against Python's ranges and numpy's, by interpreter and native code."""
+"""`relay.arange` in the interpreter and native code, against Python's and numpy's ranges."""
 
 from __future__ import annotations
 

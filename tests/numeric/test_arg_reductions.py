@@ -1,4 +1,4 @@
-"""Argmax, argmin, variance, all, any, cumsum and cumprod: native code, the levels between and numpy agree."""
+"""Argmax, argmin, variance, all, any, cumsum and cumprod: native code, the intermediate levels and numpy agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int64", "bool")
 
 
 def check(case: OpCase, inputs: list[Array], expected: Array, rtol: float = 0) -> None:
-    """The interpreter and native code give `expected`; the levels between what the interpreter gives."""
+    """Checks the interpreter and native code against `expected`, and the other levels against the interpreter."""
     module = graph_of(case)
     found = {"interpreter": outputs(module, inputs)[0]}
     found["native"] = xrelay.compile(module.clone(), cache=False).run(inputs)[0]
@@ -31,7 +31,7 @@ def check(case: OpCase, inputs: list[Array], expected: Array, rtol: float = 0) -
 
 
 def ties(shape: tuple[int, ...], dtype: str, nans: float = 0.0) -> Array:
-    """Few different values; some that are not numbers."""
+    """Few distinct values, some of them NaN."""
     rng = np.random.default_rng(1)
     data = rng.integers(0, 2 if dtype == "bool" else 4, shape).astype(dtype)
     if nans:
@@ -40,7 +40,7 @@ def ties(shape: tuple[int, ...], dtype: str, nans: float = 0.0) -> Array:
 
 
 def chosen(data: Array, largest: bool, axis: tuple[int, ...], last: bool) -> Array:
-    """The number of the first or last extreme over some axes, as i32."""
+    """The index of the first or last extreme over some axes, as i32."""
     kept = [each for each in range(data.ndim) if each not in axis]
     count = prod(data.shape[each] for each in axis)
     rows = data.transpose([*kept, *axis]).reshape([*(data.shape[each] for each in kept), count])

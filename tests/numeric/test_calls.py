@@ -1,4 +1,4 @@
-"""Calls of functions with named dimensions: interpreted, inlined, specialised and native, all the same."""
+"""Calls of functions with named dimensions agree if interpreted, inlined, specialised and native."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def typed(text: str) -> ModuleOp:
 
 
 def calls_in_main(module: ModuleOp) -> int:
-    """How many `relay.call` are in @main."""
+    """The number of `relay.call` ops in @main."""
     main = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
     return sum(isinstance(op, NamedCallOp) for op in main.walk())
 
@@ -312,7 +312,7 @@ def ramp(extent: int) -> Array:
 
 
 def check_native(text: str, cases: list[list[Array]]) -> None:
-    """Native code in which functions stay functions gives what the interpreter does."""
+    """Compares native code without inlining with the interpreter."""
     module = typed(text)
     with xrelay.transform.PassContext(disabled_pass=["relay-inline"]):
         model = xrelay.compile(module, opt_level=1, cache=False, threads=1)
@@ -352,7 +352,7 @@ def test_calls_with_names_are_the_same_at_all_levels() -> None:
     check_levels(typed(SUMMED), [np.array(2), ramp(3)])
 
 
-# One branch cannot be right at the extents of the only call, whatever is called there.
+# One branch is invalid at the extents of the only call, whatever the callee.
 WRONG_BRANCH = """
 !a = tensor<?xf32, #relay.dims<p>>
 !b = tensor<?xf32, #relay.dims<q>>

@@ -1,4 +1,4 @@
-"""Closures that loops carry, branches choose, functions get and give: natively and by the interpreter the same."""
+"""Closures as carried values, branch results, arguments and results: native code agrees with the interpreter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES = """
 !g = (!t) -> ((!t) -> !t)
 """
 
-# Each iteration wraps the closure that it got: a chain as long as the run says.
+# Each iteration wraps the closure of the one before: the length of the chain is known only at run time.
 CHAIN = """
 func.func SYMBOL(%x: !t, %n: !n) -> !t {
   %f = relay.fn(%a : !t) -> !t {
@@ -176,7 +176,7 @@ func.func @main(%x: !t, %n: !n) -> (!t, !t, !t, !t, !t) {
 X = np.array([1.0, -0.5, 0.25], np.float32)
 
 Run: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
-"""The results of a program on inputs."""
+"""Runs a program on inputs."""
 
 
 def program(text: str) -> ModuleOp:
@@ -245,7 +245,7 @@ func.func @main(%x: !m, %k: tensor<i64>) -> ((!a) -> !a) {
 
 
 def test_a_captured_extent_may_be_a_product() -> None:
-    """Of names that other values tell: these are captured too."""
+    """A product of names that other values define: these names are captured too."""
     module = parse_module(full_context(), PRODUCTS, "products.mlir")
     infer_types(module)
     model = xrelay.compile(module, cache=False, threads=1)
@@ -345,7 +345,7 @@ def test_a_model_gives_functions(tmp_path: Path) -> None:
             np.testing.assert_allclose(found[0](y), expected[0](y), rtol=1e-5)
             (inner,), (wanted,) = found[2](y), expected[2](y)
             assert [spec.name for spec in inner.inputs] == ["input0", "input1"]
-            # What it captured is its own: the model's memory is used anew.
+            # The closure owns its captured values: the next run reuses the model's memory.
             model.run([y, np.array(True)])
             for n in (0, 3):
                 np.testing.assert_allclose(inner(y, np.array(n)), wanted(y, np.array(n)), rtol=1e-4)
@@ -365,7 +365,7 @@ def test_functions_are_given_what_they_take() -> None:
 
 
 def test_compiled_models_take_no_functions() -> None:
-    """Whatever they do with them."""
+    """A parameter that is a function is rejected, however it is used."""
     for body in ("%y = relay.invoke %f(%x) : (!t) -> !t", "%y = relay.negative(%x) : (!t) -> !t"):
         text = f"func.func @main(%f: !f, %x: !t) -> !t {{\n{body}\nfunc.return %y : !t\n}}"
         with pytest.raises(LoweringError, match=r"input 'f' of @main is a function, .*: a compiled model takes none"):
@@ -474,7 +474,7 @@ def test_functions_that_are_given_know_their_extents() -> None:
                     call(foreign)
 
 
-# What the closure captures is a tuple in a tuple, whose extents the run makes.
+# The closure captures a nested tuple whose extents are computed at run time.
 IN_TUPLES = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>)
     -> ((tensor<1xi32>) -> !relay.incomplete) {

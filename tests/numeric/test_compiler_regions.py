@@ -1,4 +1,4 @@
-"""Random graphs, cut into regions for two compilers from outside, compute what they computed before."""
+"""Random graphs compute the same after they are partitioned into regions for two external compilers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNARY, BINARY = ("exp", "tanh", "negative"), ("add", "multiply", "maximum", "sub
 
 
 def random_graph(random: Random) -> ModuleOp:
-    """A graph whose ops use what was computed shortly before, so that regions have many ways around each other."""
+    """A graph whose ops use recent values, so that many paths lead around each region."""
     values, lines = ["%x"], list[str]()
     for number in range(random.randrange(6, 30)):
         name = random.choice(UNARY + BINARY)

@@ -1,4 +1,4 @@
-"""Ops that others define: native code and the parts equal the op's own meaning, on values easily got wrong."""
+"""Composite ops: native code and the expansion match the op's definition, also on difficult values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> None:
-    """Native code at `OPT_LEVELS` gives what the interpreter gives."""
+    """Checks that native code at `OPT_LEVELS` agrees with the interpreter."""
     module = relay.Module.from_expr(expr)
     expected = run_relay(module, list(inputs))
     for opt_level in OPT_LEVELS:
@@ -59,7 +59,7 @@ def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> 
 def test_activations_at_special_values(op: str, attributes: dict[str, Any], dtype: str) -> None:
     data = np.array(VALUES).astype(dtype_of(dtype))
     x = relay.var("x", shape=data.shape, dtype=dtype)
-    # Below zero 1 is subtracted from an exponential, so errors are those of numbers of the size of 1.
+    # Below zero, 1 is subtracted from an exponential, so errors are relative to 1.
     check(getattr(relay.nn, op)(x, **attributes), data, rtol=RTOL[dtype], atol=RTOL[dtype] / 8)
 
 
@@ -113,7 +113,7 @@ NORMS: list[tuple[str, tuple[int, ...], int, dict[str, Any]]] = [
 @pytest.mark.parametrize(("op", "shape", "extent", "attributes"), NORMS, ids=lambda each: str(each))
 def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes: dict[str, Any], dtype: str) -> None:
     rng, kind = np.random.default_rng(11), dtype_of(dtype)
-    # A mean far from zero: E[x²] - E[x]² would lose what the variance is made of.
+    # A mean far from zero: E[x²] - E[x]² would lose the digits of the variance.
     data = (20 + 3 * rng.standard_normal(shape)).astype(kind)
     vectors = [rng.standard_normal(extent).astype(kind) for _ in range(1 if op == "rms_norm" else 2)]
     x = relay.var("x", shape=shape, dtype=dtype)
@@ -136,13 +136,13 @@ def test_a_normalisation_means_what_its_formula_says() -> None:
     data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     x, one = relay.var("x", shape=(2, 3, 4)), relay.const(np.ones(4, np.float32))
     (found,) = run_relay(relay.Module.from_expr(relay.nn.layer_norm(x, one, one, epsilon=0.75)), [data])
-    # Of n, n + 1, n + 2, n + 3 the variance is 5/4.
+    # The variance of n, n + 1, n + 2, n + 3 is 5/4.
     np.testing.assert_allclose(found, np.tile((np.arange(4) - 1.5) / np.sqrt(2) + 1, (2, 3, 1)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["instance_norm", "qnn.dense"])
 def test_demands_that_no_part_has_are_checked_where_the_program_runs(name: str) -> None:
-    """The parts would broadcast a single factor, and look at no scale."""
+    """The expansion would broadcast a single factor, and ignores the scale."""
     if name == "qnn.dense":
         x, w = relay.var("x", shape=(2, 4), dtype="int8"), relay.var("w", shape=("n", 4), dtype="int8")
         body = relay.qnn.op.dense(x, w, 0, 0, 0.5, np.ones(3, np.float32))
@@ -160,7 +160,7 @@ def test_demands_that_no_part_has_are_checked_where_the_program_runs(name: str) 
 
 @pytest.mark.parametrize("field", range(3))
 def test_a_batch_norm_demands_what_it_does_whichever_field_is_used(field: int) -> None:
-    """The channels are one, and the vectors as many as the run says; the statistics pass through."""
+    """The channels are static and the vectors dynamic; the statistics are also results."""
     x = relay.var("x", shape=(5, "n", 1))
     vectors = [relay.var(name, shape=("n",)) for name in ("gamma", "beta", "mean", "variance")]
     norm = relay.nn.batch_norm(x, *vectors, axis=2)

@@ -1,4 +1,4 @@
-"""Reductions over axes, and OneHot of a depth, that only the run tells: native code and interpreter against numpy."""
+"""Reductions over axes, and OneHot with a depth, known only at run time: native code and interpreter against numpy."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_axes_that_are_none_of_the_tensor() -> None:
 
 
 def test_an_axis_that_is_named_twice() -> None:
-    """Kept, it is reduced once; without it the result would have another rank."""
+    """With keepdims it is reduced once; without, the result would have another rank."""
     x, axes = np.ones((2, 3, 2), np.float32), np.array([1, -2])
     for run in reduction("ReduceSum", 2, keepdims=1):
         np.testing.assert_array_equal(run([x, axes]), np.full((2, 1, 2), 3))

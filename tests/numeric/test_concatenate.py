@@ -1,4 +1,4 @@
-"""Concatenations and splits of many parts."""
+"""Concatenations and splits with many operands or results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches and loops at every level and in native code: the same values as in the interpreter."""
+"""Branches and loops at every level and in native code compute the same as the interpreter."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BRANCHES = program(
     """,
 )
 
-# Two values change places, one is stacked before it changes, and the condition is carried as well.
+# Two values are swapped, one is stacked before it changes, and the condition is carried as well.
 SWAPPING = program(
     "%c: tensor<i1>, %x: tensor<3x4xf32>",
     "%a, %b, %n, %s, %i",
@@ -99,7 +99,7 @@ NESTED = program(
     """,
 )
 
-# Rows of which only a run tells the strides, stacked where only the run tells how many.
+# Rows whose strides are known only at run time, stacked a dynamic number of times.
 ROWS = program(
     "%n: tensor<i64>, %x: tensor<?x?xf32, #relay.dims<n, m>>",
     "%a, %s",
@@ -115,7 +115,7 @@ ROWS = program(
     """,
 )
 
-# What the body computes has two buffers that take turns; one value is carried twice, one is another's last.
+# The body's results use two alternating buffers; a value is carried twice, and another equals one's last value.
 TURNS = program(
     "%n: tensor<i64>, %g: tensor<i1>, %x: tensor<3x4xf32>",
     "%a, %b, %c, %d",
@@ -141,7 +141,7 @@ TURNS = program(
     """,
 )
 
-# What is carried grows, and is stacked before: of no iteration the stack has no extents of what is carried.
+# The carried value grows, and is stacked before; after no iteration its extents are undefined for the stack.
 GROWING = program(
     "%n: tensor<i64>, %x: tensor<?x4xf32, #relay.dims<h>>",
     "%a, %b",
@@ -186,9 +186,9 @@ def test_native_code_and_every_level_do_as_the_interpreter(name: str) -> None:
 
 
 def test_branches_are_nested_twenty_deep() -> None:
-    """Each level takes another branch at another bit of the input, and computes before and behind the next.
+    """Each level branches on another bit of the input, and computes before and after the next level.
 
-    With all optimisations and rows of open number it stands in test_run_time_models.
+    test_run_time_models tests it with all optimisations and a dynamic number of rows.
     """
     lines: list[str] = []
     ends: list[str] = []
@@ -216,11 +216,11 @@ def test_branches_are_nested_twenty_deep() -> None:
 
 
 def test_branches_share_memory() -> None:
-    """The arena holds what one branch needs, not both."""
+    """The arena has the size of one branch, not of both."""
     size = 1 << 12
 
     def branch(op: str) -> str:
-        """Two kernels: nothing fuses across the wall."""
+        """Two kernels: stop_fusion keeps them apart."""
         return f"""%{op}0 = relay.{op}(%x) : (tensor<{size}xf32>) -> U
           %{op}1 = relay.annotation.stop_fusion(%{op}0) : (U) -> U
           %{op}2 = relay.{op}(%{op}1) : (U) -> U
@@ -298,7 +298,7 @@ def test_the_functions_of_the_seeds(name: str) -> None:
 
 
 def test_a_recursion_is_deeper_than_any_stack() -> None:
-    """n + … + 1, each sum taken on the way back, against its closed form."""
+    """n + … + 1, with each sum after the recursive call, against its closed form."""
     module = parse_module(
         full_context(),
         """func.func @main(%n: tensor<i64>, %k: tensor<i64>) -> tensor<i64> {

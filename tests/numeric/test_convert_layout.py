@@ -1,4 +1,4 @@
-"""Operators on images that `ConvertLayout` brings to other layouts compute what they computed before."""
+"""Image operators compute the same after `ConvertLayout` converts them to other layouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[relay.Expr, list[str]]] = {
     "image.resize3d": (relay.image.resize3d(VOLUME, (2, 3, 4)), ["NDHWC"]),
     "vision.roi_align": (relay.vision.roi_align(X, ROIS, (2, 3), 1.0, 2), ["NHWC", "default"]),
 }
-"""Operator → an expression with it, and the layouts that it is brought to."""
+"""Operator → an expression with it, and the layouts to which it is converted."""
 
 
 @pytest.mark.parametrize("op", CASES)
@@ -77,11 +77,11 @@ FOLLOWERS: dict[str, Callable[[relay.Expr], relay.Expr]] = {
     "group_norm": lambda y: relay.nn.group_norm(y, *vectors(8), num_groups=4),
     "l2_normalize": lambda y: relay.nn.l2_normalize(y, eps=1e-5, axis=[3, 1]),
 }
-"""Ops that follow their data, on images of shape (2, 8, 6, 5)."""
+"""Ops that take the layout of their data, on images of shape (2, 8, 6, 5)."""
 
 
 def vectors(count: int) -> tuple[relay.Expr, relay.Expr]:
-    """A factor and a summand for each of `count` places."""
+    """A factor and a summand for each of `count` elements."""
     rng = np.random.default_rng(count)
     first, second = (relay.const(rng.uniform(0.5, 2, count).astype(np.float32)) for _ in range(2))
     return first, second

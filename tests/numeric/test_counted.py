@@ -1,4 +1,4 @@
-"""Results whose length the data decides: every level, native code and saved models give what there is."""
+"""Results with data-dependent extents agree at every level, in native code and in saved models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(3)
 
 
 def check(case: OpCase, *inputs: Array, native: bool = True) -> list[Array]:
-    """All levels and native code agree; what they give."""
+    """Returns the results; checks that all levels and native code agree."""
     expected = outputs(graph_of(case), list(inputs))
     check_levels(graph_of(case), list(inputs))
     if native:

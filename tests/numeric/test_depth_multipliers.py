@@ -1,4 +1,4 @@
-"""Depthwise convolutions whose weight is channels by filters of each, against windows summed by numpy."""
+"""Depthwise convolutions with several filters per channel, against windows summed by numpy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 RNG = np.random.default_rng(5)
 DATA: Array = RNG.integers(-8, 8, (2, 3, 6, 5)).astype(np.float32)
 WEIGHT: Array = RNG.integers(-8, 8, (3, 2, 3, 2)).astype(np.float32)
-"""Three channels, two filters of each, of three rows and two columns."""
+"""Three channels, with two filters of three rows and two columns each."""
 
 
 def filtered(data: Array, weight: Array) -> Array:

@@ -1,4 +1,4 @@
-"""`vision.regular_non_max_suppression` and `vision.proposal`: at all levels, and against plain searches."""
+"""`vision.regular_non_max_suppression` and `vision.proposal` at all levels, against plain searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def overlap(one: Array, other: Array) -> float:
 
 
 def selected(boxes: Array, scores: Array, candidates: list[int], iou: float, most: int) -> list[int]:
-    """By the definition: of the candidates the best one, and what it does not suppress."""
+    """By the definition: takes the best candidate, drops the ones it suppresses, and repeats."""
     left: list[int] = list(candidates)
     taken: list[int] = []
     while left and len(taken) < most:
@@ -93,7 +93,7 @@ def test_detections_of_sizes_that_the_run_tells() -> None:
 
 
 def regions(dtype: str, iou_loss: bool) -> list[Array]:
-    """Scores, predictions and sizes of two images, of six anchors at 5 by 4 places."""
+    """Scores, predictions and sizes of two images, with six anchors at 5 by 4 positions."""
     moves = RNG.standard_normal((2, 24, 5, 4)) * (6 if iou_loss else 0.3)
     arrays = (RNG.uniform(0, 1, (2, 12, 5, 4)), moves, np.array([[75, 60, 1], [64, 50, 0.5]]))
     return [array.astype(dtype) for array in arrays]
@@ -103,7 +103,7 @@ SCALES, RATIOS = (2.0, 4.0), (0.5, 1.0, 2.0)
 
 
 def boxes_of(arrays: list[Array], image: int, iou_loss: bool) -> tuple[Array, Array]:
-    """The boxes and their scores, place by place, in double."""
+    """The boxes and their scores, position by position, in double precision."""
     scores, moves, info = (array[image].astype(np.float64) for array in arrays)
     height, width, factor = info
     found, values = list[Array](), list[float]()

@@ -1,4 +1,4 @@
-"""Kernels with extents that are values compute the same at every size: scheduled or not, interpreted or native."""
+"""Kernels with dynamic extents compute the same at every size: scheduled or not, interpreted or native."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_meaning_of_a_product():
 @pytest.mark.grid(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_schedules(seed: int):
-    """Whatever primitives are legal, in whatever order, compute the same, before and after blocks are lowered."""
+    """All legal primitives in any order preserve the results, before and after blocks are lowered."""
     random = Random(seed)
     text = DYNAMIC_KERNELS[seed % len(DYNAMIC_KERNELS)]
     plain = kernel_of(parse(text.text))

@@ -1,4 +1,4 @@
-"""The schedules of every family where extents are values: legal, and the same results at every size."""
+"""The schedules of every family are legal for dynamic extents, and yield the same results at every size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TARGET = Target.parse("cpu -mcpu=x86-64-v4 -num-threads=2")
 
 @dataclass(frozen=True)
 class FamilyCase:
-    """An expression whose last kernel is taken with the numbers in `names` as values, and the family it gets."""
+    """An expression, of whose last kernel the numbers in `names` become dynamic, and its expected schedule family."""
 
     name: str
     family: str
@@ -117,7 +117,7 @@ def test_family(case: FamilyCase):
     for sizes in ([0] * free, [1] * free, case.sizes[:free]):
         given = list(text.sizes(*sizes).values())
         expected = results(plain, given)
-        # Without blocks every iteration is interpreted by itself.
+        # Without blocks, iterations are interpreted one by one.
         for kernel in (scheduled, lowered) if max(sizes) < 2 else (scheduled,):
             for found, wanted in zip(results(kernel, given), expected, strict=True):
                 np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Sums of products of which one factor lacks an axis: each product counts, infinite ones too, at every level."""
+"""Sums of products in which a factor lacks an axis: each product counts, also infinite ones, at every level."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ HUGE = {"float16": [6e4, -6e4, 6e-8], "float32": [3e38, 1e20, -1e6, 1e-45], "flo
 
 
 def special(dtype: str) -> Array:
-    """Zeros of both signs, infinities, not a number, ties, huge and tiny numbers; extremes of integers."""
+    """Zeros of both signs, infinities, NaN, ties, huge and tiny numbers; extremes of integers."""
     if dtype.startswith("float"):
         plain = [0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3.75, 1.0000001, np.inf, -np.inf, np.nan, 100.25, -7.125]
         return np.array([*plain, *HUGE[dtype]]).astype(dtype)
@@ -32,7 +32,7 @@ def special(dtype: str) -> Array:
 
 
 def check(op: str, inputs: list[Array], expected: Array, dtype: str, ulps: float = 0) -> None:
-    """Native code and interpreter give `expected`, up to some units in the last place where it is a float."""
+    """Checks native code and the interpreter against `expected`, within some units in the last place for floats."""
     module = OpCase(op, [array.shape for array in inputs], dtype=dtype).module()
     found = {
         "native": xrelay.compile(module.clone(), cache=False).run(inputs)[0],
@@ -48,7 +48,7 @@ def check(op: str, inputs: list[Array], expected: Array, dtype: str, ulps: float
 
 
 def rounded(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A function computed in double precision, rounded to the type."""
+    """A function computed in double precision and rounded to the type."""
     return lambda x: np.asarray(function(x.astype(np.float64))).astype(x.dtype)
 
 
@@ -77,7 +77,7 @@ EXACT = {"floor", "ceil", "round", "trunc", "sign", "isnan", "isinf", "isfinite"
 
 
 def integer_power(base: int, exponent: int) -> int:
-    """The exact power; the truncated reciprocal of it for a negative exponent."""
+    """The exact power; for a negative exponent its truncated reciprocal."""
     return base**exponent if exponent >= 0 else base ** (exponent % 2) if abs(base) == 1 else 0
 
 
@@ -111,7 +111,7 @@ def test_functions_of_integers(op: str, dtype: str) -> None:
 
 
 def shifted(x: Array, y: Array, left: bool) -> Array:
-    """Shifts of exact integers: by too many places nothing is left, to the right the sign."""
+    """Shifts of exact integers: a shift by the width or more leaves 0, or the sign for a right shift."""
     width = 8 * x.itemsize
     rows: list[int] = []
     for value, places in zip(x.tolist(), y.tolist(), strict=True):

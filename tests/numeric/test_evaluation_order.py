@@ -1,8 +1,8 @@
-"""When ops run: on demand and at most once in dataflow form, and no more often after basic block normal form.
+"""When ops run: on demand and at most once in dataflow form, and no more often in basic block normal form.
 
-Random programs of branches, loops, closures and calls count evaluations; the text after the pass runs in its order, as
-code does. An op that may fail or not end runs exactly where the program needs it, any other at most once for each run
-of the function, closure or loop that it stands in.
+Evaluations are counted in random programs of branches, loops, closures and calls; after the pass, they run in program
+order, as code does. An op that may fail or not terminate runs exactly when the program needs it, any other op at most
+once per run of the function, closure or loop that contains it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check_order(choices: Choices) -> None:
     writer = Writer(choices)
     module = writer.module()
     verify_module(module)
-    eliminate_dead_code(module)  # It goes in the normal form, and what it needs must not count.
+    eliminate_dead_code(module)  # as the normal form does; uses by dead ops must not count
     original = number_ops(module)
     delayed = set[Operation]()
     for function in module.ops:
@@ -59,7 +59,7 @@ def check_order(choices: Choices) -> None:
     try:
         expected, needed, runs = run_on_demand(module, inputs)
     except InterpreterError:
-        return  # It divides by zero.
+        return  # The program divides by zero.
     for key, op in original.items():
         assert needed[key] <= runs[op.parent] if op.parent is not None else not needed[key]
     for form in (RelayToBasicBlockNormalFormPass(), RelayToANormalFormPass()):
@@ -75,8 +75,8 @@ def check_order(choices: Choices) -> None:
         for key, count in machine.counts.items():
             op = original.get(key)
             if op is None or isinstance(op, ConstantOp | LetOp | FnOp | IfOp | TupleGetItemOp):
-                # They cost nothing where they stand; of branches, what is in them counts. The normal form makes
-                # projections of its own at the place of those that a branch hands on.
+                # These ops are free; of an if, the ops in its branches count. The normal form adds projections for
+                # those that a branch passes on.
                 continue
             if op in delayed:
                 assert count <= needed[key], f"{op} runs {count} times, needed {needed[key]} times\n{module}{changed}"

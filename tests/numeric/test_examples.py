@@ -1,6 +1,6 @@
-"""The example in each operator's documentation runs: native code computes what the interpreter does.
+"""The example in each operator's documentation: native code computes the same as the interpreter.
 
-Small ones run at the levels between as well, whose interpreters take their time.
+Small examples also run at the intermediate levels, whose interpreters are slow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMPOSITES = [name for name, op in OPERATORS.items() if issubclass(op, Composite
 
 
 def elements(name: str) -> int | None:
-    """How many elements the inputs of the example have; `None` where an extent is open."""
+    """The number of elements of the example's inputs; `None` if an extent is dynamic."""
     function = next(each for each in example_module(OPERATORS[name]).ops if isinstance(each, FuncOp))
     types = [*function.function_type.inputs, *function.function_type.outputs]
     if not all(map(is_static, types)):
@@ -34,7 +34,7 @@ def elements(name: str) -> int | None:
 ELEMENTS = {name: number for name in OPERATORS if (number := elements(name)) is not None}
 
 SMALL = 512
-"""How many elements the inputs may have for the levels between."""
+"""The maximum number of input elements for the intermediate levels."""
 
 
 @pytest.mark.grid(1)
@@ -54,7 +54,7 @@ def test_the_example_computes_the_same_at_every_level(name: str) -> None:
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_the_parts_of_a_composite_compute_its_meaning(name: str) -> None:
-    """The numpy meaning of the op is its own; the interpreter of its parts has to agree with it."""
+    """The interpreter runs the op's own numpy definition, which its expansion must match."""
     expanded, whole = example_module(OPERATORS[name]), example_module(OPERATORS[name])
     op = next(each for each in expanded.walk() if isinstance(each, OPERATORS[name]))
     assert isinstance(op, CompositeOp)

@@ -1,4 +1,4 @@
-"""Values that become extents: the same in the interpreters of relay and of topi."""
+"""Values that become extents: the interpreters of relay and topi agree."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regions between quantised numbers, computed on integers: what floats are rounded to, or the step beside it."""
+"""Regions between quantised values, converted to integers: equal to the rounded floats, or one step off."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def numbers(dtype: str, *shape: int, seed: int = 0) -> Array:
 
 
 def floats(name: str, data: Array, scale: Any = 0.05, zero: Any = 0, axis: int = -1) -> tuple[relay.Var, relay.Expr]:
-    """A parameter of integers, and what they stand for."""
+    """An integer parameter, and its dequantised value."""
     x = relay.var(name, shape=data.shape, dtype=data.dtype.name)
     return x, qnn.dequantize(x, constant(scale, np.float32), constant(zero, np.int32), axis=axis)
 
@@ -50,7 +50,7 @@ def compared(
     inputs: Sequence[relay.Var], arrays: Sequence[Array], result: relay.Expr, scale: Any, zero: int, dtype: str,
     steps: int = 1, **options: Any,
 ) -> str:  # fmt: skip
-    """The text of the integer form, whose results are at most `steps` beside those of the floats."""
+    """Returns the text of the integer form; checks that its results are within `steps` of the floats' results."""
     quantised = qnn.quantize(result, constant(scale, np.float32), constant(zero, np.int32), out_dtype=dtype)
     module = relay.Module.from_expr(relay.Function(list(inputs), quantised))
     changed = on_integers(module, **options)
@@ -160,7 +160,7 @@ def test_functions(op: str) -> None:
 
 
 def test_functions_of_several_ops_are_a_table() -> None:
-    """Every bit is that of the floats."""
+    """Every bit equals the result of the floats."""
     data = np.arange(256, dtype=np.uint8).reshape(16, 16)
     _, reals = floats("x", data, 0.03, 100)
     gelu = reals * (relay.erf(reals / relay.const(1.4142135)) + relay.const(1.0)) * relay.const(0.5)
@@ -295,7 +295,7 @@ def test_scales_beyond_floats_stay_floats(scale: float) -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_sums_that_are_quantised_to_32_bits_keep_every_bit(dtype: str) -> None:
-    """16 bits stay in floats, 8 bits are a table."""
+    """16 bits stay in floats, 8 bits become a table."""
     data = numbers(dtype, 16)
     _, reals = floats("x", data, 0.1)
     module = relay.Module.from_expr(qnn.quantize(reals + relay.const(1e9), 0.05, 0, out_dtype="int32"))

@@ -1,4 +1,4 @@
-"""Ops between quantised numbers that have an integer form for some types and extents only: the others stay."""
+"""Ops with an integer form for only some types and extents: in other cases they stay in floats."""
 
 from __future__ import annotations
 

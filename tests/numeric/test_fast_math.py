@@ -1,4 +1,4 @@
-"""The fast functions are near the exact ones, natively and in the interpreter, and nobody gets them unasked."""
+"""The fast functions approximate the exact ones, in native code and the interpreter, and are used only on request."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FUNCTIONS: dict[str, tuple[Callable[[NDArray[Any]], Any], float, float]] = {
     "fast_erf": (np.frompyfunc(erf, 1, 1), 0, 1e-6),
     "fast_tanh": (np.tanh, 0, 1e-6),
 }
-"""Name → the exact function, and how near the fast one is."""
+"""Name → the exact function, and the tolerances of the fast one."""
 
 EXTREME = np.array([-np.inf, -6e4, -88, -0.0, 0.0, np.inf, np.nan])
 
 
 def both(expr: relay.Expr, data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What native code and the interpreter give."""
+    """The results of native code and of the interpreter."""
     module = relay.Module.from_expr(expr)
     (native,) = xrelay.compile(module, cache=False, threads=1).run([data])
     (meant,) = run_relay(module, [data])

@@ -1,8 +1,8 @@
-"""Memory over many runs with changing sizes is flat: 250 runs in `make test`, 10,000 in `make test-all`.
+"""Memory does not grow over many runs with changing sizes: 250 runs in `make test`, 10,000 in `make test-all`.
 
-What is counted are the bytes of the C library's blocks in use: boxes, arenas, frames, closures, sequences and numpy's
-arrays lie in these. Each round runs at the same sizes in the same order, more than plans are kept for, so what a model
-keeps for the next run is the same after each.
+The test counts the bytes of the C library's blocks in use, which hold dynamic buffers, arenas, frames, closures,
+sequences and numpy's arrays. Each round runs at the same sizes in the same order, more sizes than a model caches plans
+for, so the model's own state is the same after each round.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from xrelay.api.compile import compile
 from xrelay.errors import ExecutionError
 
 RUNS = 50 if FACTOR <= 1 else 2_000
-"""In each of five rounds."""
+"""The number of runs in each of five rounds."""
 ALLOWED = 8 * RUNS
 """Half of the smallest block for each run."""
 SIZES = 11
-"""Three more than plans are kept for."""
+"""Three more than the number of cached plans."""
 IN_MAKE_TEST = {"decoding", "nonzero_rows"}
 
-# What a loop carries grows, a function that escapes captures it, a sequence holds it; the function is called.
+# A carried value grows, an escaping function captures it, a sequence holds it; the function is called.
 ESCAPING = """
 !row = tensor<?xf32, #relay.dims<n>>
 func.func @main(%x: !row, %times: tensor<i64>) -> ((tensor<f32>) -> tensor<f32>, !relay.sequence<tensor<?xf32>>) {
@@ -64,7 +64,7 @@ def test_networks(network: RunTimeModel) -> None:
 
     def runs() -> None:
         for arrays in islice(cycle(inputs), RUNS):
-            # Where sizes are mixed a TopK may ask for more than there is; what fails must not keep memory either.
+            # With mixed sizes, the k of a TopK may be too large; a failing run must not leak memory either.
             with suppress(ExecutionError):
                 native.run(arrays)
 

@@ -1,4 +1,4 @@
-"""Places and extents as floats, which Relay's operators give where `dtype` says so."""
+"""Positions and extents as floats, which Relay's operators return if `dtype` is a float."""
 
 from __future__ import annotations
 

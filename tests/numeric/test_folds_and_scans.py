@@ -1,4 +1,4 @@
-"""Folds with several accumulators, and scans: interpreted, as loops, scheduled and native they are what numpy says."""
+"""Folds with several accumulators, and scans: interpreted, as loops, scheduled and native, against numpy."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NATIVE = ("topi-inline-injective", "convert-topi-to-loop", "loop-assign-schedule
 
 
 def native(module: ModuleOp, inputs: Sequence[Array], like: Sequence[Array]) -> list[Array]:
-    """The results of @f as compiled code; they hold nonsense before."""
+    """The results of @f as compiled code; outputs are first filled with arbitrary values."""
     outputs = [np.full(array.shape, 77).astype(array.dtype) for array in like]
     NativeKernel(str(module), "f", [*NATIVE, *SCF_PIPELINE])(*inputs, *outputs)
     return outputs
 
 
 def check(module: ModuleOp, inputs: Sequence[Array], expected: Sequence[Array], *, exact: bool = True) -> None:
-    """Every form of @f, native code included, computes `expected`."""
+    """Checks every form of @f, including native code, against `expected`."""
     found = [*forms(module, inputs), ("native", native(module, inputs, expected))]
     for form, results in found:
         for actual, wanted in zip(results, expected, strict=True):
@@ -53,7 +53,7 @@ def check(module: ModuleOp, inputs: Sequence[Array], expected: Sequence[Array], 
 
 
 def argmax(x: SSAValue, axis: int, shape: tuple[int, ...], element: Attribute, first: float) -> ComputeOp:
-    """Value and index of the first maximum along an axis; NaN is larger than all."""
+    """Value and index of the first maximum along an axis; NaN counts as the largest."""
 
     def fill(b: Body) -> list[SSAValue]:
         value = b.read(x, *b.spatial[:axis], b.reduction[0], *b.spatial[axis:])
@@ -75,7 +75,7 @@ def first_value(dtype: str) -> float:
 
 
 def ties(shape: tuple[int, ...], dtype: str) -> Array:
-    """Few different numbers, so that many maxima are ties; NaN now and then."""
+    """Few distinct numbers, so that many maxima are ties; some are NaN."""
     rng = np.random.default_rng(5)
     x = rng.integers(0, 4, shape).astype(dtype)
     if dtype.startswith("f"):
@@ -109,7 +109,7 @@ def test_the_index_alone_costs_no_buffer_for_the_value() -> None:
 
 
 def welford(x: SSAValue, rows: int, columns: int) -> ComputeOp:
-    """Count, mean and sum of squared distances from it, in one pass."""
+    """Count, mean and sum of squared deviations, in one pass."""
 
     def fill(b: Body) -> list[SSAValue]:
         count, mean, squares = b.accumulators
@@ -158,7 +158,7 @@ def test_two_reduction_axes_keep_their_order() -> None:
 
 @pytest.mark.parametrize(("rising", "count", "most"), [(False, 1_000_000, 10_000), (True, 20_000, 100 * 20_000)])
 def test_a_million_elements_are_selected_from_in_few_lines(rising: bool, count: int, most: int) -> None:
-    """Only an element that is larger than all before it is looked at alone: a dozen of random ones, all that rise."""
+    """Only an element larger than all before it is handled individually: a dozen of random ones, all ascending ones."""
     x = np.random.default_rng(0).standard_normal((1, count)).astype(np.float32)
     x = np.sort(x) if rising else x
     module = module_of([tensor(1, count, element=f32)], lambda args: [argmax(args[0], 1, (1, count), f32, -np.inf)])
@@ -176,7 +176,7 @@ def test_a_million_elements_are_selected_from_in_few_lines(rising: bool, count: 
 def cumulative(
     kind: str, shape: tuple[int, ...], axis: int, element: Attribute, **flags: bool
 ) -> Callable[..., list[ScanOp]]:
-    """A scan that sums, multiplies, keeps the largest, or computes `acc / 2 + x`."""
+    """A scan that sums, multiplies, takes the maximum, or computes `acc / 2 + x`."""
 
     def build(args: list[SSAValue]) -> list[ScanOp]:
         def fill(b: Body) -> list[SSAValue]:
@@ -198,7 +198,7 @@ def cumulative(
 
 
 def by_numpy(kind: str, x: Array, axis: int, reverse: bool = False, exclusive: bool = False) -> Array:
-    """What `cumulative` means, one step after the other."""
+    """The definition of `cumulative`, step by step."""
     rows = np.moveaxis(x, axis, 0)
     rows = rows[::-1] if reverse else rows
     acc = np.full(rows.shape[1:], {"sum": 0, "product": 1, "largest": 0}.get(kind, 1), x.dtype)
@@ -264,7 +264,7 @@ def test_special_values_travel_along_the_scan() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_several_values_are_carried_and_the_index_is_used(reverse: bool) -> None:
-    """Running maximum, and where it was: the body uses the scan's own index as a value."""
+    """The running maximum and its position: the body uses the scan's own index as a value."""
 
     def build(args: list[SSAValue]) -> list[ScanOp]:
         def fill(b: Body) -> list[SSAValue]:

@@ -1,4 +1,4 @@
-"""Closures that capture values whose extents are made of one that only a callee knows: lifted, they do the same."""
+"""Closures that capture values with an extent that only a callee names compute the same after they are lifted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.relay.lift_closures import lift_closures
 from xrelay.passes.types.infer_type import infer_types
 
-# `%f` gives the places of what is not 0, three times, and of that every second: `(k + 1) floordiv 2 + k` numbers.
+# `%f` returns the indices of the k nonzero elements three times, and of these every second: ceil(3 * k / 2) numbers.
 PROGRAM = """
 !s = tensor<f32>
 !f = (!s) -> !s
@@ -88,7 +88,7 @@ CLOSURE = """
 def test_lifted_closures_do_the_same(body: str) -> None:
     module = parse_module(full_context(), PROGRAM.replace("BODY", body), "program.mlir")
     infer_types(module)
-    # The whole pipeline inlines the call that gives the value before it lifts the closures.
+    # The whole pipeline would inline the call that computes the value before it lifts the closures.
     lifted = module.clone()
     lift_closures(lifted)
     model = xrelay.compile(lifted, cache=False, threads=1)

@@ -1,4 +1,4 @@
-"""Functions that make extents, differently: each call has its own, natively and by the interpreter the same."""
+"""Closures that compute different extents: each call has its own, in native code as in the interpreter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPES = """
 !z = !relay.incomplete
 """
 
-# Two functions that find as many places as there are.
+# Two functions whose result extents are data-dependent.
 FUNCTIONS = """  %f = relay.fn(%p : !t) -> !k {
     %i = relay.argwhere(%p) : (!t) -> !k
     relay.yield %i : !k
@@ -30,7 +30,7 @@ FUNCTIONS = """  %f = relay.fn(%p : !t) -> !k {
     relay.yield %i : !k
   }"""
 
-# Called where they are known, one of them twice.
+# Called where the closures are known, one of them twice.
 KNOWN = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z, !z) {
 FUNCTIONS
@@ -43,7 +43,7 @@ FUNCTIONS
 }
 """
 
-# A function that is not inlined gets them.
+# Passed to a function that is not inlined.
 HANDED_OVER = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
 FUNCTIONS
@@ -91,7 +91,7 @@ FUNCTIONS
 }
 """
 
-# A run chooses a tuple with one in it.
+# A tuple with one in it is chosen at run time.
 IN_A_TUPLE = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z) {
 FUNCTIONS
@@ -112,7 +112,7 @@ FUNCTIONS
 }
 """
 
-# Two that take any extent; one of them is called with two extents.
+# Two with parameters of any extent; one of them is called with two extents.
 GENERAL = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z) {
   %one = relay.constant dense<1> : !n
@@ -138,7 +138,7 @@ func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z) {
 }
 """
 
-# What gets them gives nothing that has their extents.
+# No result of the function that receives them has their extents.
 COUNTED = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> !z {
 FUNCTIONS
@@ -164,7 +164,7 @@ func.func private @ap(%f: !f, %x: !t, %n: !n) -> !n {
 }
 """
 
-# A run chooses one, of which one computes something first.
+# One is chosen at run time; one of them computes something first.
 CHOSEN = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
   %one = relay.constant dense<1> : !n
@@ -193,7 +193,7 @@ func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
 }
 """
 
-# One makes an extent, the other gives a known one.
+# One has a dynamic result extent, the other a static one.
 ONE_MAKES = """
 func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
   %one = relay.constant dense<1> : !n
@@ -219,7 +219,7 @@ func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
 }
 """
 
-# One gives as much as it takes, the other twice as much.
+# The result extent of one equals the parameter's, that of the other is twice as large.
 GROWING = """
 func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: !n) -> (!z, !z) {
   %one = relay.constant dense<1> : !n

@@ -1,4 +1,4 @@
-"""Continuation passing style means what the program means, natively and by the interpreter; so does the way back."""
+"""Continuation-passing style and the way back preserve results, in native code and the interpreter."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def check_random_program(choices: Choices, change: Callable[[ModuleOp], None], *
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_programs_compute_and_fail_as_before(data: st.DataObject) -> None:
-    """Without loops, whose bodies may not make calls."""
+    """Without loops, as their bodies may not contain calls in this style."""
     check_random_program(Drawn(data.draw), there_and_back, loops=False)
 
 

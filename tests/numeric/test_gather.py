@@ -1,4 +1,4 @@
-"""Reads at computed indices: every level gives what numpy gives, and an index out of range is an error at each."""
+"""Reads at computed indices agree with numpy at every level; an index out of range is an error at each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ELEMENTS = ["bool", "int8", "uint16", "int64", "float16", "float32", "float64"]
 
 
 def taken(x: SSAValue, at: SSAValue, axis: int, *, separate: bool) -> list[Operation]:
-    """`x` at `at` along `axis`, as `numpy.take` does; the indices checked in a compute of their own, or in place."""
+    """`x` at `at` along `axis`, as in `numpy.take`; indices are checked in a separate compute, or at the read."""
     shape, places = shape_of(x), shape_of(at)
     behind = axis + len(places)
 
@@ -127,7 +127,7 @@ def test_nothing_can_be_taken_of_nothing():
 
 
 def test_a_check_is_made_where_its_element_is_not_read():
-    """The check stands in a compute of which a reader takes every second element alone."""
+    """The check is in a compute, and its reader uses only every second element."""
     x, at = values("float32", 11), places("int64", 11, 8)
 
     def every_second(args: list[SSAValue]) -> list[Operation]:
@@ -143,7 +143,7 @@ def test_a_check_is_made_where_its_element_is_not_read():
 
 
 def test_what_is_not_guarded_for_is_not_checked():
-    """In a guard the check is made where the condition holds alone."""
+    """Inside a guard, the check runs only if the condition holds."""
     x, at = values("float32", 8), np.arange(8)
     at[5] = 99
 

@@ -21,7 +21,7 @@ RNG = np.random.default_rng(3)
 
 
 class Case(NamedTuple):
-    """What is differentiated, and where."""
+    """The function to differentiate, and its inputs."""
 
     build: Callable[..., relay.Expr]
     inputs: tuple[Array, ...]
@@ -33,7 +33,7 @@ def near(low: float, high: float, *shape: int) -> Array:
 
 
 def apart(*shape: int) -> Array:
-    """Numbers no two of which are near each other, and none near 0, in an order by chance."""
+    """Numbers that are not close to each other or to 0, in random order."""
     count = int(np.prod(shape, dtype=int))
     return (RNG.permutation(count) - count / 2 + 0.3).reshape(shape)
 
@@ -63,7 +63,7 @@ def padded(data: Array, width: tuple[tuple[int, int], ...], mode: str) -> Case:
 
 
 def squared(name: str, *inputs: Array, field: int | None = None, **attributes: AttributeValue) -> Case:
-    """The sum of the squares of what an operator gives whose extents only the run tells."""
+    """The sum of the squares of a result with dynamic extents."""
 
     def build(*tensors: relay.Expr) -> relay.Expr:
         found = relay.op_function(name)(*tensors, **attributes)
@@ -84,7 +84,7 @@ def count_up(start: relay.Expr, stop: relay.Expr, step: relay.Expr) -> relay.Exp
 
 
 def sparse(*shape: int) -> Callable[..., relay.Expr]:
-    """A tensor of a shape, of places, values and a default."""
+    """A dense tensor of the given shape, from positions, values and a default."""
     return lambda places, values, default: relay.sparse_to_dense(places, shape, values, default)
 
 
@@ -101,7 +101,7 @@ def framed(size: int, hop: int, length: int, **attributes: bool) -> Callable[...
 
 
 def resized(data: relay.Expr, size: relay.Expr, last: int = 3) -> relay.Expr:
-    """The sum of the squares of an image in a size that only the run tells."""
+    """The sum of the squares of an image resized to a dynamic size."""
     scale, region = relay.const([1.5, 0.0], "float32"), relay.const(np.zeros(4, np.float32))
     found = relay.op_function("dyn.image.resize")(data, size, scale, region, axes=[2, last])
     return relay.sum(relay.multiply(found, found))

@@ -1,4 +1,4 @@
-"""`relay.image.grid_sample`: native code and the levels between against relay, and relay against onnxruntime."""
+"""`relay.image.grid_sample`: native code and the intermediate levels against relay, and relay against onnxruntime."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MLIR = {"float32": "f32", "float16": "f16", "float64": "f64", "uint8": "ui8", "i
 
 
 def grids(*shape: int) -> NDArray[Any]:
-    """Places inside and outside, some of them on elements and edges, and a few that are no places."""
+    """Positions inside and outside, some on elements and edges, and a few that are not finite or huge."""
     grid = RNG.uniform(-1.8, 1.8, shape).astype(np.float32)
     grid.flat[:6] = [-1, 1, 0, np.nan, np.inf, -1e30]
     return grid

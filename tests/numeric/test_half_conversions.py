@@ -1,4 +1,4 @@
-"""Conversions to and from 16-bit floats round once, on CPUs with and without instructions for them."""
+"""Conversions to and from 16-bit floats round once, on CPUs with and without conversion instructions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def all_halves(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @functools.cache
 def exact_halves(dtype: np.dtype[Any]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """All numbers of the type in order, without -0 and NaN, and the power of two past the greatest for infinity."""
+    """All values of the type in order, without -0 and NaN, with ± the power of two past the maximum for infinity."""
     with np.errstate(invalid="ignore"):
         halves = np.unique(all_halves(dtype).astype(np.float64))
     halves = halves[~np.isnan(halves)]
@@ -51,7 +51,7 @@ def exact_halves(dtype: np.dtype[Any]) -> tuple[NDArray[np.float64], NDArray[Any
 
 
 def around_the_middles(dtype: np.dtype[Any], source: type[np.floating[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Every middle between two numbers and its neighbours in `source`, and what each rounds to."""
+    """Every midpoint of adjacent values and its neighbours in `source`, and their rounded values."""
     values, halves = exact_halves(dtype)
     middles = (values[:-1] + values[1:]) / 2
     low, high = halves[:-1], halves[1:]
@@ -62,7 +62,7 @@ def around_the_middles(dtype: np.dtype[Any], source: type[np.floating[Any]]) -> 
 
 
 def assert_bits(found: NDArray[Any], expected: NDArray[Any]) -> None:
-    """Equal bits; any NaN for a NaN, but a quiet one."""
+    """Checks for equal bits; NaNs must be quiet, with any payload."""
     nan = np.isnan(expected.astype(np.float32))
     np.testing.assert_array_equal(found.view(np.uint16)[~nan], expected.view(np.uint16)[~nan])
     quiet = 0x40 if found.dtype == BF16 else 0x200
@@ -88,7 +88,7 @@ def test_every_middle_is_rounded_once(target: str, source: type[np.floating[Any]
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("target", HALVES)
 def test_numbers_that_rounding_twice_gets_wrong(target: str, cpu: str):
-    # A little above the middle between two numbers: f32 has it at the middle, from where it goes to the even one.
+    # Slightly above the midpoint of two values: rounding to f32 yields the midpoint, which then rounds to even.
     bits = 10 if target == "float16" else 7
     middle = 1.0 + 2.0 ** -(bits + 1)
     x = np.array([middle + 2.0**-50, middle - 2.0**-50, -middle - 2.0**-50, 3e-320, -3e-320, 1e300, -1e300, np.nan])
@@ -117,7 +117,7 @@ def test_widening_is_exact(source: str, target: str, cpu: str):
 
 
 def nearest_even(value: int, dtype: np.dtype[Any]) -> float:
-    """By exact arithmetic on Python's integers."""
+    """Rounds to nearest, ties to even, by exact arithmetic on Python's integers."""
     values, halves = exact_halves(dtype)
     place = int(np.searchsorted(values, float(value) if abs(value) < 1 << 53 else value))
     around = range(max(place - 2, 0), min(place + 3, values.size))
@@ -125,11 +125,11 @@ def nearest_even(value: int, dtype: np.dtype[Any]) -> float:
     least = min(distance.values())
     ties = [k for k in around if distance[k] == least]
     even = next((k for k in ties if halves[k : k + 1].view(np.uint16)[0] & 1 == 0), ties[0])
-    return float(halves[even]) + 0.0  # there is one integer zero
+    return float(halves[even]) + 0.0  # integers have no negative zero
 
 
 def integers(dtype: str) -> NDArray[Any]:
-    """Around the middles between numbers of 8 and of 11 bits, and the ends."""
+    """Integers near the midpoints of 8-bit and 11-bit significands, and the extremes."""
     info, found = np.iinfo(dtype), {0, 1}
     for bits in range(info.bits):
         for digits in (8, 11):
@@ -214,7 +214,7 @@ def test_arithmetic_is_rounded_once(dtype: str, cpu: str):
         module = relay.Module.from_expr(op(*operands))
         (found,) = xrelay.compile(module, target=cpu, cache=False).run([x, y])
         with np.errstate(all="ignore"):
-            # Sums and products are exact in f64; its quotients of numbers of 11 bits never look like a middle.
+            # Sums and products are exact in f64; its quotients of 11-bit significands are never near a midpoint.
             expected = cast_once(function(x.astype(np.float64), y.astype(np.float64)), HALVES[dtype])
         assert_bits(found, expected)
 
@@ -222,7 +222,7 @@ def test_arithmetic_is_rounded_once(dtype: str, cpu: str):
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("dtype", HALVES)
 def test_what_is_only_handed_on_keeps_its_bits(dtype: str, cpu: str):
-    """Through branches too, where LLVM would convert a bfloat to f32 and back."""
+    """Also through branches, where LLVM would convert a bfloat to f32 and back."""
     x = all_halves(HALVES[dtype]).reshape(256, 256)
     padded = relay.nn.pad(
         relay.transpose(relay.var("x", shape=(256, 256), dtype=dtype)), pad_value=1, pad_width=(1, 0, 0, 2)

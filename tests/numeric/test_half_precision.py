@@ -1,4 +1,4 @@
-"""Sums of f16 and bf16 are taken in f32 and rounded once: against double precision, which the test rounds itself."""
+"""Sums of f16 and bf16 accumulate in f32 and round once: compared with rounded sums in double precision."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def module(build: Build, shapes: list[Shape], dtype: str) -> ModuleOp:
 
 
 def ulps(found: NDArray[Any], exact: NDArray[Any]) -> int:
-    """The greatest distance in representable numbers; all are positive here."""
+    """The maximum distance in representable numbers; all values are positive."""
     rounded = exact.astype(found.dtype)
     return int(np.abs(found.view(np.int16).astype(np.int32) - rounded.view(np.int16)).max())
 
@@ -55,8 +55,7 @@ def test_sums_are_rounded_once(name: str, dtype: str):
     inputs = [rng.uniform(0.5, 1.5, shape).astype(DTYPES[dtype]) for shape in shapes]
     (exact,) = outputs(module(build, shapes, "float64"), [array.astype(np.float64) for array in inputs])
     narrow = module(build, shapes, dtype)
-    # One, where f32 and f64 lie on different sides of the middle between two numbers; adding up in half precision
-    # itself is off by hundreds.
+    # 1 if f32 and f64 are on different sides of a midpoint; accumulation in half precision would be off by hundreds.
     assert ulps(outputs(narrow, inputs)[0], exact) <= 1
     assert ulps(xrelay.compile(narrow, cache=False).run(inputs)[0], exact) <= 1
 

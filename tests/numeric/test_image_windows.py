@@ -117,7 +117,7 @@ def test_dilation2d_in_another_type() -> None:
 
 
 def test_windows_of_a_dilation_that_lie_far_apart_take_no_memory_between_them() -> None:
-    """The first and the third row of windows see nothing of the data, only zeros."""
+    """The first and third rows of windows cover no data, only zeros."""
     data, weight = values(1, 1, 3, 4), np.full((1, 1, 1), 2, np.float32)
     found = applied("image.dilation2d", data, weight, strides=(2**40, 1), padding=(2**40, 0, 2**40, 0))
     np.testing.assert_array_equal(found[0, 0], [[2] * 4, data[0, 0, 0] + 2, [2] * 4])
@@ -146,7 +146,7 @@ def test_upsampling(method: str, high: float, wide: float) -> None:
 
 
 def between(data: Array, axis: int, places: Array) -> Array:
-    """The numbers at places between the elements of an axis, on the straight lines from one to the next."""
+    """Linear interpolation at positions between the elements of an axis."""
     front = np.minimum(np.floor(places).astype(int), data.shape[axis] - 1)
     behind = np.minimum(front + 1, data.shape[axis] - 1)
     weights = (places - front).reshape([-1 if each == axis else 1 for each in range(data.ndim)])
@@ -167,7 +167,7 @@ def test_upsampling_of_booleans_takes_the_nearest() -> None:
     nearest, whole = "nearest_neighbor", "asymmetric"
     found = applied("nn.upsampling3d", volume, scale_d=2.0, method=nearest, coordinate_transformation_mode=whole)
     np.testing.assert_array_equal(found, volume.repeat(2, 2), strict=True)
-    # Half pixels, which are the default, lie a quarter before and behind an element, and are rounded down.
+    # Half-pixel positions, the default, are a quarter before and after an element, and are rounded down.
     found = applied("nn.upsampling3d", volume, scale_d=2.0, method=nearest)
     np.testing.assert_array_equal(found, volume[:, :, [0, 0, 0, 1]], strict=True)
 

@@ -1,4 +1,4 @@
-"""Kernels that compute in place: the values of the interpreter, in less memory, and inputs stay what they are."""
+"""Kernels that compute in place agree with the interpreter, use less memory, and leave inputs unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = f"tensor<{SIDE}x{SIDE}xf32>"
 
 
 def _kernels(*ops: str) -> str:
-    """A kernel of each line `%name = op(operands)`: nothing fuses across a wall."""
+    """A kernel for each line `%name = op(operands)`: stop_fusion separates them."""
     lines: list[str] = []
     for line in ops:
         name, _, call = line.partition(" = ")
@@ -26,7 +26,7 @@ def _kernels(*ops: str) -> str:
 
 
 def test_what_reads_elsewhere_or_is_needed_later_is_kept() -> None:
-    """Transposed and reduced reads, a value that is read again, branches and an iteration's values, twice each."""
+    """Transposed and reduced reads, a value with a later read, branches and an iteration's values, twice each."""
     chain = _kernels("%a = exp(%x)", "%b = tanh(%a)", "%t = transpose(%b)", "%c = add(%b, %t)", "%d = add(%c, %b)",
                      "%m = max(%d) {axis = array<i64: 1>, keepdims = true}", "%e = subtract(%d, %m)",
                      "%f = cumsum(%e) {axis = 0}", "%g = subtract(%e, %f)", "%h = multiply(%g, %g)")  # fmt: skip
@@ -58,7 +58,7 @@ def test_what_reads_elsewhere_or_is_needed_later_is_kept() -> None:
 
 
 def test_a_chain_needs_no_buffer_beside_its_result() -> None:
-    """The first kernel writes where the last one will have put the result, and all between read and write there."""
+    """The first kernel writes to the output's buffer, and all later ones read and write it."""
     module = program(f"%x: {T}", "%e", _kernels("%a = exp(%x)", "%b = tanh(%a)", "%c = sin(%b)", "%e = add(%c, %x)"))
     model = xrelay.compile(module.clone(), cache=False, threads=1)
     assert model.memory() == 0

@@ -1,4 +1,4 @@
-"""Convolutions and products of i32 in blocks, on several CPUs: sums that do not fit wrap as in plain layouts."""
+"""Convolutions and products of i32 in blocked layouts, on several CPUs: sums wrap as in plain layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TARGETS = ("cpu", "cpu -mcpu=x86-64", "cpu -mcpu=haswell")
 
 
 def agree(result: relay.Expr, shape: tuple[int, ...], target: str) -> None:
-    """Native code gives what the interpreter gives for integers of all sizes."""
+    """Checks that native code agrees with the interpreter for integers of all sizes."""
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
     data = np.random.default_rng(3).integers(LEAST, MOST, shape, endpoint=True).astype(np.int32)
     (expected,) = run_relay(transform.InferType()(module), [data])

@@ -1,4 +1,4 @@
-"""Division of integers never stops the process: a zero is an error that names the node, the least by -1 wraps."""
+"""Integer division never traps: division by zero is an error that names the node, the minimum by -1 wraps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def module(dtype: str, shape: tuple[int, ...]) -> ModuleOp:
 
 
 def operands(dtype: str, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Numbers of all sizes, no zero divisor; the least number and -1 in each combination."""
+    """Numbers of all sizes without zero divisors; the minimum and -1 in each combination."""
     rng, info = np.random.default_rng(3), np.iinfo(dtype)
     x, y = (rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True) for _ in "xy")
     x.flat[::3], y.flat[::2] = info.min, np.array(-1).astype(dtype)
@@ -36,7 +36,7 @@ def operands(dtype: str, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[
 
 
 def quotient(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-    """Towards zero, computed with Python's integers and wrapped."""
+    """Truncated quotients, computed with Python's integers and wrapped."""
     exact = [
         abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1) for a, b in zip(x.flat, y.flat, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Gradients through tensors of narrow types, which lack numbers that a rule needs: bounds, extents and counts."""
+"""Gradients through narrow types that cannot represent the bounds, extents or counts of a rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 def gradients(op: str, types: Sequence[str], *inputs: Array) -> list[Array]:
-    """The gradients of the operands of `op`, for 1 for each element of its result."""
+    """The gradients of the operands of `op`, for an output gradient of ones."""
     names = [f"%x{number}" for number, _ in enumerate(types)]
     parameters = ", ".join(f"{name}: {type}" for name, type in zip(names, types, strict=True))
     name, _, attributes = op.partition(" ")
@@ -57,7 +57,7 @@ def test_a_bound_that_the_type_lacks_is_the_last_number(
 @pytest.mark.parametrize("extents", ["300", "?"])
 def test_equal_elements_are_counted_beyond_the_type(extents: str) -> None:
     type = f"tensor<{extents}xi8{', #relay.dims<n>' if extents == '?' else ''}>"
-    # 256 elements share a gradient of 1, which is 0 in integers; in i8 their number would be 0.
+    # 256 elements share a gradient of 1, which is 0 in integers; as an i8, their count would be 0.
     (found,) = gradients("max", [type], np.repeat(np.array([1, 0], np.int8), [256, 44]))
     assert found.tolist() == [0] * 300
 

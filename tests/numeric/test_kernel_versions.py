@@ -1,4 +1,4 @@
-"""Kernels with a version for certain sizes compute the same at these sizes, beside them, and at 0."""
+"""Kernels with a version for certain sizes compute the same at these sizes, at others, and at 0."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_versions_compute_the_same(shapes: dict[str, tuple[int, int, int]] | Non
         first, second = model(x, w, a)
         np.testing.assert_allclose(first, np.maximum(x @ w.T, 0), rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(second, a @ a.transpose(0, 2, 1), rtol=1e-4, atol=1e-4)
-    # Versions are parts of their kernels.
+    # Versions are part of their kernels, not kernels themselves.
     symbols = [kernel.symbol for kernel in model.artifact.metadata.kernels]
     assert not [symbol for symbol in symbols if symbol.endswith(("_any", "_n1", "_n8"))]
 
 
 def test_names_of_which_nothing_is_said_count_rows() -> None:
-    """A version for 4 rows that are told, of 1 that is not: chosen at these sizes alone."""
+    """A version for 4 rows in the hinted name and 1 in the other, used only at these sizes."""
     text = """
     func.func @main(%x: tensor<?x?x24xf32, #relay.dims<b, s>>, %w: tensor<40x24xf32>) -> !relay.incomplete {
       %d = relay.nn.dense(%x, %w) : (tensor<?x?x24xf32, #relay.dims<b, s>>, tensor<40x24xf32>) -> !relay.incomplete
@@ -66,7 +66,7 @@ func.func @main(%q: tensor<?x?x16xf32, #relay.dims<b, s>>, %k: tensor<?x?x16xf32
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shapes", [None, {"s": (0, 99, 4)}, {"s": (0, 99, 4), "m": (0, 99, 7)}], ids=str)
 def test_versions_leave_names_open(shapes: dict[str, tuple[int, int, int]] | None, threads: int) -> None:
-    """One query, or as many as are usual, against any number of keys in any batch."""
+    """One query, or the typical number of queries, with any number of keys in any batch."""
     model = xrelay.compile(xrelay.parse(ATTENTION), shapes=shapes, threads=threads)
     rng = np.random.default_rng(2)
     for b, s, m in (

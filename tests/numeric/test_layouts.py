@@ -1,4 +1,4 @@
-"""Images in other layouts: random graphs keep their values, and classic blocks are transformed at their ends only."""
+"""Images in other layouts: random graphs keep their values, and classic blocks are transformed only at their ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
 
 
 class Images:
-    """A graph of images in NCHW, drawn step by step; its values are small integers, so that every sum is exact."""
+    """A graph of NCHW images, drawn step by step; values are small integers, so that every sum is exact."""
 
     def __init__(self, draw: st.DrawFn):
         self.draw = draw
@@ -134,7 +134,7 @@ def graphs(draw: st.DrawFn) -> ModuleOp:
     steps = [g.conv, g.conv, g.conv, g.broadcast, g.join, g.split, g.reduce, g.shuffle, g.turned, g.other, g.other]
     for _ in range(draw(st.integers(2, 9))):
         x = draw(st.sampled_from(g.images[-3:]))
-        # Sums must stay below 2 ** 24, where every integer is a float.
+        # Sums must stay below 2 ** 24, up to which every integer is an f32.
         g.images.append(relay.clip(draw(st.sampled_from(steps))(x), -3.0, 3.0))
     last = g.images[-1]
     outputs = [last, g.tail(last), draw(st.sampled_from(g.images))]
@@ -212,7 +212,7 @@ def dense_block(x: Expr) -> Expr:
 
 
 def gated(x: Expr) -> Expr:
-    """Squeeze and excitation: a factor for each channel, and one for each place."""
+    """Squeeze and excitation: a factor for each channel, and one for each position."""
     image = conv(x, 16, 32)
     channels = relay.sigmoid(conv(relay.mean(image, (2, 3), keepdims=True), 32, 32))
     places = relay.sigmoid(relay.mean(image, (1,), keepdims=True))
@@ -249,7 +249,7 @@ BLOCKED = {
 
 @pytest.mark.parametrize("name", BLOCKED)
 def test_blocks_whose_extent_has_a_name(name: str) -> None:
-    """The layout says how long they are: the run checks it, and no kernel reads beyond shorter ones."""
+    """The layout determines the block size: it is checked at run time, and no kernel reads past shorter blocks."""
     data = relay.var("x", shape=(1, "m", 6, 5, "b"))
     module = relay.Module.from_expr(relay.Function([data], BLOCKED[name](data)))
     rng = np.random.default_rng(0)

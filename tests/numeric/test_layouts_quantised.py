@@ -1,4 +1,4 @@
-"""Quantised and other convolutions in the layouts that a user asks for give what they gave."""
+"""Quantised and other convolutions compute the same in the layouts that a user requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RNG = np.random.default_rng(3)
 
 
 def quantised(per_channel: bool) -> tuple[relay.Module, list[Any]]:
-    """A convolution, requantised, twice; then what keeps each value to itself."""
+    """A convolution, requantised, twice; then ops on single values."""
     qnn = relay.qnn.op
     arrays = [RNG.integers(0, 255, (2, 4, 7, 6)).astype(np.uint8)]
     arrays += [RNG.integers(-128, 127, shape).astype(np.int8) for shape in ((8, 4, 3, 3), (4, 8, 1, 1))]

@@ -1,4 +1,4 @@
-"""Element types other than float32: every level reads the same bits as the same numbers."""
+"""Element types other than float32: every level interprets the same bits as the same numbers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ORDERED = [
     )
 ]
 DIVISIONS = [OpCase("divide", [(3, 20), (3, 20)], {}, dtype) for dtype in ("uint8", "int8", "int64")]
-# Out-of-range floats have no defined integer, so floats become signed integers wide enough alone.
+# Floats outside the integer range have no defined cast, so floats are cast only to wide signed integers.
 CASTS = [
     OpCase("cast", [(3, 20)], {"dtype": target}, source)
     for source in (*SIGNS, "float16", "float32", "float64", "bfloat16")
     for target in ("uint8", "int8", "int64", "bool", "float16", "float32", "float64", "bfloat16")
     if source in SIGNS or target not in ("uint8", "int8")
 ]
-# Wider unsigned numbers, with the highest bit set, where taking them for signed ones would show.
+# Wide unsigned numbers with the highest bit set, which would differ if read as signed.
 UNSIGNED = [
     OpCase(op, shapes, attributes, dtype)
     for dtype in ("uint16", "uint32", "uint64")
@@ -56,7 +56,7 @@ CASES = [*ORDERED, *DIVISIONS, *CASTS, *UNSIGNED]
 
 
 def extremes(shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
-    """Values from the whole range of the dtype, none of them zero but for booleans."""
+    """Values from the whole range of the dtype, without zero except for booleans."""
     rng = np.random.default_rng(0)
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(dtype)

@@ -1,4 +1,4 @@
-"""Networks after every stage of the compiler that has an interpreter: the program is valid and computes the same."""
+"""Networks after every interpretable stage of the compiler: the program is valid and computes the same."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_stage_computes_the_same(build: Build) -> None:
 @pytest.mark.grid(7)
 @pytest.mark.parametrize("build", SMALL, ids=lambda build: build.__name__)
 def test_every_stage_compiles(build: Build) -> None:
-    """Below relay, accesses that ranges and conditions do not prove are checked while the program runs."""
+    """Below relay, accesses without a static proof are checked at run time."""
     module = relay.Module.from_expr(build())
     inputs = random_inputs(module)
     expected = outputs(module, inputs)

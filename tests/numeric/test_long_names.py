@@ -1,4 +1,4 @@
-"""Names that are equal in their first 1030 characters, which LLVM cuts off after 1024."""
+"""Names with the first 1030 characters in common, as LLVM truncates names after 1024."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of more than a hundred thousand floats of one sign keep their digits."""
+"""Sums of more than a hundred thousand floats of one sign keep their precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay import relay
 from xrelay.api.compile import compile
 
 TERMS = 131_101
-"""A prime: the last part of every sum is shorter than the others."""
+"""A prime, so the last part of every sum is shorter than the others."""
 
 Array = NDArray[np.float64]
 

@@ -46,7 +46,7 @@ def run(kernel: func.FuncOp, *, lanes: bool) -> np.ndarray:
 
 
 def check_same(text: KernelText, schedule: Schedule) -> None:
-    """The scheduled kernel verifies, and gives the bits of the unscheduled one, in lanes and one by one."""
+    """Checks that the scheduled kernel is valid and bit-equal to the unscheduled one, vectorized and one by one."""
     schedule.kernel.verify()
     expected = run(kernel_of(parse(text.text)), lanes=False)
     np.testing.assert_array_equal(run(schedule.kernel, lanes=False), expected)
@@ -81,7 +81,7 @@ def test_split_of_a_reduction(tail: Tail):
 @pytest.mark.parametrize("tail", TAILS)
 @pytest.mark.parametrize("factor", [1, 2, 3])
 def test_partial_sums_of_a_register_tile(factor: int, tail: Tail):
-    """Rows and columns have tails, and so has the reduction."""
+    """Rows, columns and the reduction have tails."""
     schedule = (
         scheduled(GEMM)
         .cache_write("gemm", names=("r", "c"))
@@ -115,7 +115,7 @@ def test_tile_with_tails(tail: Tail):
 
 @pytest.mark.parametrize("tail", TAILS)
 def test_gemm_in_registers(tail: Tail):
-    """The register-tiled product: a tile of accumulators, the reduction around it."""
+    """The register-tiled product: a tile of accumulators inside the reduction loop."""
     schedule = (
         scheduled(GEMM)
         .cache_write("gemm", names=("r", "c"))
@@ -133,7 +133,7 @@ def test_gemm_in_registers(tail: Tail):
 
 @pytest.mark.parametrize("tail", TAILS)
 def test_convolution_with_epilogue_and_padding(tail: Tail):
-    """Consumer tiled, convolution and padding computed at loops of their consumers."""
+    """The consumer is tiled, convolution and padding are computed at loops of their consumers."""
     schedule = (
         scheduled(CONV)
         .split("w", 3, tail=tail)
@@ -152,13 +152,13 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
 
 
 def test_a_loop_of_a_spatial_and_a_reduce_variable_moves_as_a_whole():
-    """Its parts keep their order, so that each element is initialised before anything is added to it."""
+    """The parts keep their order, so that each element is initialised before the first addition."""
     schedule = scheduled(GEMM).fuse("j", "k").split("j_k", 4)
     check_same(GEMM, schedule.reorder("j_k_o", "j_k_i", "i"))
 
 
 def test_padding_at_a_reduction_that_is_masked_later():
-    """The reach of an access is told by the binding of one variable and the domain of the other."""
+    """The extent of an access depends on the binding of one variable and the domain of the other."""
     schedule = scheduled(CONV).compute_at("pad", "ci").split("kw", 5, tail=Tail.MASK)
     check_same(CONV, schedule)
 
@@ -194,9 +194,9 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
 @settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(KERNELS), st.data())
 def test_random_schedules(text: KernelText, data: st.DataObject):
-    """Whatever primitives are legal, in whatever order; a refusal leaves the kernel as it was.
+    """All legal primitives in any order; an illegal primitive leaves the kernel unchanged.
 
-    Blocks erased and tails peeled, masked or overlapped for real, the result is still the same.
+    The result stays the same, also with blocks erased and with tails peeled, masked or overlapped.
     """
     schedule = scheduled(text)
     for _ in range(data.draw(st.integers(1, 8))):

@@ -1,4 +1,4 @@
-"""Extents that only the run tells, of branches, loops and stacks: every level with loops and native code agree."""
+"""Extents of branches, loops and stacks that are computed at run time: every level with loops and native code agree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_has_no_elements_is_reshaped() -> None:
         native.run([np.zeros((2, 0), np.float32), np.array((1, 3))])
 
 
-# Extents that only the run tells: a branch gives one of two, a loop appends, values change places, rows are stacked.
+# Extents computed at run time: a branch chooses one of two, a loop appends, values are swapped, rows are stacked.
 CHOOSING = program(
     "%c: tensor<i1>, %x: tensor<?x4xf32, #relay.dims<n>>",
     "%a, %b, %s",
@@ -80,7 +80,7 @@ APPENDING = program(
     %z = relay.sum(%a) : (U) -> U
     """,
 )
-# The first iteration tells how large a row is.
+# The first iteration determines the size of a row.
 STACKING = program(
     "%n: tensor<i64>, %x: tensor<8xf32>, %s: tensor<2xi64>, %c: tensor<i1>",
     "%a, %r",
@@ -96,7 +96,7 @@ STACKING = program(
     %r = relay.tuple_get_item(%g) {index = 1} : (U) -> U
     """,
 )
-# A branch in a loop and a loop in a loop, what varies handed through; a value of one size becomes one of another.
+# A branch in a loop and nested loops pass on varying values; a value of one size becomes one of another.
 NESTING = program(
     "%n: tensor<i64>, %x: tensor<4xf32>",
     "%a, %b, %r, %s",
@@ -132,7 +132,7 @@ NESTING = program(
     %s = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
     """,
 )
-# What is carried and stacked broadcasts to a size that the first iteration tells, and stays so.
+# The carried and stacked value broadcasts to a size that the first iteration determines, and keeps it.
 BROADCASTING = program(
     "%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<w>>, %s: tensor<1xi64>",
     "%a, %r",
@@ -168,7 +168,7 @@ class Boxes:
         self.live: dict[int, np.ndarray] = {}
 
     def run(self, op: Operation, values: Values) -> bool:
-        """Runs an op that makes or frees buffers; what is freed must be allocated."""
+        """Runs an op that allocates or frees buffers; a freed buffer must be allocated."""
         if isinstance(op, memref.DeallocOp):
             del self.live[id(self._whole(values[op.memref]))]
         done = run_memory_op(op, values)
@@ -187,7 +187,7 @@ class Boxes:
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("name", SIZES)
 def test_native_code_and_loops_do_as_the_interpreter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where memory is planned, each box is freed once or returned."""
+    """After memory planning, each dynamic buffer is freed once or returned."""
     boxes = Boxes()
     monkeypatch.setattr("xrelay.interpreters.loop.module.run_memory_op", boxes.run)
     module, cases = SIZES[name]
@@ -219,7 +219,7 @@ def test_a_value_that_is_no_extent_is_an_error_and_the_model_runs_on() -> None:
 
 
 def test_arithmetic_on_extents_is_no_kernel() -> None:
-    """A reshape is one kernel, whatever its shape is computed of, and numbers between kernels go through memory."""
+    """A reshape is one kernel, however its shape is computed; numbers between kernels are stored in memory."""
     text = program(
         "%x: tensor<?x6xf32, #relay.dims<n>>, %s: tensor<2xi64>",
         "%y, %z",
@@ -244,7 +244,7 @@ def test_arithmetic_on_extents_is_no_kernel() -> None:
 
 
 def test_what_two_carried_values_have_to_be_is_asked_of_both() -> None:
-    """The extents of both have the same words, and each is checked by itself."""
+    """Both extents have the same description, and each is checked."""
     text = program(
         "%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>, %k: tensor<2xf32>",
         "%a, %b",
@@ -273,7 +273,7 @@ def test_what_two_carried_values_have_to_be_is_asked_of_both() -> None:
     np.testing.assert_array_equal(model.run([np.array(2), two, two, two]), [[3, 3], [3, 3]])
 
 
-# Rows broadcast to an extent of what is around the loop, which the body and what follows read as well.
+# Rows broadcast to an extent from outside the loop, which the body and later ops read as well.
 ROWS_AROUND = program(
     "%x: tensor<?x?xf32, #relay.dims<a, b>>, %s: tensor<?xf32, #relay.dims<c>>, %n: tensor<i64>",
     "%y, %z, %w",
@@ -315,7 +315,7 @@ ROWS_OF_NONE = program(
 
 
 def test_rows_of_no_iteration_have_a_size() -> None:
-    """Also where what an iteration would add broadcasts; where it does not, there is none."""
+    """Also if an iteration would broadcast the added rows; if their extents do not fit, it is an error."""
     model = xrelay.compile(ROWS_OF_NONE, cache=False, threads=1)
     for wide, other, count in ((4, 4, 2), (1, 4, 3), (4, 1, 0), (1, 4, 0)):
         inputs = [X[:, :wide].copy(), np.ones(other, np.float32), np.array(count)]

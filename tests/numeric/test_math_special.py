@@ -34,12 +34,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., relay.Expr], Callable[[Wide], Wide], di
     "rsqrt": (relay.rsqrt, lambda x: 1 / np.sqrt(x), dict.fromkeys(DTYPES, 1.5)),
     "sigmoid": (relay.sigmoid, sigmoid, {"float32": 3.0, "float64": 3.0}),
 }
-"""The operator, its meaning, and its error in units of the last place; one of 16 bits is a half and a little."""
+"""The operator, its reference, and its maximum error in ulps; slightly above one half for 16-bit types."""
 HALF_ULP = 0.51
 
 
 def values(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Every number of 16 bits; of wider types special ones, the ends of ranges, and numbers of every size."""
+    """Every number of 16 bits; for wider types special values, the ends of ranges, and numbers of all magnitudes."""
     if dtype.itemsize == 2:
         return np.arange(1 << 16, dtype=np.uint16).view(dtype)
     info, rng = np.finfo(dtype), np.random.default_rng(5)
@@ -52,7 +52,7 @@ def values(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def error(found: NDArray[Any], exact: Wide) -> float:
-    """The greatest error in units of the last place; NaNs, infinities and signs of zeros must agree."""
+    """The maximum error in units of the last place; NaNs, infinities and signs of zeros must agree."""
     dtype = found.dtype
     result = found.astype(np.float64).astype(np.longdouble)
     np.testing.assert_array_equal(np.isnan(result), np.isnan(exact))
@@ -82,7 +82,7 @@ def test_unary_functions(name: str, dtype: str, cpu: str):
     with np.errstate(all="ignore"):
         exact = meaning(x.astype(np.float64).astype(np.longdouble))
         if name == "sigmoid":
-            # Where it is less than any normal number, exp has overflowed: 0 is as good.
+            # If the result is less than any normal number, exp overflows, and 0 is accepted.
             tiny = float(ml_dtypes.finfo(DTYPES[dtype]).tiny)
             assert (found[exact < tiny].astype(np.float64) <= tiny).all()
             found, exact = found[~(exact < tiny)], exact[~(exact < tiny)]

@@ -1,4 +1,4 @@
-"""Products of two matrices of the run, in every form, natively against the interpreter and against numpy."""
+"""Products of two dynamic matrices, in every form, in native code against the interpreter and numpy."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_constant_weights(rows: Shape, units: int, *, transpose_b: bool) -> None
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_packed_weights_whose_blocks_have_a_name(dtype: str) -> None:
-    """The layout says how many columns lie together, and the run checks that the weight has them."""
+    """The layout determines the number of columns per block, which is checked at run time."""
     data = relay.var("x", shape=("n", 5), dtype=dtype)
     packed = relay.nn.contrib_dense_pack(data, relay.var("w", shape=("m", 5, "b"), dtype=dtype), "NC8n")
     module = module_of(packed)

@@ -1,4 +1,4 @@
-"""Composites compute what their ops computed: interpreted, inlined again, and natively."""
+"""Composites compute the same as their ops: interpreted, inlined again, and in native code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.relay import dataflow_pattern as dataflow_pattern  # so that pattern
 
 
 def _op(kind: int) -> DFPattern:
-    """Any operator of a kind of fusion pattern."""
+    """Any operator of a fusion pattern kind."""
     return wildcard().has_attr({"TOpPattern": kind})
 
 

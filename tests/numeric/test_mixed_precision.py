@@ -1,4 +1,4 @@
-"""Floats of fewer bits: results are near those of f32, natively too, and operators are done as they or others say."""
+"""Mixed precision: results approximate those of f32, also in native code, and hooks may override an op's category."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 @pytest.fixture
 def hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers is forgotten."""
+    """Resets the hooks that a test registers."""
     monkeypatch.setattr(precision_hooks, "_HOOKS", {})
 
 
@@ -91,7 +91,7 @@ def test_each_operator_says_what_it_is() -> None:
     assert not [op.name for op in ours if op.MIXED_PRECISION is None]
     for op in ours:
         assert op.RESULT_ELEMENT is None or op.RESULT_ELEMENT in op.get_irdl_definition().properties, op.name
-    # Scales are f32 operands of theirs.
+    # Their scales are f32 operands.
     assert all(op.MIXED_PRECISION is MixedPrecision.NEVER for op in ours if ".qnn." in op.name)
 
 
@@ -119,7 +119,7 @@ def test_sums_of_another_type_are_cast_for_others() -> None:
     softmax = next(op for op in ops if op.name == "relay.nn.softmax")
     rectifier = next(op for op in ops if op.name == "relay.nn.relu")
     assert element_type_of(product_op.result.type) == f32
-    assert softmax.operands[0] is product_op.result  # no cast there and back
+    assert softmax.operands[0] is product_op.result  # without a cast to f16 and back
     assert element_type_of(rectifier.results[0].type) == f16
 
 

@@ -1,4 +1,4 @@
-"""Small networks, and programs of awkward shape: native code equals the interpreter at every optimisation level."""
+"""Small networks and programs with irregular shapes: native code equals the interpreter at every optimisation level."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_squeezenet_from_onnx_equals_the_interpreter(tmp_path: Path) -> None:
 
 
 def test_simplenet_becomes_one_kernel() -> None:
-    # Without blocked layouts, which bring a kernel that blocks the image and one that puts the result back.
+    # Without blocked layouts, which add a kernel for the image and another for the result.
     model = xrelay.compile(relay.Module.from_expr(simplenet()), opt_level=2)
     assert len(model.artifact.metadata.kernels) == 1
 

@@ -1,6 +1,6 @@
-"""Random graphs: native code equals the interpreter, at the level of optimisation that the seed picks.
+"""Random graphs: native code equals the interpreter, at an optimisation level that the seed selects.
 
-With control flow they have branches, loops, bindings, closures that are known, and functions.
+With control flow they have branches, loops, bindings, statically known closures, and functions.
 """
 
 from __future__ import annotations

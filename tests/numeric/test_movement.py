@@ -1,4 +1,4 @@
-"""Ops that move elements, against numpy by the interpreter, natively in a few forms; wrong lengths are errors."""
+"""Ops that move elements: the interpreter, and native code for some forms, against numpy; wrong lengths are errors."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_sequence_longer_than_the_axis(length: int) -> None:
     ],
 )
 def test_slices_whose_lists_are_short(begin: tuple[int, ...], end: tuple[int, ...], strides: Any, wanted: Any) -> None:
-    """What is missing is as Relay has it, whose end of a stride below 0 is place 0."""
+    """Missing entries have Relay's defaults: the end of a negative stride is position 0."""
     data = values(3, 4, 3)
     for kind in ("debug", "graph"):
         found = relay.create_executor(kind).evaluate(relay.strided_slice(relay.const(data), begin, end, strides))

@@ -1,4 +1,4 @@
-"""`relay-name-extents` changes no value, and what is no shape is an error before it and after it."""
+"""`relay-name-extents` preserves values, and an invalid shape is an error before and after it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def scalars(dtype: Any, *numbers: Any) -> Arrays:
 
 
 def given() -> Iterator[tuple[str, int, Arrays]]:
-    """Name of the text, rows of the data, operands; among them what is refused."""
+    """Name of the text, rows of the data, operands; some of them are invalid."""
     for shape in ((3, 4), (0, -1), (-1, 2), (0, 0), (12, 1), (-1, -1), (5, 2), (-2, -6), (-1, 5)):
         yield "reshape", 4, [integers(*shape)]
     for more in ((2, 2, 3), (0, -1, 1), (4, 3, 0), (0, 0, 0)):
@@ -186,7 +186,7 @@ def test_a_slice_by_sizes_takes_what_is_there(numbers: tuple[int, int, int]) -> 
 
 @pytest.mark.parametrize(("data", "fits", "fails"), [("1x5", (5, 1), (0, 3, -1)), ("0", (0, 1), (2, -1))])
 def test_a_shape_is_held_against_extents_that_are_known(data: str, fits: Sequence[int], fails: Sequence[int]) -> None:
-    """The type of the result says all of its shape, whatever the operand is."""
+    """The result type fixes the whole shape, whatever the operand's type."""
     types = f"tensor<{data}xf32>", "tensor<1xi64>"
     text = f"func.func @main(%x: {types[0]}, %s: {types[1]}) -> !relay.incomplete {{\n"
     text += f"  %y = relay.dyn.broadcast_to(%x, %s) : ({', '.join(types)}) -> !relay.incomplete\n"

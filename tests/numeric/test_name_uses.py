@@ -1,4 +1,4 @@
-"""Native code computes what makes an extent where something names the extent, and where nothing does not need it."""
+"""Native code computes the source of an extent if the extent's name is used, and not otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
-# A call of the function demands that both extents of what it captured are equal; one branch alone reads the value.
+# A call of the function requires that both extents of its captured value are equal; only one branch reads the value.
 CAPTURED = """
 func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<?x?xf32, #relay.dims<n, n>>)
     -> ((tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>) {
@@ -43,7 +43,7 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<?x?xf32, #relay.dims<
 }
 """
 
-# Two branches of two choices need a value whose extent the run computes; a negative one is an error where it is needed.
+# A branch of each of two ifs needs a value with a computed extent; a negative extent is an error if needed.
 COMPUTED = """
 func.func @main(%c: tensor<i1>, %d: tensor<i1>, %n: tensor<1xi64>, %v: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %w = relay.dyn.full(%v, %n) : (tensor<f32>, tensor<1xi64>) -> !relay.incomplete
@@ -64,7 +64,7 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %n: tensor<1xi64>, %v: tensor<f3
 }
 """
 
-# Two branches of two choices need a sum that the sizes of the run may forbid.
+# A branch of each of two ifs needs a sum that may be invalid at the run's sizes.
 DEMANDED = """
 !x = tensor<?xf32, #relay.dims<n>>
 !y = tensor<?xf32, #relay.dims<m>>
@@ -86,7 +86,7 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: !x, %y: !y, %v: tensor<f32>)
 }
 """
 
-# A sum that the sizes of the run may forbid makes what each turn carries longer.
+# A sum that may be invalid at the run's sizes extends the carried value in each iteration.
 CARRIED = """
 !x = tensor<?xf32, #relay.dims<n>>
 !y = tensor<?xf32, #relay.dims<m>>
@@ -104,7 +104,7 @@ func.func @main(%turns: tensor<i64>, %x: !x, %y: !y) -> !relay.incomplete {
 }
 """
 
-# The field of what a loop gives says how long it must be.
+# The type of a loop result's field fixes its length.
 FIELD = """
 !x = tensor<?xf32, #relay.dims<n>>
 !k = tensor<?xf32, #relay.dims<k>>
@@ -121,7 +121,7 @@ func.func @main(%turns: tensor<i64>, %x: !x) -> tensor<f32> {
 }
 """
 
-# The callee does not look at a sum that the sizes of the run may forbid.
+# The callee does not read a sum that may be invalid at the run's sizes.
 IGNORED = """
 !x = tensor<?xf32, #relay.dims<n>>
 !y = tensor<?xf32, #relay.dims<m>>
@@ -136,7 +136,7 @@ func.func private @f(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay
 }
 """
 
-# So it is where the result tells none of the extents that the callee makes.
+# The same, with a result whose type names none of the extents that the callee computes.
 UNTOLD = """
 !x = tensor<?xf32, #relay.dims<n>>
 !y = tensor<?xf32, #relay.dims<m>>
@@ -194,7 +194,7 @@ func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
 }
 """
 
-# The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
+# The callee never reads the indices, but requires that their number equals the length of the other argument.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
   %k = relay.argwhere(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete

@@ -1,7 +1,7 @@
 """Random programs with named dimensions against the same programs at given sizes, where every rule decides at once.
 
-What fails at the sizes is reported by the program with names, what does not fail runs there too and gives the same
-arrays, and these have the inferred types. So it is where the functions that it calls are inlined.
+The program with names must report an error if it fails at the given sizes; otherwise it must run, and return the same
+arrays with the inferred types. The same holds after the functions that it calls are inlined.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
 
 RUNS = 3
-"""At how many sizes a program is tried."""
+"""The number of sizes at which a program is tested."""
 
 
 @cache
@@ -37,7 +37,7 @@ def context() -> Context:
 
 
 def typed(text: str) -> ModuleOp | str:
-    """The module with its types, or why it has none."""
+    """The typed module, or the error message."""
     module = parse_module(context(), text, "test.mlir")
     try:
         infer_types(module)
@@ -48,7 +48,7 @@ def typed(text: str) -> ModuleOp | str:
 
 
 def inlined(module: ModuleOp) -> ModuleOp:
-    """The module with the bodies of functions in the places of their calls."""
+    """The module with all calls inlined."""
     copy = module.clone()
     inline_calls(copy)
     copy.verify()
@@ -56,7 +56,7 @@ def inlined(module: ModuleOp) -> ModuleOp:
 
 
 def outcome(module: ModuleOp | str, inputs: list[Array]) -> list[Array] | str:
-    """The results, or why there are none."""
+    """The results, or the message of the error."""
     if isinstance(module, str):
         return module
     try:
@@ -66,7 +66,7 @@ def outcome(module: ModuleOp | str, inputs: list[Array]) -> list[Array] | str:
 
 
 def check_types(module: ModuleOp, results: list[Array], sizes: Mapping[str, int]) -> None:
-    """The results have the function's types at `sizes`; extents that an op makes are not known here."""
+    """Checks results against the function's types at `sizes`; extents that an op computes are skipped."""
     function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
     for array, type in zip(results, function.function_type.outputs, strict=True):
         for extent, dim in zip(array.shape, shape_of(type), strict=True):
@@ -75,11 +75,11 @@ def check_types(module: ModuleOp, results: list[Array], sizes: Mapping[str, int]
 
 
 def compare(program: DimProgram, sizes: Mapping[str, int], branch: int, module: ModuleOp | str) -> str:
-    """Check a program at some sizes; what came of it."""
+    """Checks a program at some sizes; returns the outcome."""
     inputs = program.inputs(sizes, branch)
     wanted = outcome(typed(program.at(sizes, branch)), inputs)
     if isinstance(module, str) and not isinstance(wanted, str):
-        # What ops can never do that do not run this time, or never, is refused as well.
+        # Errors in ops that do not run this time, or never run, are also reported.
         texts = [program.at(sizes, each, whole=True) for each in (0, 1)]
         wanted = next((reason for reason in map(typed, texts) if isinstance(reason, str)), wanted)
     found = outcome(module, inputs)
@@ -97,7 +97,7 @@ def compare(program: DimProgram, sizes: Mapping[str, int], branch: int, module: 
 
 
 def check(choices: Choices) -> list[str]:
-    """A random program at some random sizes; what came of it at each."""
+    """Checks a random program at some random sizes; returns the outcome at each."""
     program = dim_program(choices)
     module = typed(program.with_names())
     modules = [module] if isinstance(module, str) or not program.calls else [module, inlined(module)]

@@ -1,4 +1,4 @@
-"""One topi text with named dimensions against relay's interpreter, at several sizes, 0 and 1 among them."""
+"""A topi text with named dimensions against relay's interpreter, at several sizes, including 0 and 1."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
-    """The extents that the kernel asks for are handed to it, scheduled or not; nothing is left unwritten."""
+    """The kernel takes its extents as arguments, scheduled or not; each output element is written."""
     module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
     (function,) = through(module, "convert-topi-to-loop").ops
     assert isinstance(function, FuncOp)

@@ -1,7 +1,7 @@
-"""Random programs with named dimensions, branches, loops, bindings, closures, calls and recursion run natively.
+"""Random programs with named dimensions, branches, loops, bindings, closures, calls and recursion in native code.
 
-Each is compiled once and run at three tuples of sizes, where it gives what the interpreter gives, or reports an error
-where that does. The fuzz campaign `named` has longer ones.
+Each is compiled once and run at three tuples of sizes, where it returns the interpreter's results or also reports an
+error. The fuzz campaign `named` has longer programs.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from support.examples import FACTOR, examples
 from support.named_programs import check_program
 
 PROGRAMS = examples(8, more=6)
-"""In each of two parts, which run side by side: 16 programs in `make test`, 960 in `make test-all`."""
+"""The number in each of two parallel parts: 16 programs in `make test`, 960 in `make test-all`."""
 STEPS = 1 if FACTOR <= 1 else 5
-"""How many steps a program has at most; one may be a loop with a recursion in it."""
+"""The maximum number of steps of a program; a step may be a loop that contains a recursion."""
 
 
 @pytest.mark.parametrize("part", range(2))

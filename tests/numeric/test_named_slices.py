@@ -1,4 +1,4 @@
-"""Slices of named axes whose lengths are expressions: natively what numpy gives, at sizes around their bounds."""
+"""Slices of named axes with symbolic lengths: native code against numpy, at sizes around their bounds."""
 
 from __future__ import annotations
 

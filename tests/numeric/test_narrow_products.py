@@ -1,4 +1,4 @@
-"""Products of bytes on several CPUs: every bit is that of the products of 32-bit integers that the program says."""
+"""Products of bytes on several CPUs are bit-equal to the program's products of 32-bit integers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = tuple(target for target in TARGETS if Target.parse(target).runs_here())
 
 
 def agree(result: relay.Expr, *arrays: np.ndarray, targets: tuple[str, ...] = RUNS) -> None:
-    """Native code gives what the interpreter gives for the program as it stands."""
+    """Checks native code against the interpreter on the unchanged program."""
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
     (expected,) = run_relay(transform.InferType()(module), list(arrays))
     for target in targets:
@@ -33,7 +33,7 @@ def agree(result: relay.Expr, *arrays: np.ndarray, targets: tuple[str, ...] = RU
 
 
 def distance(x: relay.Expr, zero_point: relay.Expr | int | None) -> relay.Expr:
-    """`x` in 32 bits less its zero point."""
+    """`x` in 32 bits minus its zero point."""
     wide = relay.cast(x, "int32")
     if zero_point is None:
         return wide
@@ -179,7 +179,7 @@ def test_instructions_of_targets() -> None:
 
 @pytest.mark.parametrize("units", [16, 10, 48])
 def test_the_loop_over_terms_is_contracted(units: int, tmp_path: Path) -> None:
-    """So it is where one block holds all units, whose number then is no remainder."""
+    """Also if one block holds all units and leaves no remainder."""
     x = relay.var("x", shape=(32, 512), dtype="uint8")
     y = relay.nn.dense(x, relay.const(random((units, 512), "int8")), out_dtype="int32")
     xrelay.compile(relay.IRModule.from_expr(y), target="cpu -mcpu=cascadelake", dump_stages=tmp_path)

@@ -1,4 +1,4 @@
-"""Products of bytes on aarch64, by the instructions of I8MM and of DotProd, and without either."""
+"""Products of bytes on aarch64: with I8MM, with DotProd, and without either."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CPUS = {
     "cpu -mcpu=neoverse-n1": "llvm.aarch64.neon.sdot.v4i32.v16i8",
     "cpu -mcpu=cortex-a72": "mul <4 x i32>",
 }
-"""Target → what adds up products with it."""
+"""Target → the instruction that accumulates its products."""
 
 
 def dense(dtype: str) -> tuple[relay.Expr, np.ndarray]:

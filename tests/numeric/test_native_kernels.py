@@ -1,4 +1,4 @@
-"""Kernels of the loop level compute natively what numpy says they compute."""
+"""Kernels of the loop level in native code, against their definitions in numpy."""
 
 from __future__ import annotations
 

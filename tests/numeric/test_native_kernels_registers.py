@@ -1,6 +1,6 @@
-"""The tiles of the benchmark kernels stay in registers: as many fused multiply-adds as accumulators, and no spills.
+"""The tiles of the benchmark kernels stay in registers: one fused multiply-add per accumulator, and no spills.
 
-A CPU without that instruction multiplies and adds vectors; `llvm.fma` would be a call for each of their lanes there.
+A CPU without this instruction multiplies and adds vectors; `llvm.fma` would become a call per lane there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BRANCH_BACK = re.compile(r"^\s+j\w+\s+(\.L\w+)")
 
 
 def innermost_loops(text: str) -> list[list[str]]:
-    """The lines between a label and the branch back to it, where no other loop lies inside."""
+    """The lines from a label to its backward branch, for loops without inner loops."""
     lines = text.splitlines()
     labels = {match[1]: number for number, line in enumerate(lines) if (match := LABEL.match(line))}
     loops: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Scheduled kernels compute natively what the interpreter says the unscheduled ones compute."""
+"""Scheduled kernels in native code compute the same as the interpreter on the unscheduled ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from test_loop_schedules import check_same
 
 
 def check_native(text: KernelText, schedule: Schedule) -> None:
-    """Inputs are small whole numbers: sums are exact, so every order gives the same bits; exp is not exact."""
+    """Inputs are small integers: sums are exact, so every order yields the same bits; exp is not exact."""
     reference = kernel_of(parse(text.text))
     expected = arguments_for(reference, 3)
     run_kernel(reference, expected)
@@ -51,7 +51,7 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
 @pytest.mark.grid(5)
 @pytest.mark.parametrize("seed", range(30))
 def test_random_schedules(seed: int):
-    """Whatever primitives are legal, in whatever order, is lowered and computes the same, interpreted and natively."""
+    """All legal primitives in any order can be lowered and preserve the results, interpreted and native."""
     random = Random(seed)
     text = KERNELS[seed % len(KERNELS)]
     schedule = random_schedule(kernel_of(parse(text.text)), random)

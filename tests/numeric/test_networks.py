@@ -1,7 +1,7 @@
-"""Architectures of today's networks as either of PyTorch's exporters writes them, of known and of open sizes.
+"""Contemporary network architectures in the styles of PyTorch's two exporters, with static and dynamic sizes.
 
-Each is compiled once; at every size interpreter and native code equal onnxruntime, or onnx's reference evaluator where
-that refuses the model.
+Each is compiled once; at every size the interpreter and native code equal onnxruntime, or onnx's reference evaluator if
+onnxruntime rejects the model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xrelay.interpreters.relay import run_relay
 
 @dataclass(frozen=True)
 class Case:
-    """A network in a style, with open sizes or with the first of those that it names."""
+    """A network in a style, with dynamic sizes or with the first of its `sizes`."""
 
     network: Network
     style: Style
@@ -44,9 +44,10 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Each network in both styles, with open and with known sizes; each fourth case is one of these of each network.
+    """Each network in both styles, with dynamic and static sizes; every fourth case covers each network once.
 
-    `make test` runs the interpreter on one of each, and native code of every fourth network, in all styles in turn.
+    `make test` runs the interpreter on one case of each network, and native code on every fourth network, with the
+    styles in rotation.
     """
     kinds = [(style, is_open) for is_open in (True, False) for style in Style]
     turns = [kinds[number % 4 :] + kinds[: number % 4] for number in range(len(NETWORKS))]

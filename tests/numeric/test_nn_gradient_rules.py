@@ -1,4 +1,4 @@
-"""The gradient rules of the nn family, each by itself: what they give is what small changes of the operands change."""
+"""The gradient rules of the nn family, each separately, against small changes of the operands."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def case(op: str, *operands: tuple[int, ...] | Array, **attributes: Any) -> Case:
-    """Operands are given, or random of a shape: no two elements near each other."""
+    """Operands are given, or random of a shape, without two close elements."""
     arrays = [_apart(*each) if isinstance(each, tuple) else each for each in operands]
     return Case(op, tuple(arrays), attributes)
 
@@ -50,7 +50,7 @@ def _apart(*shape: int) -> Array:
 
 
 def backward(name: str, shapes: list[Any], dtype: str, attributes: dict[str, Any]) -> tuple[ModuleOp, RelayOp]:
-    """A module of what the rule makes: its function takes the operands and the gradients of the results."""
+    """A module with the rule's output: its function takes the operands and the gradients of the results."""
     block = Block(arg_types=[tensor_type(shape, element_type(dtype)) for shape in shapes])
     operands = tuple(block.args)
     op = get_relay_op(name).call(*operands, **attributes)
@@ -378,7 +378,7 @@ def test_extents_with_names(op: str, shapes: list[Any], attributes: dict[str, An
 
 
 def check_sizes(op: str, shapes: list[Any], attributes: dict[str, Any], sizes: dict[str, int]) -> None:
-    """The gradients of named extents are those of the same ones that are numbers."""
+    """The gradients at named extents equal those at the same static extents."""
     module, _ = backward(op, shapes, "float64", attributes)
     known = [tuple(evaluate(each, sizes) for each in shape) for shape in shapes]
     operands = [_apart(*shape) for shape in known]

@@ -1,4 +1,4 @@
-"""What random uses of operators found: nothing of an extent of 0, truth values that are divided."""
+"""Bugs that random uses of operators found: extents of 0, divisions of booleans."""
 
 from __future__ import annotations
 

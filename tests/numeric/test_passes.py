@@ -1,6 +1,6 @@
-"""Every pass of the relay level leaves what random programs compute as it is: bit by bit, or up to rounding.
+"""Every pass of the relay level preserves the results of random programs: bit by bit, or up to rounding.
 
-The passes and how exact each is come from the project's own tables, so that a new pass is tested without a change here.
+The passes and their exactness come from the project's own tables, so that a new pass is tested without a change here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.interpreters.relay import run_relay
 
 PARTS = range(4)
-"""The programs of a property are shared out among as many tests, which run side by side."""
+"""The programs of a property are distributed over several tests, which run in parallel."""
 MANY = settings(max_examples=examples(14, more=4), deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -48,7 +48,7 @@ def programs(draw: st.DrawFn, profile: Profile) -> tuple[ModuleOp, Choices]:
 
 @contextmanager
 def blamed(module: ModuleOp, pipeline: str) -> Iterator[None]:
-    """Show the program and the passes where a check of them fails."""
+    """Shows the program and the passes if a check of them fails."""
     try:
         yield
     except Exception:
@@ -61,7 +61,7 @@ def is_straight_line(module: ModuleOp) -> bool:
 
 
 def check_form(module: ModuleOp, pipeline: str) -> None:
-    """What the passes made reads as it prints, and running the last again changes nothing where that is claimed."""
+    """Checks that the result prints and parses, and that idempotent passes do not change it again."""
     with blamed(module, pipeline):
         changed, last = apply(module, pipeline), pipeline.rpartition(",")[2]
         if last in IDEMPOTENT:
@@ -113,7 +113,7 @@ def test_outlined_main_holds_constants_calls_and_a_return(part: int, made: tuple
     assert all(isinstance(op, ConstantOp | CallOp | ReturnOp) for op in main.body.block.ops)
     end = main.body.block.last_op
     assert end is not None
-    # Each output is the result of a call, and of one only.
+    # Each output is the result of a different call.
     assert len(set(end.operands)) == len(end.operands)
     assert all(isinstance(value.owner, CallOp) for value in end.operands)
 

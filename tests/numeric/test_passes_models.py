@@ -1,6 +1,6 @@
 """A whole network after each pass of the default pipeline: exact passes keep every bit, others the values.
 
-`make test-all` takes ResNet-50, `make test` a small MobileNetV2, which has residual blocks and normalisations as well.
+`make test-all` uses ResNet-50, `make test` a small MobileNetV2, which also has residual blocks and normalizations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xrelay.passes.catalogue.rounding import is_exact
 
 
 def images(module: ModuleOp) -> list[np.ndarray]:
-    """Arguments for `@main` as images are."""
+    """Arguments for `@main` with values in the range of images."""
     main = next(op for op in module.ops if isinstance(op, FuncOp))
     rng = np.random.default_rng(0)
     return [rng.uniform(0, 1, extents(argument)).astype(dtype_of(argument)) for argument in main.args]

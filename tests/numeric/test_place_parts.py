@@ -1,4 +1,4 @@
-"""Results that lie in their part of a whole have the values of the interpreter; kernels that would copy are gone."""
+"""Results that are stored in their part of a buffer equal the interpreter's; kernels that would copy are gone."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ COPIES = re.compile("concat|split|slice|copy|reshape|dims")
 
 
 class Lines:
-    """The text of a program; nothing fuses across the walls behind its ops."""
+    """The text of a program whose ops are separated by stop_fusion."""
 
     def __init__(self, **inputs: str):
-        """`inputs` are the types of the parameters."""
+        """Takes the types of the parameters by name."""
         self._types, self._lines = inputs, list[str]()
 
     def add(self, name: str, op: str, *operands: str, attributes: str = "") -> None:
-        """Adds `%name = relay.op(operands) {attributes}` and a wall; of a tuple's fields, a concatenation."""
+        """Adds `%name = relay.op(operands) {attributes}` and a stop_fusion; `concatenate` gets a tuple of them."""
         fields = list(operands)
         if op == "concatenate":
             self._lines.append(f"%{name}_t = relay.tuple({self._uses(fields)}) : ({self._of(fields)}) -> U")
@@ -50,7 +50,7 @@ class Lines:
                            f"({self._of([operand])}) -> U")  # fmt: skip
 
     def check(self, results: Sequence[str], *inputs: Sequence[Array], threads: int = 2) -> CompiledModel:
-        """The model, which has given what the interpreter gives for each of `inputs`, and left these as they were."""
+        """Returns the model; checks that it agrees with the interpreter for each of `inputs` and leaves them alone."""
         signature = ", ".join(f"%{name}: {type}" for name, type in self._types.items())
         module = program(signature, ", ".join(f"%{each}" for each in results), "\n".join(self._lines))
         model = xrelay.compile(module.clone(), cache=False, threads=threads)
@@ -80,7 +80,7 @@ def _normal(*shape: int, seed: int = 0) -> Array:
 
 
 def _add_dense_layers(lines: Lines, count: int) -> None:
-    """Adds layers each of which joins a channel to all those before, from `%c0` on."""
+    """Adds layers from `%c0` on that each append a channel to all earlier ones."""
     for layer in range(1, count + 1):
         lines.add(f"m{layer}", "mean", f"c{layer - 1}", attributes="axis = array<i64: 1>, keepdims = true")
         lines.add(f"f{layer}", "exp", f"m{layer}")
@@ -88,7 +88,7 @@ def _add_dense_layers(lines: Lines, count: int) -> None:
 
 
 def test_a_dense_block_concatenates_without_copies() -> None:
-    """Each layer reads all that there is and adds some: parts of parts, read while the next part is written."""
+    """Each layer reads all earlier channels and appends some: nested parts, read while the next part is written."""
     lines = Lines(x="tensor<1x4x6x6xf32>")
     lines.add("c0", "tanh", "x")
     _add_dense_layers(lines, 5)
@@ -97,7 +97,7 @@ def test_a_dense_block_concatenates_without_copies() -> None:
 
 
 def test_several_branches_of_one_input() -> None:
-    """A kernel that chooses between many operands does so by halves."""
+    """A kernel that selects among many operands does so by bisection."""
     lines = Lines(x="tensor<1x3x5xf32>")
     for number, op in enumerate(["tanh", "exp", "sin", "cos", "negative"]):
         lines.add(f"b{number}", op, "x")
@@ -107,7 +107,7 @@ def test_several_branches_of_one_input() -> None:
 
 
 def test_extents_that_a_run_tells() -> None:
-    """Also of 0 elements, and where two names are equal."""
+    """Also with 0 elements, and with two equal names."""
     lines = Lines(x="tensor<?x3xf32, #relay.dims<n>>", y="tensor<?x3xf32, #relay.dims<m>>")
     lines.add("a", "tanh", "x")
     lines.add("b", "exp", "y")
@@ -121,7 +121,7 @@ def test_extents_that_a_run_tells() -> None:
 
 
 def test_parts_stay_apart_when_buffers_have_got_their_places() -> None:
-    """Copies lie in one output, behind what they copy, as `m >= 0` tells of `m + 1` and `2 * m + 2`."""
+    """Copies are in one output, after their sources, as `m >= 0` proves for `m + 1` and `2 * m + 2`."""
     lines = Lines(x="tensor<?xf32, #relay.dims<m + 1>>", y="tensor<?xf32, #relay.dims<m>>")
     lines.add("a", "negative", "x")
     lines.add("b", "negative", "y")
@@ -133,7 +133,7 @@ def test_parts_stay_apart_when_buffers_have_got_their_places() -> None:
 
 
 def test_nothing_is_copied_for_a_part_without_elements() -> None:
-    """Of two arguments one is copied to its part, beside what is computed there."""
+    """Of two arguments, only the nonempty one is copied, next to the computed part."""
     lines = Lines(x="tensor<0xf32>", y="tensor<5xf32>", z="tensor<3xf32>")
     lines.add("b", "exp", "y")
     lines.add("c", "concatenate", "b", "x", "z", attributes="axis = 0")
@@ -143,7 +143,7 @@ def test_nothing_is_copied_for_a_part_without_elements() -> None:
 
 
 def test_split_and_joined_again() -> None:
-    """Slices are read where they lie; those that are joined again are copied, as they lie elsewhere already."""
+    """Slices are read in place; those that are concatenated again are copied, as they are already in another buffer."""
     lines = Lines(x="tensor<7x5xf32>")
     lines.add("a", "tanh", "x")
     lines.split("s", "a", 3, 0)
@@ -160,7 +160,7 @@ def test_split_and_joined_again() -> None:
 
 
 def test_what_is_returned_passed_in_or_constant_is_copied() -> None:
-    """An operand that is an output, an input of the model, and a whole that is an output."""
+    """An operand that is an output, an input of the model, and a concatenation that is an output."""
     lines = Lines(x="tensor<2x4xf32>")
     lines.add("a", "tanh", "x")
     lines.add("b", "exp", "a")
@@ -175,7 +175,7 @@ def test_what_is_returned_passed_in_or_constant_is_copied() -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "f64", "i8", "i64", "i1", "bf16"])
 def test_elements_of_other_sizes(dtype: str) -> None:
-    """Parts begin at elements, whatever the bytes of these."""
+    """Parts begin at elements, whatever their size in bytes."""
     kinds = {"f16": np.float16, "f64": np.float64, "i8": np.int8, "i64": np.int64, "i1": np.bool_, "bf16": bfloat16}
     lines = Lines(x=f"tensor<3x5x{dtype}>", y=f"tensor<1x5x{dtype}>")
     lines.add("a", "reverse", "x", attributes="axis = 1")
@@ -190,7 +190,7 @@ def test_elements_of_other_sizes(dtype: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", ["1", "2", "3", "?"])
 def test_channels_of_several_images(batch: str, threads: int) -> None:
-    """Parts at strides, written by kernels of several kinds, of a batch that only the run tells too."""
+    """Strided parts, written by kernels of several kinds, also with a dynamic batch."""
     dims = ", #relay.dims<n>" if batch == "?" else ""
     lines = Lines(x=f"tensor<{batch}x3x7x9xf32{dims}>", w="tensor<5x3x3x3xf32>")
     lines.add("a", "nn.softmax", "x")
@@ -207,7 +207,7 @@ def test_channels_of_several_images(batch: str, threads: int) -> None:
 
 
 def test_a_dense_block_of_several_images() -> None:
-    """A part at strides is read while the next part of another whole is written; what lies elsewhere is copied."""
+    """A strided part is read while the next part of another buffer is written; parts of other buffers are copied."""
     lines = Lines(x="tensor<3x4x5x8xf32>")
     lines.add("c0", "tanh", "x")
     _add_dense_layers(lines, 4)
@@ -216,7 +216,7 @@ def test_a_dense_block_of_several_images() -> None:
 
 
 def test_channels_are_read_where_they_lie() -> None:
-    """Slices at strides, with a step among rows too; a slice of an input of the model is one."""
+    """Strided slices, also with a step among rows; one is a slice of a model input."""
     lines = Lines(x="tensor<2x6x8x16xf32>")
     lines.add("a", "tanh", "x")
     lines.split("s", "a", 2, 1)
@@ -230,7 +230,7 @@ def test_channels_are_read_where_they_lie() -> None:
 
 
 def test_short_runs_are_copied() -> None:
-    """Parts in rows of fewer elements than a vector has, and slices with a step among neighbours."""
+    """Parts with rows of fewer elements than a vector, and slices with a step among neighbours."""
     lines = Lines(x="tensor<20x15xf32>", y="tensor<20x16xf32>")
     lines.add("a", "tanh", "x")
     lines.add("b", "exp", "x")
@@ -280,7 +280,7 @@ def test_random_graphs_of_joined_channels(data: st.DataObject) -> None:
 @settings(max_examples=examples(30), deadline=None)
 @given(data=st.data())
 def test_random_graphs_of_joins_and_slices(data: st.DataObject) -> None:
-    """Ops that join, slice, reshape and compute, of values drawn from all before, some of them returned."""
+    """Ops that concatenate, slice, reshape and compute on random earlier values; some of these are returned."""
     lines = Lines(x="tensor<4x6xf32>")
     shapes = {"x": (4, 6)}
     for number in range(data.draw(st.integers(2, 9))):
@@ -308,7 +308,7 @@ def test_random_graphs_of_joins_and_slices(data: st.DataObject) -> None:
 
 
 def _check(signature: str, results: str, body: str, *inputs: Sequence[Array]) -> None:
-    """As `Lines.check`, of a text in which `name := op(…) : types` is a kernel of its own."""
+    """As `Lines.check`, for a text in which `name := op(…) : types` is a separate kernel."""
     walls = r"\1_w = relay.\2\n\1 = relay.annotation.stop_fusion(\1_w) : (U) -> U"
     module = program(signature, results, re.sub(r"(%\w+) := (.*)", walls, body))
     model = xrelay.compile(module.clone(), cache=False, threads=1)
@@ -320,7 +320,7 @@ def _check(signature: str, results: str, body: str, *inputs: Sequence[Array]) ->
 
 
 def test_an_iteration_joins_and_slices_what_it_carries() -> None:
-    """The carried value is copied, for its buffers take turns; each iteration reads its own slice."""
+    """The carried value is copied, as its buffers alternate; each iteration reads its own slice."""
     body = """
     %n = relay.constant dense<4> : tensor<i64>
     %a := tanh(%x) : (tensor<3x2xf32>) -> U
@@ -339,7 +339,7 @@ def test_an_iteration_joins_and_slices_what_it_carries() -> None:
 
 
 def test_wholes_that_are_boxes() -> None:
-    """What only the data tell the length of is allocated when that is known, and returned or freed with its parts."""
+    """A buffer of data-dependent length is allocated once that is known, and returned or freed with its parts."""
     body = """
     %i := argwhere(%x) : (tensor<8xf32>) -> U
     %j := negative(%i) : (U) -> U

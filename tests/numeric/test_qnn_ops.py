@@ -1,4 +1,4 @@
-"""Operators on quantised numbers: native code gives every bit that they mean, and that is near what they stand for."""
+"""Quantised operators: native code is bit-equal to the definition, which approximates the real values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def numbers(dtype: str, *shape: int, seed: int = 0) -> Array:
 
 
 def meant(data: Array, scale: Array, zero: Array) -> Array:
-    """What quantised numbers stand for."""
+    """The real values that quantised numbers represent."""
     return (data.astype(np.float64) - zero) * scale.astype(np.float64)
 
 
@@ -91,7 +91,7 @@ def test_zero_points_far_from_narrow_data(op: str) -> None:
     run = checked(program(f"qnn.{op}", data, data, one, far, one, far, one, far))
     zero_points = (far, i32(-3)), (-far, far), (far, far), (i32(1 << 16), i32(-1 << 16))
     for scale, zeros in product((1.0, np.nan, -np.nan, np.inf, 0.0), zero_points):
-        # Native code and the interpreter agree; a distance saturates, it does not wrap.
+        # Native code and the interpreter agree; a difference from the zero point saturates and does not wrap.
         (got,) = run([data, data[::-1].copy(), one, zeros[0], one, zeros[1], f32(scale), i32(-7)])
         if scale == 1.0:
             sides = [
@@ -109,7 +109,7 @@ def test_arithmetic_on_32_bits_saturates() -> None:
     assert applied("qnn.add", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [most, least, -1, -1]
     assert applied("qnn.subtract", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [0, 0, most, least]
     assert applied("qnn.mul", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [most, most, least, least]
-    # Distances that 32 bits do not hold, and a quotient of scales that they do not.
+    # Differences that exceed 32 bits, and a quotient of scales that does.
     far = applied("qnn.add", lhs, rhs, one, i32(-5), one, i32(5), one, zero)
     assert far.tolist() == [most, least, -1, -1]
     tiny = applied("qnn.add", lhs, lhs, one, zero, one, zero, f32(2.0**-40), i32(least))
@@ -175,7 +175,7 @@ def test_products_are_those_of_distances(dtypes: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("zeros", [[5], [1, 2, -3, 4, 0, 7, -8, 2]], ids=["one", "each"])
 def test_packed_products_are_those_of_plain_weights(zeros: list[int]) -> None:
-    """Whose zero points are packed alike."""
+    """Zero points are packed in the same way."""
     data, plain = numbers("uint8", 3, 17), numbers("int8", 8, 17, seed=1)
     packed = np.ascontiguousarray(plain.reshape(2, 4, 17).transpose(0, 2, 1))
     left, right = data.astype(np.int32) - np.int32(7), plain - i32(zeros)[:, None]
@@ -204,7 +204,7 @@ def test_avg_pool2d_rounds_means(dtype: str, ceil: bool, include: bool) -> None:
 
 
 def test_halves_of_large_windows_round_up() -> None:
-    """Means of 40 x 40 numbers, of which one is a half and its neighbours are not."""
+    """Means of 40 x 40 numbers: a half, and its neighbours."""
     data = np.zeros((3, 40, 40, 1), np.int8)
     data.reshape(3, -1)[:, :799] = 1
     data[0, -1, -1], data[1, -1, -1] = 1, 2
@@ -217,7 +217,7 @@ def test_halves_of_large_windows_round_up() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_are_within_a_step(name: str, dtype: str) -> None:
-    """Scales that are operands are computed with when the program runs, where exp errs in the last place."""
+    """With scales as operands the functions are computed at run time, where exp errs in the last place."""
     data = numbers(dtype, 300)
     scale = f32(4 / np.iinfo(dtype).max)
     given = (data, scale, i32(0), f32(0.05), i32(10))
@@ -235,7 +235,7 @@ def test_functions_are_within_a_step(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("name", [*FUNCTIONS, "leaky_relu"])
 def test_tables_have_every_bit(name: str, dtype: str) -> None:
-    """Scales that are constants: the functions are tables."""
+    """With constant scales the functions are tables."""
     data = np.arange(256).astype(np.uint8).view(dtype)
     x = relay.var("x", shape=data.shape, dtype=dtype)
     attributes = {"alpha": 0.1} if name == "leaky_relu" else {}

@@ -1,4 +1,4 @@
-"""Random chains of operators on quantised numbers: native code gives every bit that the interpreter gives."""
+"""Random chains of quantised operators: native code is bit-equal to the interpreter."""
 
 from __future__ import annotations
 

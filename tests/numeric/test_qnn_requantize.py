@@ -1,4 +1,4 @@
-"""Rounding of quantised numbers against exact fractions, at extremes of integers and of scales, in native code too."""
+"""Rounding of quantised numbers against exact fractions, at extreme integers and scales, also in native code."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def i32(value: object) -> Array:
 
 
 def rounded(value: Fraction, *, away: bool) -> int:
-    """The nearest integer; halves upwards or away from zero."""
+    """The nearest integer; halves round upwards or away from zero."""
     if away and value < 0:
         return -math.floor(-value + Fraction(1, 2))
     return math.floor(value + Fraction(1, 2))
 
 
 def factor(ratio: float) -> Fraction:
-    """A ratio whose significand has 31 bits, halves away from zero."""
+    """A ratio rounded to a 31-bit significand, halves away from zero."""
     significand, exponent = math.frexp(abs(ratio))
     return Fraction(math.floor(Fraction(significand) * 2**31 + Fraction(1, 2))) * Fraction(2) ** (exponent - 31)
 
 
 def expected(data: Array, zero: int, ratio: float, output_zero: int, dtype: str, *, away: bool) -> list[int]:
-    """What requantisation means, in fractions."""
+    """The definition of requantize, in fractions."""
     limits = np.iinfo(dtype)
     found: list[int] = []
     for number in data.reshape(-1):
@@ -106,7 +106,7 @@ def test_floats_do_not_round_twice() -> None:
 
 @pytest.mark.parametrize("compute", ["int64", "float32", "float64"])
 def test_scales_that_are_no_numbers(compute: str) -> None:
-    """They saturate, but for a distance of 0: its product is 0, or not a number, which counts as 0."""
+    """Results saturate, except for a difference of 0, whose product is 0 or NaN, which counts as 0."""
     got = applied(
         "qnn.requantize", i32([[-9, 0, 9]]), f32([np.inf]), i32(0), f32(1), i32(5), axis=1, compute_dtype=compute
     )

@@ -1,4 +1,4 @@
-"""`relay.quantize`: quantised networks compute on integers, and what floats compute but for the rounding."""
+"""`relay.quantize`: quantised networks compute on integers, and approximate the float network."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ from xrelay.passes.infra.verify import walk_ops
 Array = NDArray[Any]
 
 DECIBELS = 30.0
-"""How far results have to be above the noise.
+"""The least signal-to-noise ratio of results.
 
-Numbers with standard deviation s that lie within 4 s, rounded to 127 steps on each side, have noise of (4 s / 127)**2 /
-12: they are 41 dB above. The networks here round some ten times, each time adding as much, which leaves 31 dB; the
-rounding of weights adds less, as it differs from weight to weight, and relus leave half of the numbers exact."""
+Numbers with standard deviation s within 4 s, rounded to 127 steps on each side, have noise of (4 s / 127)**2 / 12: the
+signal is 41 dB above it. The networks here round some ten times with equal noise, which leaves 31 dB. The rounding of
+weights adds less, as it varies among weights, and relus leave half of the numbers exact.
+"""
 
 
 def quantized(module: relay.IRModule, dataset: Any = None, **options: Any) -> relay.IRModule:
@@ -61,7 +62,7 @@ def names(module: ModuleOp) -> list[str]:
 
 
 def check_products_are_of_bytes(module: ModuleOp, count: int) -> None:
-    """All `count` products take integers of 8 bits and give sums of 32."""
+    """Checks that there are `count` products, with 8-bit operands and 32-bit sums."""
     products = [op for op in walk_ops(module) if op.name in ("relay.qnn.conv2d", "relay.qnn.dense")]
     assert len(products) == count
     for op in products:
@@ -95,7 +96,7 @@ def test_a_perceptron(dtype: str) -> None:
     inputs = [dataset[0]["data"]]
     native = natively(found, inputs)
     assert signal_to_noise(natively(module, inputs), native) > DECIBELS
-    # Products are exact; the softmax of floats is rounded by each in its own way.
+    # Products are exact; the float softmax rounds differently in native code and the interpreter.
     np.testing.assert_allclose(native, xrelay.interpret(found, inputs)[0], rtol=1e-5)
 
 
@@ -119,7 +120,7 @@ def test_without_data_by_the_global_scale() -> None:
     found = quantized(module)
     check_products_are_of_bytes(found, 5)
     inputs = [batches(2, 3, 12, 12, count=1)[0]["data"]]
-    # Steps are those for numbers up to 8, though these lie within 4: twice as wide, and 6 dB less.
+    # The scale covers numbers up to 8, though these are within 4: steps are twice as wide, and the ratio 6 dB less.
     assert signal_to_noise(residual_floats()(inputs), natively(found, inputs)) > DECIBELS - 6
 
 
@@ -134,7 +135,7 @@ def test_scales_of_channels_are_finer() -> None:
     for per_channel in (False, True):
         found = quantized(module, dataset, calibrate_mode="max", per_channel=per_channel)
         small.append(signal_to_noise(expected[:, 0], natively(found, inputs)[:, 0]))
-    # The first filter is a thousandth of the last one, so one scale for all leaves it no step at all.
+    # The first filter is a thousandth of the last one, so a common scale would round it to 0.
     assert small[0] < 10
     assert small[1] > DECIBELS
 
@@ -149,7 +150,7 @@ def test_fewer_bits(bits: int) -> None:
     ]
     assert weights
     for op in weights:
-        array: Array = getattr(op, "array")  # noqa: B009 (a constant, told by its name)
+        array: Array = getattr(op, "array")  # noqa: B009 (a constant, recognised by its name)
         assert np.abs(array.astype(int)).max() == most
     inputs = [dataset[0]["data"]]
     np.testing.assert_allclose(natively(found, inputs), xrelay.interpret(found, inputs)[0], rtol=1e-5)
@@ -185,7 +186,7 @@ def test_the_simulation_is_one_of_floats() -> None:
     assert names(simulated).count("nn.conv2d") == 4
     inputs = [dataset[0]["data"]]
     integers = natively(quantized(module, dataset, calibrate_mode="max"), inputs)
-    # Both round alike but for single steps, which are far below the noise that both have.
+    # Both round alike except for single steps, far below their common noise.
     assert signal_to_noise(natively(simulated, inputs), integers) > DECIBELS + 6
     realized = relay.quantize.realize()(simulated)
     np.testing.assert_allclose(natively(realized, inputs), integers, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""A small classifier keeps its accuracy when it is quantised: random features, and a last layer fitted to them."""
+"""A small classifier keeps its accuracy when quantised: random features, and a fitted last layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLASSES, SIZE, TRAINING, TESTING = 10, 12, 1500, 500
 
 @cache
 def pictures() -> tuple[Array, Array]:
-    """Noisy pictures of ten kinds, each shifted by chance, and the kind of each."""
+    """Noisy pictures of ten kinds with random shifts, and their kinds."""
     rng = np.random.default_rng(0)
     kinds = rng.normal(size=(CLASSES, 1, SIZE, SIZE))
     kinds = kinds + np.roll(kinds, 1, axis=2) + np.roll(kinds, 1, axis=3)
@@ -30,7 +30,7 @@ def pictures() -> tuple[Array, Array]:
 
 
 def features(batch: int) -> tuple[relay.Var, relay.Expr]:
-    """Two convolutions with a pool between them, whose weights are random."""
+    """Two convolutions with random weights and a pool between them."""
     weights, x = Weights(3), relay.var("data", shape=(batch, 1, SIZE, SIZE))
     y = relay.nn.relu(relay.nn.bias_add(weights.conv(x, 1, 16), weights.constant(16)))
     y = relay.nn.max_pool2d(y, (2, 2), (2, 2))
@@ -39,7 +39,7 @@ def features(batch: int) -> tuple[relay.Var, relay.Expr]:
 
 @cache
 def classifier() -> relay.IRModule:
-    """The features with a dense layer, fitted by least squares to the kinds of the pictures for training."""
+    """The features with a dense layer, fitted to the kinds of the training pictures by least squares."""
     images, labels = pictures()
     x, found = features(TRAINING)
     model = xrelay.compile(relay.IRModule.from_expr(relay.Function([x], found)))
@@ -52,7 +52,7 @@ def classifier() -> relay.IRModule:
 
 
 def accuracy(module: relay.IRModule) -> float:
-    """Which part of the pictures for testing is told right."""
+    """The share of test pictures that are classified correctly."""
     images, labels = pictures()
     scores = xrelay.compile(module, cache=False).run([images[TRAINING:]])[0]
     return float(np.mean(scores.argmax(axis=1) == labels[TRAINING:]))
@@ -73,5 +73,5 @@ def test_accuracy(mode: str, dtype: str) -> None:
     config = relay.quantize.model_config(calibrate_mode=mode, dtype_input=dtype)
     before, after = accuracy_of_floats(), accuracy(xrelay.quantize(classifier(), dataset, config=config))
     assert before > 0.85
-    # One picture in a hundred is as many as the accuracy of 500 pictures is uncertain by.
+    # One picture in a hundred is the statistical uncertainty of an accuracy over 500 pictures.
     assert after > before - 0.01

@@ -1,4 +1,4 @@
-"""`partition_conversions`: the ends of a quantised program as functions, and a middle that is one of integers."""
+"""`partition_conversions`: functions for the conversions of a quantised program, and an integer core."""
 
 from __future__ import annotations
 

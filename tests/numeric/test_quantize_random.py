@@ -1,4 +1,4 @@
-"""Random networks, quantised: integers stay near the floats, and native code gives what the interpreter gives."""
+"""Random quantised networks: integers approximate the floats, and native code agrees with the interpreter."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ import xrelay
 from xrelay import relay
 
 DECIBELS = 12.0
-"""A wrong scale, sign or axis leaves nothing above the noise. Networks that subtract what is nearly equal, or that cut
-most numbers, leave less than those of which `test_quantize.py` knows how often they round."""
+"""A wrong scale, sign or axis leaves no signal above the noise.
+
+Networks that subtract similar values or clip most numbers have a lower ratio than those of `test_quantize.py`, whose
+roundings are counted.
+"""
 
 Layer = Callable[[Weights, Any, list[Any]], Any]
 CHANNELS = 4
 
 
 def earlier(values: list[Any], like: Any) -> Any:
-    """The last value but one with the shape of `like`, or `like` itself."""
+    """The second-to-last value with the shape of `like`, or `like` itself."""
     alike = [value for value in values if value.checked_type == like.checked_type]
     return alike[-2] if len(alike) > 1 else like
 
@@ -59,7 +62,7 @@ LAYERS: dict[str, Layer] = {
 
 
 def network(names: list[str], seed: int) -> relay.IRModule:
-    """A network of the layers called so, with a dense layer behind."""
+    """A network of the layers in `names`, with a dense layer at the end."""
     weights, x = Weights(seed), relay.var("data", shape=(2, CHANNELS, 8, 8))
     y: Any = weights.conv(x, CHANNELS, CHANNELS)
     values: list[Any] = [x, y]
@@ -90,6 +93,6 @@ def test_networks(names: list[str], seed: int, mode: str, dtype: str, per_channe
     expected, slow = (xrelay.interpret(each, inputs) for each in (module, found))
     fast = xrelay.compile(found, cache=False, threads=1).run(inputs)
     for wanted, one, other in zip(expected, slow, fast, strict=True):
-        # A product in floats that is rounded otherwise may be the next step of a rounding behind it.
+        # A float product with another rounding may move a later rounding by a step.
         assert np.abs(one.astype(np.float64) - other).max() <= 0.05 * np.abs(one).max()
         assert signal_to_noise(wanted, one) > DECIBELS

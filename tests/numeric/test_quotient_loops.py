@@ -1,4 +1,4 @@
-"""Loops that divide by what only the run tells, at all levels: LLVM's vectoriser ended the process over one of them."""
+"""Loops that divide by a run-time value, at all levels: LLVM's vectoriser crashed on one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers of keys: known hashes, keys whose counter or path is full, and distributions, at all levels."""
+"""Random numbers: known hashes, keys with a full counter or path, and distributions, at all levels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def drawn(op: str, key: Array, *arrays: Array, rtol: float = 0.0, **attributes: 
 
 
 def test_the_hash_is_threefry_but_for_the_last_addition_of_the_key() -> None:
-    """Of zeros, by the authors' table of known answers; the key schedule adds 5 to the last word at the end."""
+    """For zeros, by the authors' table of known answers; the key schedule adds 5 to the last word at the end."""
     known = [0x09218EBDE6C85537, 0x55941F5266D86105, 0x4BD25E16282434DC, 0xEE29EC846BD2E40B - 5]
     assert hashed([0] * 4, [0] * 4) == known
     added = [ONES, ONES, ONES, ONES + 5]
@@ -62,7 +62,7 @@ def test_both_keys_of_a_split_draw_other_words(name: str) -> None:
 
 
 def floats(op: str, low: float, high: float, shape: tuple[int, ...], dtype: str, rtol: float = 0.0) -> Array:
-    """What is drawn of parameters that the program gets."""
+    """Random numbers with distribution parameters that are inputs."""
     given = [FRESH, np.array(low, dtype), np.array(high, dtype)]
     key, first, second = (relay.var(f"x{k}", shape=each.shape, dtype=each.dtype.name) for k, each in enumerate(given))
     module = relay.Module.from_expr(relay.op_function(op)(key, shape, dtype, first, second))

@@ -1,4 +1,4 @@
-"""Random uses of Relay's operators, and random graphs at every level: all of them compute what numpy says."""
+"""Random uses of Relay's operators, and random graphs at every level, against numpy."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from xrelay.dialects.relay.core.registry import relay_ops
 
 SMALL = replace(NATIVE, steps=3, most_elements=60)
 GRAPHS = 10
-"""How many graphs stand in one module."""
+"""The number of graphs in one module."""
 
 
 @settings(
     max_examples=examples(200),
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
-    # `make fuzz` tries others each time. A smaller seed is no simpler instance.
+    # `make fuzz` tests other instances each time. A smaller seed is no simpler instance.
     phases=[Phase.explicit, Phase.generate],
 )
 @given(st.sampled_from(sorted(relay_ops())), st.integers(0, 2**32 - 1))
 def test_native_code_of_a_random_instance_is_what_numpy_says(name: str, seed: int) -> None:
-    """Of other extents, known or named, element types and properties; at any level, for several CPUs."""
+    """Other extents, static or named, element types and properties; at any level, for several CPUs."""
     assume(run_op(np.random.default_rng(seed), name))
 
 

@@ -1,4 +1,4 @@
-"""Functions that call themselves, in several places or by way of others, natively and in the interpreter."""
+"""Functions that call themselves, several times or through others, in native code and the interpreter."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_a_recursion_may_be_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     module = typed(DEEP.replace("NAME", "both"))
     model = xrelay.compile(module, cache=False, threads=1)
     assert model(np.array(99_990))[0] == 99_990
-    model.memory_limit = 200_000  # frames are memory of a run
+    model.memory_limit = 200_000  # frames count as memory of a run
     assert model(np.array(500))[0] == 500
     message = "^test.mlir:8:1: out of memory: the run needs [0-9]+ bytes, memory_limit is 200000$"
     with pytest.raises(ExecutionError, match=message):
@@ -252,7 +252,7 @@ def test_interpreters_of_lower_levels_have_the_same_limit(monkeypatch: pytest.Mo
 
 
 def test_a_recursion_that_is_a_loop_has_the_same_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endless one would be an endless loop."""
+    """An endless recursion would become an endless loop."""
     monkeypatch.setenv("XRELAY_CALL_LIMIT", "1000")
     one = "    %b = func.call @both(%zero) : (!t) -> !t\n    %s = relay.add(%a, %b) : (!t, !t) -> !t\n"
     module = typed(DEEP.replace("NAME", "both").replace(one, "").replace("relay.add(%s, %one)", "relay.add(%a, %one)"))

@@ -1,4 +1,4 @@
-"""Which axes reductions reduce, natively and interpreted: those named, all, or the others."""
+"""The axes of reductions, in native code and the interpreter: the named axes, all axes, or all others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_axes(op: str, axis: tuple[int, ...] | None) -> None:
     ("op", "of_numpy"), [("sum", np.any), ("prod", np.all), ("max", np.any), ("min", np.all), ("mean", np.all)]
 )
 def test_truth_values(op: str, of_numpy: Callable[..., Array]) -> None:
-    """Sums and products stay truth values; a mean is cut to whole numbers, so it holds where all do."""
+    """Sums and products stay booleans; a mean is truncated to an integer, so it is true if all elements are."""
     x = relay.var("x", shape=(3, 2, 4), dtype="bool")
     module = relay.Module.from_expr(relay.op_function(op)(x, axis=(0, 2)))
     rng = np.random.default_rng(0)

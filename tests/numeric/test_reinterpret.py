@@ -1,4 +1,4 @@
-"""`reinterpret`: the same bits, between every two types that have as many, at all levels."""
+"""`reinterpret` keeps the bits, between any two types of equal size, at all levels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIRS = [(source, target) for names in SAME_BITS for source in names for target 
 @pytest.mark.grid(3)
 @pytest.mark.parametrize(("source", "target"), [*PAIRS, ("bool", "bool")])
 def test_bits_stay(source: str, target: str) -> None:
-    """Infinities, zeros of both signs, numbers that are none with what they carry, extremes of integers."""
+    """Infinities, zeros of both signs, NaNs with payloads, extremes of integers."""
     own, new = (BFLOAT16 if name == BFLOAT16.name else np.dtype(name) for name in (source, target))
     bits = 8 * own.itemsize
     unsigned = np.dtype(f"uint{bits}")

@@ -36,7 +36,7 @@ def random(shape, seed=0):
 
 
 def block_channels(array, axis_of_blocks):
-    """Split axes into (outer, inner) and put the inner parts last, in the given order: {axis: factor}."""
+    """Splits axes into (outer, inner) by (axis, factor), and moves the inner parts to the end in order."""
     for axis, factor in axis_of_blocks:
         extent = array.shape[axis]
         array = array.reshape(*array.shape[:axis], extent // factor, factor, *array.shape[axis + 1 :])

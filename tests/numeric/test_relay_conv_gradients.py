@@ -1,4 +1,4 @@
-"""Gradients of weights: native code and interpreter agree with sums over every place of the window."""
+"""Gradients of weights: native code and interpreter agree with sums over every position of the window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OP = "nn.conv2d_backward_weight"
 
 
 def both(grad: Array, data: Array, *, op: str = OP, **attributes: Any) -> Array:
-    """What the interpreter gives, which is what native code gives."""
+    """Returns the interpreter's result; checks that native code agrees."""
     expected = apply_op(op, grad, data, **attributes)
     inputs = [relay.var(name, shape=each.shape, dtype=str(each.dtype)) for name, each in (("g", grad), ("x", data))]
     call = relay.op_function(op)(*inputs, **attributes)
@@ -36,7 +36,7 @@ def both(grad: Array, data: Array, *, op: str = OP, **attributes: Any) -> Array:
 
 
 def in_loops(grad: Array, data: Array, window: tuple[WindowAxis[int], ...], groups: int) -> Array:
-    """One product after the other."""
+    """Sums the products one by one."""
     filters, depth = grad.shape[1], data.shape[1] // groups
     weight = np.zeros((filters, depth, *(axis.size for axis in window)), np.float64)
     for n, o, *at in np.ndindex(grad.shape):
@@ -56,7 +56,7 @@ def test_every_element_is_a_sum_over_places(drawn: st.DataObject) -> None:
     window = window_of(size, strides, dilation, [drawn.draw(st.integers(0, 2)) for _ in range(4)])
     low = [max(1, axis.reach - axis.before - axis.after) for axis in window]
     extents = [drawn.draw(st.integers(least, least + 4)) for least in low]
-    # Groups of few filters are summed, others are products of matrices.
+    # Groups of few filters are summed, others are matrix products.
     groups, filters, depth = drawn.draw(st.sampled_from([(1, 1, 3), (1, 5, 2), (2, 4, 1), (3, 1, 1), (1, 0, 2)]))
     batch = drawn.draw(st.sampled_from([1, 2, 0]))
     rng = np.random.default_rng(0)

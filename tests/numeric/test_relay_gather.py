@@ -1,4 +1,4 @@
-"""take, gather, gather_nd and one_hot: numpy, the interpreter, every level and native code agree, and refuse alike."""
+"""take, gather, gather_nd and one_hot: numpy, the interpreter, every level and native code agree, also on errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def indices(size: int, *shape: int, dtype: str = "int64", negative: bool = True)
 @pytest.mark.parametrize("mode", ["clip", "wrap", "fast"])
 @pytest.mark.parametrize("dtype", KINDS)
 def test_take_brings_any_index_into_range(dtype: str, mode: str):
-    """The greatest and the least index of the type among them; an extent may not fit into it."""
+    """Includes the greatest and the least index of the type, which may not represent the extent."""
     limits = np.iinfo(dtype)
     at = np.array([int(limits.min), int(limits.max), 0, *range(0, 100, 9)], dtype)
     for extent in (7, 300):
@@ -120,7 +120,7 @@ def test_indices_of_every_type(dtype: str):
 @pytest.mark.grid(3)
 @pytest.mark.parametrize(("shape", "places"), [((7,), (0,)), ((7,), (20,)), ((3, 7, 5), (2, 4, 5)), ((1, 17), (1, 16))])
 def test_gather_of_every_shape(shape: tuple[int, ...], places: tuple[int, ...]):
-    """The indices may reach less far than the data."""
+    """The indices may have smaller extents than the data."""
     for axis in range(-len(shape), len(shape)):
         reach = tuple(n if d == axis % len(shape) else min(n, shape[d]) for d, n in enumerate(places))
         x, at = values(*shape), indices(shape[axis], *reach)
@@ -197,7 +197,7 @@ def test_the_node_is_named():
 
 
 def test_an_index_is_checked_where_fusion_drops_its_element():
-    """Slicing the result leaves the wrong element out, and the failure stays."""
+    """A slice of the result drops the invalid element, and the error remains."""
     x, at = values(8, 4), np.array([0, 1, 2, 8])
     data, places = relay.var("x", shape=(8, 4)), relay.var("i", shape=(4,), dtype="int64")
     taken = relay.take(data, places, axis=0, mode="raise")

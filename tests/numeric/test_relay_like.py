@@ -1,4 +1,4 @@
-"""Ops that take a shape or an element type from another tensor, logarithms, and quotients towards zero."""
+"""Ops that take a shape or an element type from another tensor, logarithms, and truncated quotients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 
 def check(module: relay.Module | ModuleOp, *inputs: Array, rtol: float = 0.0) -> list[Array]:
-    """The interpreter's results, which native code at `OPT_LEVELS` has too."""
+    """Returns the interpreter's results; checks that native code at `OPT_LEVELS` agrees."""
     expected = run_relay(module, list(inputs))
     for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
@@ -38,7 +38,7 @@ def variables(*arrays: Array) -> list[relay.Expr]:
 
 
 def applied(op: str, *arrays: Array, **attributes: Any) -> Array:
-    """What an op gives of arrays, at all levels."""
+    """The result of an op on arrays, at all levels."""
     return check(relay.Module.from_expr(getattr(relay, op)(*variables(*arrays), **attributes)), *arrays)[0]
 
 
@@ -61,7 +61,7 @@ def test_broadcast_to_like(shape: tuple[int, ...], target: tuple[int, ...]) -> N
 
 
 def test_what_the_run_tells_broadcasts_one_way() -> None:
-    """Data of 4 columns does not go into one, nor data of none, of which native code would read what is not there."""
+    """Data of 4 columns does not broadcast to 1; nor do 0 columns, for which native code would read out of bounds."""
     data, like = (relay.var(name, shape=shape, dtype="float32") for name, shape in (("x", (4, "n")), ("l", (4, "m"))))
     module = relay.Module.from_expr(relay.broadcast_to_like(data, like))
     native = xrelay.compile(module, cache=False)

@@ -1,4 +1,4 @@
-"""Ops that look at where an element stands: against numpy, at all levels."""
+"""Ops that depend on the positions of elements: against numpy, at all levels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools against loops over every window, and against onnx's reference where it has the same op."""
+"""Pools against loops over every window, and against onnx's reference if it has the same op."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def random(shape, seed=0):
 
 
 def naive_pool(data, size, strides, dilation, pads, ceil_mode, summarise):
-    """`summarise(inside, places)` of each window: the elements inside the data, and every place as (h, w)."""
+    """Applies `summarise(inside, places)` to each window: the elements inside the data, and all positions as (h, w)."""
     top, left, bottom, right = pads
     batch, channels, height, width = data.shape
 
@@ -139,7 +139,7 @@ def test_global_pools():
 
 @pytest.mark.parametrize("name", ["nn.max_pool2d", "nn.avg_pool2d"])
 def test_windows_far_apart_take_no_memory_between_them(name):
-    """The second row of windows begins 2^40 rows behind the data, and sees nothing of it."""
+    """The second row of windows begins 2^40 rows after the data, and covers none of it."""
     data = random((1, 1, 5, 4))
     attributes = {"pool_size": (3, 1), "strides": (2**40, 1), "padding": (1, 0), "ceil_mode": True}
     result = apply_op(name, data, **attributes)
@@ -167,7 +167,7 @@ def test_integer_pools():
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_means_of_integers_are_truncated_sums_of_64_bits(dtype: str, layout: str):
-    """In native code as in the interpreter: their own type does not hold the sum of a window."""
+    """In native code as in the interpreter: the element type cannot represent the sum of a window."""
     limits, shape = np.iinfo(dtype), (1, 5, 6, 7)
     data = np.random.default_rng(0).integers(max(limits.min, -(2**50)), min(limits.max, 2**50), shape).astype(dtype)
     window = {"pool_size": (3, 3), "strides": (2, 2), "padding": (1, 1), "layout": layout}

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 def both(op: str, *arrays: Array, **attributes: Any) -> Array:
-    """What the interpreter gives, which is what native code gives."""
+    """Returns the interpreter's result; checks that native code agrees."""
     expected = apply_op(op, *arrays, **attributes)
     inputs = [relay.var(f"x{number}", shape=array.shape, dtype=str(array.dtype)) for number, array in enumerate(arrays)]
     module = relay.Module.from_expr(relay.Function(inputs, relay.op_function(op)(*inputs, **attributes)))
@@ -36,7 +36,7 @@ def both(op: str, *arrays: Array, **attributes: Any) -> Array:
 
 
 def in_loops(op: str, grads: Array, data: Array, attributes: dict[str, Any]) -> Array:
-    """Every window hands its gradient to its elements, one at a time."""
+    """Every window adds its gradient to its elements, one at a time."""
     size = attributes["pool_size"]
     window = window_of(size, attributes["strides"], attributes["dilation"], attributes["padding"])
     result = np.zeros(data.shape, np.float64)
@@ -49,7 +49,7 @@ def in_loops(op: str, grads: Array, data: Array, attributes: dict[str, Any]) -> 
         padded = [all(-axis.before <= k < extent + axis.after for k, axis, extent in row) for row in rows]
         seen = [place for place in places if all(0 <= k < e for k, e in zip(place, data.shape[2:], strict=True))]
         if op.startswith("nn.max"):
-            # numpy's argmax gives the first, and a NaN before all others.
+            # numpy's argmax returns the first maximum, and a NaN before all others.
             seen = [seen[int(np.argmax([data[(n, c, *place)] for place in seen]))]] if seen else []
             count = 1
         else:
@@ -61,7 +61,7 @@ def in_loops(op: str, grads: Array, data: Array, attributes: dict[str, Any]) -> 
 
 @st.composite
 def pools(draw: st.DrawFn) -> tuple[dict[str, Any], tuple[int, int], tuple[int, int]]:
-    """Attributes of a pool, extents of its data and how many windows fit: strides beyond the window among them."""
+    """Attributes of a pool, extents of its data, and the number of windows; strides may exceed the window."""
     size, strides, dilation = ([draw(st.integers(1, most)) for _ in range(2)] for most in (3, 4, 2))
     padding = [draw(st.integers(0, 2)) for _ in range(4)]
     window, ceil_mode = window_of(size, strides, dilation, padding), draw(st.booleans())
@@ -81,7 +81,7 @@ def test_each_element_collects_from_its_windows(op: str, drawn: st.DataObject) -
         attributes["count_include_pad"] = drawn.draw(st.booleans())
     batch, channels = drawn.draw(st.sampled_from([(1, 2), (2, 1), (1, 0), (0, 3)]))
     rng = np.random.default_rng(0)
-    # Few different numbers, so that maxima are equal, and some that order in their own way.
+    # Few distinct numbers, so that maxima tie, and special values with an order of their own.
     data = rng.choice([0.0, -0.0, 1.0, 2.0, -np.inf, np.nan], (batch, channels, *extents)).astype(np.float32)
     grads = rng.standard_normal((batch, channels, *counts)).astype(np.float32)
     found = both(op, grads, data, **attributes)
@@ -188,7 +188,7 @@ def test_every_level(op: str) -> None:
 
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 def test_windows_far_apart_take_no_memory_between_them(op: str) -> None:
-    """The second row of windows begins 2^40 rows behind the data, and gives nothing."""
+    """The second row of windows begins 2^40 rows after the data, and contributes nothing."""
     data = np.random.default_rng(0).standard_normal((1, 1, 5, 4)).astype(np.float32)
     attributes = {"pool_size": (3, 1), "padding": (1, 0, 1, 0)}
     far = both(op, np.ones((1, 1, 2, 4), np.float32), data, strides=(2**40, 1), ceil_mode=True, **attributes)
@@ -199,7 +199,7 @@ def test_windows_far_apart_take_no_memory_between_them(op: str) -> None:
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 @pytest.mark.parametrize("dilation", [3, 5, 1 << 31])
 def test_fewer_windows_than_an_element_may_be_in(op: str, dilation: int) -> None:
-    """Two rows of windows, whose middle taps lie in the data, and columns as they come."""
+    """Two rows of windows with only the middle taps inside the data, and the usual columns."""
     rng, padding = np.random.default_rng(0), (dilation, 0, dilation - 2, dilation)
     count = (5 + dilation - dilation - 1) // 2 + 1
     attributes: dict[str, Any] = {"pool_size": (3, 2), "dilation": (dilation, dilation), "strides": (1, 2)}

@@ -1,4 +1,4 @@
-"""Whole relay programs on the interpreter: demand, scopes, functions, recursion, errors."""
+"""Whole relay programs in the interpreter: demand, scopes, functions, recursion, errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scalar(value, dtype=np.int32):
     return np.array(value, dtype)
 
 
-# The recursive function of Relay's introduction: the call stands before the condition, yet runs only on demand.
+# The recursive function of Relay's introduction: the call precedes the condition, but runs only on demand.
 MYFUNC = """
 func.func @myfunc(%x: tensor<i32>) -> tensor<i32> {
   %one = relay.constant dense<1> : tensor<i32>

@@ -39,7 +39,7 @@ def check(expected: Array, op: str, *arrays: Array, **attributes: Any) -> None:
 
 
 def one_by_one(x: Array, places: list[tuple[int, ...]], updates: Array, reduction: str) -> Array:
-    """Updates in order, every step rounded to the data's type."""
+    """Applies updates in order, rounding every step to the data's type."""
     result = x.copy()
     with np.errstate(all="ignore"):
         for place, update in zip(places, updates.reshape(-1), strict=True):
@@ -94,7 +94,7 @@ def test_elements_of_every_shape(shape: list[int], count: int, axis: int, reduct
 )  # fmt: skip
 @pytest.mark.parametrize("reduction", ["update", "add", "max"])
 def test_slices_at_tuples(shape: tuple[int, ...], places: tuple[int, ...], reduction: str):
-    """Tuples of no part update the whole of the data."""
+    """Empty index tuples update the whole data."""
     x, rest = values("float32", *shape), shape[places[0] :]
     at = np.array([RNG.integers(-n, n, places[1:]) for n in shape[: places[0]]]).reshape(places).astype(np.int64)
     updates = values("float32", *places[1:], *rest)
@@ -127,7 +127,7 @@ def test_an_index_out_of_range_names_the_value(op: str, places: tuple[int, ...],
 
 
 def test_the_operands_stay_as_they_are():
-    """What is updated is a copy: the model's inputs and weights keep their elements."""
+    """The update applies to a copy: the model's inputs and weights keep their elements."""
     x, at, updates = values("float32", 7, 3), RNG.integers(0, 7, (4, 3)), values("float32", 4, 3)
     places = relay.var("i", shape=(4, 3), dtype="int64")
     module = relay.Module.from_expr(relay.Function([places], relay.scatter_elements(relay.const(x), places, updates)))

@@ -1,4 +1,4 @@
-"""What passes make of the programs in their own text tests computes the same numbers."""
+"""The programs of the passes' own text tests compute the same numbers after the passes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MORE_TEXTS = {
     "fold_scale_axis_blocks_any": "fold_scale_axis_blocks",
     "fold_scale_axis_sums_any": "fold_scale_axis_sums",
 }
-"""The text of a case that has not its own name."""
+"""Cases whose text has another name."""
 PASSES = {
     "simplify_expr": "relay-simplify-expr",
     "simplify_expr_chains": "relay-simplify-expr",

@@ -1,4 +1,4 @@
-"""Blocks of neighbours as channels or batches, and back, and elements that are set apart: against numpy."""
+"""Space to depth or batch and back, and dilated tensors: against numpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 
 def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """What an op of the `nn` family gives; the interpreter and native code at `OPT_LEVELS` agree."""
+    """The result of an op of the `nn` family; checks that the interpreter and native code at `OPT_LEVELS` agree."""
     x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
     module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
     (expected,) = run_relay(module, [data])

@@ -25,14 +25,14 @@ AXES = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def native(op: str, *arrays: Array, **attributes: Any) -> Array:
-    """The op alone, compiled."""
+    """The single op, compiled."""
     inputs = [relay.var(f"x{number}", shape=array.shape, dtype=str(array.dtype)) for number, array in enumerate(arrays)]
     call = getattr(relay.nn, op.removeprefix("nn."))(*inputs, **attributes)
     return compile(relay.Module.from_expr(relay.Function(inputs, call)), cache=False, threads=1).run(arrays)[0]
 
 
 def both(op: str, *arrays: Array, **attributes: Any) -> Array:
-    """What the interpreter gives, which is what native code gives."""
+    """Returns the interpreter's result; checks that native code agrees."""
     result = apply_op(op, *arrays, **attributes)
     found = native(op, *arrays, **attributes)
     tolerance = {"f": 1e-5}.get(result.dtype.kind, 0) if result.dtype != np.float16 else 2e-3
@@ -41,7 +41,7 @@ def both(op: str, *arrays: Array, **attributes: Any) -> Array:
 
 
 def inside(window: tuple[WindowAxis[int], ...], at: tuple[int, ...], sizes: tuple[int, ...]):
-    """The taps of the window at `at` whose places lie in the data, each with its place."""
+    """The taps of the window at `at` whose positions are inside the data, each with its position."""
     for tap in product(*(range(axis.size) for axis in window)):
         place = tuple(axis.place(i, t) for axis, i, t in zip(window, at, tap, strict=True))
         if all(0 <= index < size for index, size in zip(place, sizes, strict=True)):
@@ -71,7 +71,7 @@ def naive_pool(data: Array, window: tuple[WindowAxis[int], ...], ceil_mode: bool
 
 @st.composite
 def windows(draw: st.DrawFn, rank: int):
-    """A window and extents that it fits into: primes, ones, and data smaller than the window among them."""
+    """A window and extents that it fits: including primes, ones, and data smaller than the window."""
     sizes = [draw(st.integers(1, 3)) for _ in range(rank)]
     padding = [draw(st.integers(0, 2)) for _ in range(2 * rank)]
     strides, dilation = ([draw(st.integers(1, most)) for _ in range(rank)] for most in (3, 2))
@@ -212,7 +212,7 @@ def test_filters_without_channels_sum_nothing(rank: int) -> None:
 
 
 def naive_transpose(data: Array, weight: Array, window: tuple[WindowAxis[int], ...], extra: list[int], groups: int):
-    """Every element of the data spreads its filters, one product at a time."""
+    """Every element of the data adds its filters, one product at a time."""
     extents = [
         axis.covered(extent) - axis.before - axis.after + more
         for axis, extent, more in zip(window, data.shape[2:], extra, strict=True)
@@ -284,7 +284,7 @@ def test_every_level(case: OpCase) -> None:
 
 
 def test_taps_of_a_transposed_convolution_that_lie_far_apart_take_no_memory_between_them() -> None:
-    """What the first tap adds is in the padding, which goes."""
+    """The first tap contributes only to padding, which is cropped."""
     data, weight = np.arange(6, dtype=np.float32).reshape(1, 1, 3, 2), np.array([3, 5], np.float32).reshape(1, 1, 2, 1)
     found = apply_op("nn.conv2d_transpose", data, weight, dilation=(2**40, 1), padding=(2**40, 0, 0, 0))
     np.testing.assert_array_equal(found, 5 * data)

@@ -1,4 +1,4 @@
-"""`relay.image.resize1d` to `resize3d` and `dyn.image.resize`: native code and the levels between against relay."""
+"""`relay.image.resize1d` to `resize3d` and `dyn.image.resize`: native code and intermediate levels against relay."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_what_is_no_number_becomes_a_legal_integer() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_axis_that_keeps_its_extent_is_left_alone(method: str) -> None:
-    """Beside an infinity a weight of 0 would be NaN."""
+    """Next to an infinity, a weight of 0 would yield NaN."""
     data = normal((1, 2, 4, 3))
     data[0, 0, 1, 2] = np.inf
     check(OpCase("image.resize2d", [data.shape], {"size": (4, 7), "method": method}), data)

@@ -1,4 +1,4 @@
-"""The nearest elements that `image.resize1d` takes where no rounding is named: Relay's."""
+"""The default rounding of nearest elements in `image.resize1d`, which is Relay's."""
 
 from __future__ import annotations
 

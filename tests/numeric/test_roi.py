@@ -1,4 +1,4 @@
-"""Regions of images brought to one size: against loops over their places, at all levels."""
+"""Regions of images pooled to one size: against loops over their positions, at all levels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def images(*shape: int, dtype: str = "float32") -> Array:
 
 
 def sampled(image: Array, y: float, x: float) -> tuple[Array, Array]:
-    """The value at a place, and the greatest of what is added to it."""
+    """The value at a position, and the greatest of its summands."""
     height, width = image.shape[1:]
     if not (-1 <= y <= height and -1 <= x <= width):
         return np.zeros(len(image)), np.zeros(len(image))
@@ -42,7 +42,7 @@ def sampled(image: Array, y: float, x: float) -> tuple[Array, Array]:
 
 
 def aligned_regions(data: Array, rois: Array, size: tuple[int, int], scale: float, **options: Any) -> Array:
-    """Place by place."""
+    """Computes each position separately."""
     ratio, mode, aligned = options.get("sample_ratio", -1), options.get("mode", "avg"), options.get("aligned", False)
     result = np.zeros((len(rois), data.shape[1], *size))
     for number, (image, left, top, right, bottom) in enumerate(rois.astype(np.float64).tolist()):

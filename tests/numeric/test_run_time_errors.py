@@ -1,6 +1,6 @@
-"""What goes wrong at sizes or values that only a run tells: one line that names the node, and the model runs on.
+"""Errors at sizes or values known only at run time: one line that names the node, and the model stays usable.
 
-Nothing is lost on the way: runs that fail and runs that succeed, at changing sizes, leave memory as it was.
+Nothing leaks: runs that fail and runs that succeed, at changing sizes, leave memory unchanged.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def test_interpreter_and_native_code_name_extents_by_what_makes_them() -> None:
 
 
 def told(error: XRelayError) -> str:
-    """The message without the place of the op."""
+    """The message without the location of the op."""
     return str(error).replace(" at made.mlir:5:3", "")
 
 
 def shared_takes(extent: int | str) -> onnx.ModelProto:
-    """Two nodes of one kernel, with others between them."""
+    """Two nodes that share a kernel, with others between them."""
     graph = ExportedGraph(17)
     inputs = [value("x", (extent, 3)), *(value(name, (extent,), TensorProto.INT64) for name in ("at", "then"))]
     first = graph.node("Softmax", graph.node("Gather", "x", "at", axis=0), axis=0)
@@ -162,7 +162,7 @@ def rows(n: int, width: int = 3) -> Array:
 
 @dataclass(frozen=True)
 class Failure:
-    """A model, inputs that it takes at a size, inputs that it refuses, and words of the line that says why."""
+    """A model, valid inputs by size, invalid inputs, and words of their error message."""
 
     build: Callable[[], onnx.ModelProto]
     good: Callable[[int], list[Array]]
@@ -212,7 +212,7 @@ def test_one_line_names_the_node_and_the_model_runs_on(name: str) -> None:
 
 @pytest.mark.skipif(not COUNTED, reason=REASON)
 def test_memory_is_flat_over_runs_that_fail_and_do_not() -> None:
-    """Each run makes 60 to 120 kB whose size its operand says, so those of one round would be 6 MB."""
+    """Each run allocates 60 to 120 kB by the size of its operand, so a round that leaks them would leak 6 MB."""
     native = compile(reshaped(), cache=False, threads=1)
 
     def run(number: int) -> None:

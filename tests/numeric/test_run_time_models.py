@@ -1,4 +1,4 @@
-"""Models whose sizes only a run tells: compiled once, at each size equal to the interpreter and to onnxruntime."""
+"""Models with sizes known only at run time: compiled once, equal to the interpreter and onnxruntime at each size."""
 
 from __future__ import annotations
 

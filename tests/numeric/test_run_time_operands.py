@@ -1,6 +1,6 @@
-"""Kernels of ops whose operands decide what is read, of named extents: every level gives what relay gives.
+"""Kernels of ops whose operands determine the elements they read, with named extents: every level agrees with relay.
 
-A name of the result is bound by an input that nothing reads, as an op that names extents does before the kernel.
+A name of the result is bound by an unused input, as an op that names extents does before the kernel.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def typed(*dims: int | str, dtype: str = "f32") -> str:
 
 @dataclass
 class Kernel:
-    """One op on arguments of `types` that gives tensors of `results`."""
+    """One op on arguments of `types` with results of type `results`."""
 
     op: str
     types: Sequence[str]
@@ -83,7 +83,7 @@ class Kernel:
         self._native: NativeKernel | None = None
 
     def check(self, sizes: Sizes, *inputs: Array, native: bool = False) -> list[Array]:
-        """What relay gives, which all levels give; `sizes` are those of all names."""
+        """Returns relay's results; checks that all levels agree. `sizes` are those of all names."""
         arrays = [*inputs, *(np.zeros(sizes[name], np.float32) for name in self.made)]
         expected = list(run_relay(self.relay, arrays))
         for found, wanted in zip(run_topi_module(self.topi, "k", arrays), expected, strict=True):
@@ -142,7 +142,7 @@ SLICES = [
 
 
 def taken(size: int, *bounds: int) -> tuple[int, int, int]:
-    """First place, number of elements and step of a slice of numpy."""
+    """First position, number of elements and step of a numpy slice."""
     first, stop, step = slice(*bounds).indices(size)
     number = len(range(first, stop, step))
     return (first if number else 0), number, step
@@ -219,7 +219,7 @@ def test_padding(mode: str) -> None:
     ],
 )
 def test_padding_that_there_is_nothing_for(mode: str, n: int, widths: Sequence[int]) -> None:
-    """Also of widths behind, which no place that is read depends on."""
+    """Also for widths at the end, on which no read position depends."""
     kernel = Kernel(
         "dyn.nn.pad",
         [typed("n", 3), typed(2, 2, dtype="i64"), typed()],
@@ -247,7 +247,7 @@ def test_ranges(dtype: str) -> None:
 
 
 ROWS = [(19, 5), (1, 1), (0, 0), (8, 8), (33, 0), (40, 33), (9, 1)]
-"""Lengths of rows, and how many elements are kept."""
+"""Lengths of rows, and the number of selected elements."""
 
 
 def test_first_elements_of_rows() -> None:

@@ -1,4 +1,4 @@
-"""What the runtime stores and converts comes out as it went in, for arrays of any dtype, shape and layout."""
+"""The runtime stores and converts arrays of any dtype, shape and layout without change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`same` compares any two levels: relay, topi, loop, scheduled, planned, without blocks; and each kernel by itself."""
+"""`same` compares any two levels: relay, topi, loop, scheduled, planned, without blocks; and each kernel separately."""
 
 from __future__ import annotations
 

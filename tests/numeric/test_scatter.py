@@ -1,4 +1,4 @@
-"""Updates at computed places: every level and native code give what a loop over the updates gives."""
+"""Updates at computed indices: every level and native code agree with a loop over the updates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ELEMENTS = ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "floa
 
 
 def updated(args: list[SSAValue], axis: int, combine: Combine) -> list[Operation]:
-    """`x` with updates `u` at the indices `at` along `axis`, which all stand for rows of `u`."""
+    """`x` with updates `u` at the indices `at` along `axis`; each index corresponds to a row of `u`."""
     x, at, u = args
     size = shape_of(x)[axis]
     checked = compute("at", variables("k", shape_of(at)), [IndexType()],
@@ -50,7 +50,7 @@ def updated(args: list[SSAValue], axis: int, combine: Combine) -> list[Operation
 
 
 def expected(x: Array, at: Array, u: Array, axis: int, combine: Combine) -> Array:
-    """One update after the other, the type of every step that of the data."""
+    """Applies the updates one by one, each step in the data's type."""
     result = np.moveaxis(x.copy(), axis, 0)
     with np.errstate(all="ignore"):
         for place, row in zip(at, np.moveaxis(u, axis, 0), strict=True):
@@ -97,7 +97,7 @@ def test_every_shape(shape: list[int], count: int, axis: int, combine: Combine):
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("combine", [Combine.UPDATE, Combine.ADD])
 def test_threads_change_nothing(axis: int, combine: Combine):
-    """Enough work for two threads; each element gets its updates in their order."""
+    """Enough work for two threads; each element gets its updates in order."""
     shape = (24, 40, 72)
     wide = [*shape[:axis], 60, *shape[axis + 1 :]]
     x, at, u = values("float32", *shape), RNG.integers(0, shape[axis], 60), values("float32", *wide)
@@ -105,7 +105,7 @@ def test_threads_change_nothing(axis: int, combine: Combine):
 
 
 def test_special_values():
-    """NaN stays in minima and maxima, infinities cancel to NaN."""
+    """NaN propagates through minima and maxima, infinities cancel to NaN."""
     x = np.array([[0.0, np.nan, np.inf, -np.inf, 1.0]], np.float32).repeat(3, axis=0)
     u = np.array([np.nan, 1.0, -np.inf, np.inf, 2.0], np.float32)[:, None] * np.ones(5, np.float32)
     for combine in Combine:

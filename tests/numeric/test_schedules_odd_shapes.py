@@ -1,4 +1,4 @@
-"""Schedules of shapes that no tile divides, natively against the interpreter."""
+"""Schedules of shapes that no tile divides, in native code against the interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relay.searchsorted` against numpy, natively and at the levels between."""
+"""`relay.searchsorted` against numpy, in native code and at the intermediate levels."""
 
 from __future__ import annotations
 

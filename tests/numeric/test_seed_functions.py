@@ -1,4 +1,4 @@
-"""The functions of the articles on Relay, natively: calls, recursion, `log` in and before a branch, closures."""
+"""The functions of the articles on Relay in native code: calls, recursion, `log` in and before a branch, closures."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def test_the_functions_of_the_articles_run_natively() -> None:
 
 
 def x_doubled(x: float) -> float:
-    """What `@myfunc` gives: 1 where it ends, twice as much for each step up."""
+    """The result of `@myfunc`: 1 at the end, doubled for each recursive step."""
     return 2.0 ** (x - 1)

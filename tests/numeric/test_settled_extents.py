@@ -1,4 +1,4 @@
-"""A callee's extents that turn out to be known where it is called are so in closures that name them."""
+"""If a callee's extents are static at its call, closures that name them use the static extents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
-# Of tensors of one row an element of a sequence has one row: the closure names an extent that nothing makes then.
+# The data has one row, so an extent that the closure names is static after inlining, and no op defines it.
 CALLED = """
 func.func @main(%x: tensor<1x?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<h>>)
     -> tensor<?xf32, #relay.dims<h>> {
@@ -49,7 +49,7 @@ func.func private @f(%q: tensor<?x?xf32, #relay.dims<a, b>>) -> !relay.incomplet
 
 @pytest.mark.parametrize("level", [0, 3])
 def test_a_closure_names_an_extent_that_is_known_after_inlining(level: int) -> None:
-    """The interpreter and native code agree, where native code has inlined the call."""
+    """Checks that the interpreter agrees with native code, which inlines the call."""
     module = parse_module(full_context(), CALLED, "called.mlir")
     infer_types(module)
     model = xrelay.compile(module, cache=False, threads=1, opt_level=level)

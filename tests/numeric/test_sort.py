@@ -1,4 +1,4 @@
-"""`topi.sort` against numpy at every level, native code among them."""
+"""`topi.sort` against numpy at every level, including native code."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sort_module(shape: tuple[int, ...], element: str, axis: int, count: int, *, 
 
 
 def expected_order(keys: Array, *, descending: bool) -> list[int]:
-    """The definition, by comparing numbers of Python."""
+    """The definition, by comparisons of Python numbers."""
 
     def rank(place: int) -> tuple[bool, float]:
         key = keys[place].item()
@@ -71,7 +71,7 @@ def check_sort(x: Array, element: str, axis: int, count: int, *, descending: boo
     for form, found in results.items():
         for actual, wanted in zip(found, expected, strict=True):
             assert actual.dtype == wanted.dtype, form
-            # Bits, so that -0.0 and the order of NaNs count.
+            # Bitwise, so that -0.0 and the order of NaNs count.
             np.testing.assert_array_equal(bits(actual), bits(wanted), err_msg=form)
 
 
@@ -80,7 +80,7 @@ def bits(array: Array) -> Array:
 
 
 def numbers(shape: tuple[int, ...], dtype: str, *, special: bool = True) -> Array:
-    """Few different values, so that many are equal, special ones among them."""
+    """Few distinct values, so that many are equal, including special ones."""
     kind: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
     if kind.kind == "b":
         return RNG.integers(0, 2, shape).astype(bool)

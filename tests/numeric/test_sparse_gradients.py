@@ -1,4 +1,4 @@
-"""Gradients of products and sums with sparse matrices: differences, duplicates, and values that are in no row."""
+"""Gradients of products and sums with sparse matrices: differences, duplicates, and values outside of all rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.relay import run_relay
 
 RNG = np.random.default_rng(4)
 COLUMNS, BEGINS = np.array([2, 0, 0, 1], np.int32), np.array([0, 1, 3], np.int32)
-"""Two of the values stand at one place, and the last is in no row."""
+"""Two of the values have one position, and the last belongs to no row."""
 
 CASES: dict[str, tuple[Callable[..., relay.Expr], list[Array]]] = {
     "list": (lambda x, *parts: relay.nn.sparse_dense(x, parts), [RNG.normal(size=(2, 3)), RNG.normal(size=4)]),

@@ -1,4 +1,4 @@
-"""Products with sparse matrices: those of numpy, the interpreter, every level and native code agree."""
+"""Products with sparse matrices: numpy, the interpreter, every level and native code agree."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_every_type(dtype: str, block: tuple[int, int] | None, is_left: bool):
     st.booleans(),
 )
 def test_every_shape(rows: int, columns: int, count: int, block: tuple[int, int] | None, index: str, is_left: bool):
-    """Few rows and many are summed in different orders."""
+    """Few and many rows are summed in different orders."""
     high, wide = block or (1, 1)
     x = values("float32", rows, columns * wide)
     check(x, sparse(count * high, columns * wide, block, "float32", index), is_left)
 
 
 def test_what_is_in_no_row_is_not_used():
-    """Values in front of the first row and behind the last, and what a row does not have is not multiplied."""
+    """Values before the first row and after the last are unused, and missing elements of a row are not multiplied."""
     x = np.array([[1, np.inf, np.nan, 2]], np.float32)
     parts = [values("float32", 6), np.array([1, 0, 3, 3, 2, 2]), np.array([1, 3, 3, 4])]
     module = module_of(x, parts)
@@ -109,7 +109,7 @@ def test_sizes_may_be_open():
 
 @dataclass
 class Matrix:
-    """A sparse matrix with the names of scipy."""
+    """A sparse matrix with scipy's attribute names."""
 
     data: Array
     indices: Array
@@ -117,7 +117,7 @@ class Matrix:
 
 
 def test_a_matrix_in_one_piece():
-    """Its parts are constants."""
+    """Its arrays are constants."""
     parts = sparse(6, 8, None, "float32")
     matrix = Matrix(*parts)
     x = relay.var("x", shape=(2, 8))

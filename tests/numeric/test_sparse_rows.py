@@ -56,7 +56,7 @@ def test_nothing_is_added_beside_the_values():
 @pytest.mark.parametrize("size", [0, 1, 6, 30])
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 def test_transpose(size: int, index: str):
-    """Values of one place keep their order: their transposed columns ascend, and equal ones stay side by side."""
+    """Values of one position keep their order: transposed columns ascend, and equal ones stay adjacent."""
     parts = sparse(size, size, None, "float32", index)
     data, indices, indptr = parts
     rows = np.repeat(np.arange(size), np.diff(indptr.astype(np.int64)))
@@ -69,7 +69,7 @@ def test_transpose(size: int, index: str):
 
 @pytest.mark.parametrize("open_one", [0, 1])
 def test_as_many_columns_as_values(open_one: int):
-    """Where one of the two has a name for its extent, the results are as long as the values say."""
+    """If one of the two extents is named, the results have the length of the values."""
     parts = sparse(6, 6, None, "float32")
     shapes: list[tuple[int | str]] = [part.shape for part in parts]
     shapes[open_one] = ("n",)
@@ -84,7 +84,7 @@ def test_as_many_columns_as_values(open_one: int):
 @pytest.mark.parametrize(("size", "block"), [(1, (4, 1)), (3, (4, 3)), (3, (2, 1)), (5, (1, 2))])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_conv2d(layout: str, size: int, block: tuple[int, int], dtype: str):
-    """As `nn.conv2d` with the weight written out."""
+    """As `nn.conv2d` with the dense weight."""
     parts = sparse(8, 6 * size * size, block, dtype)
     weight = dense_of(parts, 6 * size * size).astype(dtype)
     if layout == "NHWC":

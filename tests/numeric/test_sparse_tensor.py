@@ -1,4 +1,4 @@
-"""Sparse tensors: a loop over the places, the interpreter, every level and native code agree."""
+"""Sparse tensors: a loop over the positions, the interpreter, every level and native code agree."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_dense(indices: Array, shape: Sequence[int], sparse_values: Array, defa
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 def test_dense_of_every_type(dtype: str, index: str):
-    """Several values of one place are among them, and a default of another type is converted."""
+    """Includes several values at one position; a default of another type is converted."""
     check_dense(places((3, 4), 9, index), (3, 4), values(dtype, 9), np.array(2, np.float32))
 
 
@@ -70,14 +70,14 @@ def test_dense_of_every_type(dtype: str, index: str):
     st.booleans(),
 )
 def test_dense_of_every_shape(shape: list[int], count: int, scalar: bool):
-    """Places of no index are all the one element of a tensor without axes."""
+    """Positions without indices all denote the single element of a rank-0 tensor."""
     default = np.array(RNG.choice([0.0, np.nan, -1.5]), np.float32)
     check_dense(places(shape, count), shape, values("float32", *(() if scalar else (count,))), default)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (4,)])
 def test_dense_vectors(shape: tuple[int, ...]):
-    """Indices without a second axis; a scalar is one place."""
+    """Indices without a second axis; a scalar is one position."""
     for own in {(), shape}:
         check_dense(np.asarray(RNG.integers(0, 5, shape)), (5,), values("int32", *own), np.array(-7, np.int32))
     check_dense(np.zeros((0, 2), np.int32), (3, 0), values("float32", 0), np.array(1, np.float32))
@@ -132,7 +132,7 @@ def reshape_module(indices: Array, old: Array, new: Array) -> ModuleOp:
 
 
 def check_reshape(old: Sequence[int], new: Sequence[int], count: int, kinds: Sequence[str]) -> None:
-    """Places found again in the tensor of the new shape, whose elements are the numbers of the places."""
+    """Checks each position in the tensor of the new shape, whose elements are the flat indices of the old one."""
     numbers = np.arange(int(np.prod(old))).reshape(old)
     indices = places(old, count, kinds[0])
     shape = numbers.reshape(new).shape
@@ -163,7 +163,7 @@ def test_reshape(old: tuple[int, ...], new: tuple[int, ...], count: int, kinds: 
     ("old", "new"), [((3, 0), (0, 5)), ((3, 0), (-1, 7)), ((0,), (-1, 0)), ((2, 5), (-3, 4)), ((5, 2), (-1, 2))]
 )
 def test_shapes_without_meaning_give_numbers(old: tuple[int, ...], new: tuple[int, ...]):
-    """Of no elements there are no places, and what shapes of the run say is not compared; nothing is divided by 0."""
+    """Without elements there are no valid positions, and run-time shapes are not compared; nothing is divided by 0."""
     indices = np.array([[-(1 << 62)] * len(old), [1 << 62] * len(old), [0] * len(old)])
     module, arrays = reshape_module(indices, np.array(old), np.array(new)), [indices, np.array(old), np.array(new)]
     if (old, new) == ((5, 2), (-1, 2)):

@@ -1,4 +1,4 @@
-"""Concatenations that are split, and walls around tuples, compute at every level what they computed before."""
+"""Concatenations that are split, and stop_fusion around tuples, compute the same as before at every level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operator in every float type on a CPU with nothing but SSE2, against the interpreter."""
+"""Every operator in every float type on a CPU with only SSE2, against the interpreter."""
 
 from __future__ import annotations
 

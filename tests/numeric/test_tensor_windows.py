@@ -1,4 +1,4 @@
-"""Slices that are set, windows, elements at several indices, and convolutions at places, at all levels."""
+"""Slice updates, windows, elements at several indices, and deformable convolutions, at all levels."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_correlation(
 
 
 def test_windows_of_a_correlation_that_lie_far_apart_take_no_memory_between_them() -> None:
-    """The first and the third row of windows see nothing of the images."""
+    """The first and third rows of windows cover nothing of the images."""
     one, other = np.full((1, 2, 3, 4), 3, np.float32), np.full((1, 2, 3, 4), 5, np.float32)
     options: dict[str, Any] = {"max_displacement": 0, "stride1": 2**40, "padding": (2**40, 0, 2**40, 0)}
     np.testing.assert_array_equal(applied("nn.correlation", one, other, **options), [[[[0], [15], [0]]]])

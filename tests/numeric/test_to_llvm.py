@@ -25,7 +25,7 @@ def compiled(signature: str, body: str, extra: str = "") -> NativeKernel:
 
 
 def status(kernel: NativeKernel, *arrays: NDArray[Any]) -> tuple[int, int]:
-    """What the kernel returns, and the status in its context."""
+    """The return value of the kernel, and the status in its context."""
     function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (len(arrays) + 1))(kernel._address)
     context = Context(0, 2)
     returned = function(ctypes.addressof(context), *[array.ctypes.data for array in arrays])

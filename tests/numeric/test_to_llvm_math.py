@@ -14,7 +14,7 @@ Floats = NDArray[np.float32]
 
 
 def all_floats() -> Floats:
-    """Every 1021st float of either sign, all infinities, zeros, the ends, the first and last denormals, NaNs."""
+    """Every 1021st float of either sign, all infinities, zeros, the extremes, the first and last denormals, NaNs."""
     bits = np.arange(0, 2**32, 1021, dtype=np.uint64).astype(np.uint32)
     ends = np.array([0, 1, 2, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000], dtype=np.uint32)
     values = np.concatenate([bits, ends, ends | 0x80000000]).view(np.float32)
@@ -53,7 +53,7 @@ def run(body: str, x: NDArray[np.generic], type_: str = "f32", *, lanes: int = 1
 
 
 def ulps(result: Floats, exact: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Errors in units of the last place of the exact result; NaNs and infinities have to agree."""
+    """Errors in units of the last place of the exact result; NaNs and infinities must agree."""
     with np.errstate(all="ignore"):
         rounded = exact.astype(np.float32)
     assert np.array_equal(np.isnan(result), np.isnan(exact))

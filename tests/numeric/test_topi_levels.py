@@ -1,4 +1,4 @@
-"""Chains of computes: inlined, lowered and scheduled they stay the same function."""
+"""Chains of computes compute the same when inlined, lowered and scheduled."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Both of PyTorch's exporters write these modules; what the interpreter and native code compute equals PyTorch.
+"""Modules exported by both of PyTorch's exporters: the interpreter and native code agree with PyTorch.
 
-Open sizes are those that PyTorch traces as open; the older exporter writes them as chains of Shape, Gather and Concat.
+Dynamic sizes are those that PyTorch traces as dynamic; the older exporter writes them as chains of Shape, Gather and
+Concat.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ nn, functional = torch.nn, torch.nn.functional
 
 Axes = Mapping[int, str]
 Example = tuple[Any, Sequence[Axes], Sequence[Sequence[Any]]]
-"""A module, the open axes of its arguments, and arguments of several sizes."""
+"""A module, the dynamic axes of its arguments, and arguments of several sizes."""
 
 
 class Pixels(nn.Module):
-    """Depthwise convolutions with a gate of channels, shuffled channels, and two ways to a larger image."""
+    """Depthwise convolutions with a channel gate, shuffled channels, and two ways of upsampling."""
 
     def __init__(self) -> None:
         nn.Module.__init__(self)
@@ -50,7 +51,7 @@ class Pixels(nn.Module):
 
 
 class Windows(nn.Module):
-    """Attention in shifted windows of an image, and the mean of what it gives."""
+    """Attention in shifted windows of an image, and the mean of its result."""
 
     def __init__(self) -> None:
         nn.Module.__init__(self)
@@ -70,7 +71,7 @@ class Windows(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A layer of causal attention with turned features over what it remembers and what is new."""
+    """A layer of causal attention with rotary embeddings over cached and new positions."""
 
     def __init__(self) -> None:
         nn.Module.__init__(self)
@@ -94,7 +95,7 @@ class Decoder(nn.Module):
 
 
 class Sequences(nn.Module):
-    """Words through a recurrent layer in both directions, and its last state."""
+    """Words through a bidirectional recurrent layer, and its last state."""
 
     def __init__(self, layer: Callable[..., Any]) -> None:
         nn.Module.__init__(self)

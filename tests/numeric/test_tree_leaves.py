@@ -12,7 +12,7 @@ FEATURES = 5
 
 
 def walked(x: Array, features: Array, thresholds: Array, children: Array, trees: int, depth: int) -> Array:
-    """One row and tree after the other."""
+    """Walks each row and tree separately."""
     last, found = np.uint32(len(features) - 1), np.empty((len(x), trees), np.int32)
     for row, tree in np.ndindex(found.shape):
         node = np.uint32(tree)
@@ -28,7 +28,7 @@ def walked(x: Array, features: Array, thresholds: Array, children: Array, trees:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("rows", "trees", "depth"), [(0, 3, 2), (3, 1, 0), (4, 7, 5), (1, 40, 9), (130, 21, 6)])
 def test_walks(dtype: str, rows: int, trees: int, depth: int) -> None:
-    """Tables of any numbers, also negative ones and such as are out of range."""
+    """Tables of arbitrary numbers, including negative ones and ones out of range."""
     rng = np.random.default_rng(rows)
     nodes = trees + 60
     features = np.where(rng.random(nodes) < 0.1, rng.integers(-9, 99, nodes), rng.integers(0, FEATURES, nodes))

@@ -1,4 +1,4 @@
-"""Boxes with scores in the rows of detectors: which are valid, and which overlap better ones, at all levels."""
+"""Detector boxes with scores: which are valid, and which overlap better ones, at all levels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def overlap(one: Array, other: Array) -> float:
 
 
 def taken(data: Array, count: int, most: int, iou: float, *, forces: bool, top_k: int, by_kind: bool) -> list[int]:
-    """The places of the boxes that are taken among the candidates by score; -1 for those that are not."""
+    """The indices of the selected boxes among the candidates by score; -1 for those not selected."""
     wide = data.astype(np.float64)
     order = sorted(range(count), key=lambda box: -wide[box, 1])
     order = [box for box in order if wide[box, 1] > 0 and (wide[box, 0] >= 0 or not by_kind)]

@@ -1,4 +1,4 @@
-"""Non-maximum suppression: every level and native code select the boxes that a plain search selects."""
+"""Non-maximum suppression: every level and native code select the same boxes as a plain search."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def program(boxes: str, scores: str, number: str) -> Any:
 
 
 def overlap(one: Array, other: Array, threshold: float) -> bool:
-    """In f32, corner by corner."""
+    """Computes the overlap in f32 from the corners."""
     sides = []
     for axis in (0, 1):
         lows, highs = ([f(box[axis], box[axis + 2]) for box in (one, other)] for f in (min, max))
@@ -47,7 +47,7 @@ def overlap(one: Array, other: Array, threshold: float) -> bool:
 
 
 def expected(boxes: Array, scores: Array, most: int, iou: float, score: float) -> list[list[int]]:
-    """By the definition: of the candidates the best one, and what it does not suppress."""
+    """By the definition: takes the best candidate, drops the ones it suppresses, and repeats."""
     rows: list[list[int]] = []
     for batch, number in np.ndindex(scores.shape[:2]):
         of_class = scores[batch, number]
@@ -66,7 +66,7 @@ def expected(boxes: Array, scores: Array, most: int, iou: float, score: float) -
 
 
 def special(count: int) -> tuple[Array, Array]:
-    """Boxes on a grid, flipped, empty, not numbers; scores that are equal, infinite, not numbers."""
+    """Boxes on a grid, flipped, empty, or NaN; scores that are equal, infinite, or NaN."""
     boxes = RNG.integers(-2, 4, (2, count, 4)).astype(np.float32)
     boxes[0, 1] = boxes[0, 0]
     boxes[1, 0, 2], boxes[1, 2] = np.nan, [-np.inf, 0, np.inf, 1]
@@ -102,7 +102,7 @@ def test_special_boxes_and_scores() -> None:
 
 
 def test_any_number_of_boxes() -> None:
-    """Of names; as many as fill chunks of selected ones, one less and one more."""
+    """Named extents; as many boxes as fill chunks of selected ones, one less and one more."""
     made = program("tensor<?x?x4xf32, #relay.dims<b, n>>", "tensor<?x?x?xf32, #relay.dims<b, c, n>>", "tensor<f32>")
     native = compile(made.clone(), cache=False, threads=2)
     for batch, classes, count in [(1, 2, 131), (1, 1, 1), (2, 1, 8), (1, 3, 9), (1, 2, 0), (0, 1, 4)]:

@@ -1,4 +1,4 @@
-"""`relay.where` natively against numpy: every element type, and every way to broadcast."""
+"""`relay.where` in native code against numpy: every element type, and every way to broadcast."""
 
 from __future__ import annotations
 

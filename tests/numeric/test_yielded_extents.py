@@ -1,4 +1,4 @@
-"""What a branch or an iteration yields has the extents that its op says, and that is checked before it is written."""
+"""Values that a branch or an iteration yields have the extents of the op's type, checked before they are stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LOOP = """
 @pytest.mark.parametrize("body", [BRANCH, LOOP], ids=["branch", "loop"])
 @pytest.mark.parametrize("type", [OPEN, "tensor<7xf32>"])
 def test_what_is_yielded_has_the_extents_that_are_said(body: str, type: str) -> None:
-    """Native code does as the interpreter; what is too large for the buffer is refused, and the model runs on."""
+    """Native code agrees with the interpreter; a value too large for its buffer is an error, and later runs succeed."""
     arguments = f"%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %w: {type}"
     module = program(arguments, "%y", body.replace("TYPE", type))
     model = xrelay.compile(module, cache=False, threads=1)

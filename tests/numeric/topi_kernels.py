@@ -1,4 +1,4 @@
-"""A kernel of computes that a test writes, run at every level below and as native code."""
+"""Kernels of computes that tests write, run at every lower level and as native code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TARGETS = ["cpu -mcpu=x86-64", "cpu"] if FACTOR > 1 else ["cpu"]
 
 
 def kernel_module(arrays: Sequence[Array], build: Callable[[list[SSAValue]], list[Operation]]) -> ModuleOp:
-    """A kernel that `build` writes, whose results are those of its last op, and the graph that calls it."""
+    """A kernel that `build` writes, with the results of its last op, and the graph that calls it."""
     types = [TensorType(element_type(array.dtype), list(array.shape)) for array in arrays]
     block = Block(arg_types=types)
     ops = build(list(block.args))
@@ -43,7 +43,7 @@ def kernel_module(arrays: Sequence[Array], build: Callable[[list[SSAValue]], lis
 
 
 def check_kernel(module: ModuleOp, arrays: Sequence[Array], expected: Array) -> None:
-    """Every level, with its text in between, and native code of all `TARGETS` give exactly `expected`."""
+    """Checks that every level, printed and parsed, and native code of all `TARGETS` compute exactly `expected`."""
     step = module.clone()
     np.testing.assert_array_equal(outputs(step, arrays)[0], expected, "topi")
     for level, passes in TOPI_STEPS:
@@ -58,7 +58,7 @@ def check_kernel(module: ModuleOp, arrays: Sequence[Array], expected: Array) -> 
 
 
 def check_refused(module: ModuleOp, arrays: Sequence[Array], message: str) -> None:
-    """Every level and native code fail with this message, which names the value."""
+    """Checks that every level and native code fail with this message, which names the value."""
     step = module.clone()
     for passes in ("", *(passes for _, passes in TOPI_STEPS)):
         if passes:

@@ -1,4 +1,4 @@
-"""Runs one function at the topi level in every form that it takes on the way to loops."""
+"""Runs a function at the topi level in every form on its way to loops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tensor(*shape: int, element: Attribute) -> TensorType[Attribute]:
 
 
 def module_of(inputs: Sequence[Attribute], build: Any) -> ModuleOp:
-    """A module with the private function @f; `build(arguments)` gives the ops, the last of which has the result."""
+    """A module with the private function @f; `build(arguments)` returns its ops, whose last one has the result."""
     block = Block(arg_types=inputs)
     ops: list[Operation] = build(list[SSAValue](block.args))
     block.add_ops([*ops, func.ReturnOp(*ops[-1].results)])
@@ -42,7 +42,7 @@ def module_of(inputs: Sequence[Attribute], build: Any) -> ModuleOp:
 
 
 def forms(module: ModuleOp, inputs: Sequence[Array], *, lowered: bool = True) -> Iterator[tuple[str, list[Array]]]:
-    """The results of @f as it stands, expanded, inlined, as loops, scheduled for two targets, and without blocks."""
+    """The results of @f as it is, expanded, inlined, as loops, scheduled for two targets, and without blocks."""
     context = full_context()
     results = run_topi_module(module, "f", inputs)
     yield "topi", results
@@ -70,7 +70,7 @@ def forms(module: ModuleOp, inputs: Sequence[Array], *, lowered: bool = True) ->
 
 
 def run(module: ModuleOp, inputs: Sequence[Array], like: Sequence[Array]) -> list[Array]:
-    """The outputs of the kernel @f; they hold nonsense before."""
+    """The outputs of the kernel @f, which are first filled with arbitrary values."""
     kernel = next(op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "f")
     outputs = [np.full(array.shape, 77).astype(array.dtype) for array in like]
     run_kernel(kernel, [*inputs, *outputs])
@@ -78,6 +78,6 @@ def run(module: ModuleOp, inputs: Sequence[Array], like: Sequence[Array]) -> lis
 
 
 def check(module: ModuleOp, inputs: Sequence[Array], expected: Array, *, lowered: bool = True) -> None:
-    """Every form computes `expected`, up to the rounding of f32."""
+    """Checks every form against `expected`, up to the rounding of f32."""
     for form, (actual,) in forms(module, inputs, lowered=lowered):
         np.testing.assert_allclose(actual, expected, rtol=2e-5, atol=2e-5, err_msg=form)

@@ -1,4 +1,4 @@
-"""Independent numpy definitions of topi's named operations, written as loops over taps."""
+"""Independent numpy definitions of topi's named operations, as loops over taps."""
 
 from __future__ import annotations
 
