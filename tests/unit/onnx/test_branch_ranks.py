@@ -1,4 +1,4 @@
-"""Ifs whose results differ in rank, as PyTorch writes `squeeze`, and branches that do not fit the types."""
+"""Ifs whose results differ in rank, as in PyTorch's `squeeze`, and branches that do not fit the types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ make = helper.make_node
 
 
 def body(nodes: list[NodeProto], outputs: list[str], inputs: tuple[str, ...] = ()) -> GraphProto:
-    """A graph whose types are left open."""
+    """A graph without types of inputs and outputs."""
     given, made = ([helper.make_empty_tensor_value_info(name) for name in names] for names in (inputs, outputs))
     return helper.make_graph(nodes, "body", given, made)
 
@@ -96,7 +96,7 @@ def test_users_are_moved_until_the_ranks_agree() -> None:
 
 
 def test_what_is_read_inside_and_outside() -> None:
-    """`t` has one rank and is read by a node of several, `u` is an output of several, and names are used again."""
+    """`t` has one rank and its user has several, `u` is an output of several ranks, and names are reused."""
     nodes = [make("ReduceMean", ["q"], ["m"], keepdims=0), make("Relu", ["m"], ["t"]), make("Add", ["q", "t"], ["u"]),
              make("ReduceMax", ["u"], ["v"], keepdims=0), make("Mul", ["v", "t"], ["y"])]  # fmt: skip
     proto = network(*squeeze("x", "q"), *nodes, outputs=("y", "u"))
@@ -133,7 +133,7 @@ def test_a_branch_that_gives_one(known: bool) -> None:
 
 @pytest.mark.parametrize("opset", [17, 13])
 def test_a_function_that_gives_one(opset: int) -> None:
-    """Its nodes are converted as nodes of the caller, which needs the same opset."""
+    """Its nodes are converted as nodes of the caller, which must have the same opset."""
     constants = [make("Constant", [], [name], value_ints=[number]) for name, number in (("last", -1), ("one", 1))]
     opsets = [helper.make_opsetid("", opset)]
     function = helper.make_function("mine", "squeezed", ["data"], ["q"], [*constants, *squeeze("data", "q")], opsets)
@@ -149,7 +149,7 @@ def test_a_function_that_gives_one(opset: int) -> None:
 
 
 def test_branches_of_branches_that_do_not_fit() -> None:
-    """An If and a Loop with nodes that fit one rank alone leave no ops of the other rank behind."""
+    """A nested If and Loop with nodes that fit only one rank leave no ops of the other rank behind."""
     branches = {
         name: body([make("Exp", ["r"], ["e"]), make("Gemm", ["e", "w"], ["t"])], ["t"])
         for name in ("then_branch", "else_branch")
@@ -247,7 +247,7 @@ def test_many_ifs_in_a_row_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("opset", [11, 13])
 def test_squeeze_of_open_extents_without_axes(opset: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Axes of extent 1 are left out, whether the extent is known at import or in a run."""
+    """Axes of extent 1 are removed, whether the extent is known at import or at run time."""
     node, relu = make("Squeeze", ["x"], ["q"]), make("Relu", ["q"], ["y"])
     proto = model([node, relu], [value("x", ("b", 1, "n"))], ["y"], opset=opset)
     for shape in ((2, 1, 3), (1, 1, 3), (2, 1, 1), (1, 1, 1), (0, 1, 3)):

@@ -1,4 +1,4 @@
-"""Integers of 2 and 4 bits and floats of 4 and 8: constants, conversions, and the nodes that may read them."""
+"""Integers of 2 and 4 bits and floats of 4 and 8: constants, conversions, and the nodes that accept them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS: dict[str, type[Any]] = {
 
 
 def kind(name: str) -> tuple[int, type[Any]]:
-    """ONNX's number of a type, and the type of its elements; skips where the installed onnx has no such type."""
+    """ONNX's number of a type, and its element type; skips if the installed onnx lacks the type."""
     numbers = dict(TensorProto.DataType.items())
     if name not in numbers:
         pytest.skip(f"onnx {onnx.__version__} has no {name}")
@@ -107,7 +107,7 @@ def test_blocks_and_moves(name: str) -> None:
 @pytest.mark.parametrize("name", ["INT2", "UINT2", "INT4", "UINT4"])
 @pytest.mark.parametrize("by_attribute", [False, True])
 def test_there_and_back(name: str, by_attribute: bool) -> None:
-    """Rounded to even, saturated at the limits of the small type, as onnxruntime does it for 4 bits."""
+    """Rounded to even, saturated at the limits of the small type, as in onnxruntime for 4 bits."""
     number, dtype = kind(name)
     limits = ml_dtypes.iinfo(dtype)
     weights = [onnx.numpy_helper.from_array(np.array(0.5, np.float32), "s"), stored("z", np.array(1), number)]
@@ -128,7 +128,7 @@ def test_there_and_back(name: str, by_attribute: bool) -> None:
 
 
 def nearest(x: Array, dtype: np.dtype[Any], *, saturate: bool) -> Array:
-    """`x` as numbers of a float type, by ml_dtypes, which has no saturation for 8 bits."""
+    """`x` in a float type, by ml_dtypes, which does not saturate 8-bit types."""
     limits = cast(Any, ml_dtypes).finfo(dtype)
     limit = float(limits.max)
     with np.errstate(all="ignore"):
@@ -140,7 +140,7 @@ def nearest(x: Array, dtype: np.dtype[Any], *, saturate: bool) -> Array:
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("FLOAT")])
 def test_floats_are_rounded_to_even(name: str, saturate: bool) -> None:
-    """All numbers of f16, which are numbers of the type, ties between them, and numbers beyond."""
+    """All numbers of f16: values of the type, ties between them, and values out of range."""
     number, dtype = kind(name)
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
     with np.errstate(all="ignore"):

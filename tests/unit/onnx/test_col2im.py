@@ -1,4 +1,4 @@
-"""Col2Im against sums over blocks, with shapes that are constants or known to the run alone."""
+"""Col2Im against sums over blocks, with shapes that are constant or known only at run time."""
 
 from __future__ import annotations
 

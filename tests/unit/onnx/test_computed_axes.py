@@ -1,4 +1,4 @@
-"""Axes of reductions that only the run tells, by the interpreter and natively."""
+"""Axes of reductions known only at run time, in the interpreter and native code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ X = np.random.default_rng(3).random((2, 3, 4)).astype(np.float32)
 
 
 def results(proto: onnx.ModelProto, runs: Sequence[Sequence[Array]]) -> list[tuple[Array, Array]]:
-    """For each inputs what the interpreter gives, and what one compiled model gives."""
+    """For each list of inputs, the results of the interpreter and of one compiled model."""
     module, native = import_onnx(proto), compile(proto, cache=False, threads=1)
     return [(run_relay(module, list(inputs))[0], native.run(list(inputs))[0]) for inputs in runs]
 

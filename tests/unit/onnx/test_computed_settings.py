@@ -1,4 +1,4 @@
-"""Settings that are inputs of the model: the interpreter takes them as they come."""
+"""Settings that are inputs of the model, in the interpreter."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_bounds_that_are_computed(
 def test_a_slice_that_begins_before_the_first_element_and_goes_backwards(
     extents: tuple[int | str, ...], computed: tuple[str, ...]
 ) -> None:
-    """ONNX brings the begin to the first element, numpy to the place before it."""
+    """ONNX clamps the begin to the first element, numpy to the position before it."""
     bounds = {"starts": [-4, 2], "ends": [-9, 9], "axes": [0, 1], "steps": [-2, 1]}
     settings = {name: np.array(numbers, np.int32) for name, numbers in bounds.items()}
     given = [value("x", extents), *(value(name, (2,), TensorProto.INT32) for name in computed)]
@@ -157,7 +157,7 @@ def test_a_pad_value_that_is_computed_natively() -> None:
 
 
 def at_axes(op: str, shape: tuple[int | str, ...], axes: list[int], x: np.ndarray) -> np.ndarray:
-    """What the op gives at axes that are an input of the model."""
+    """The result of the op at axes that are an input of the model."""
     given = [value("x", shape), value("a", (len(axes),), TensorProto.INT64)]
     module = import_onnx(model([helper.make_node(op, ["x", "a"], ["y"])], given, ["y"]))
     return run_relay(module, [x, np.array(axes, np.int64)])[0]

@@ -1,4 +1,4 @@
-"""DFT, STFT and MelWeightMatrix with axes, lengths and sizes that only the run tells, against numpy and onnx."""
+"""DFT, STFT and MelWeightMatrix with axes, lengths and sizes known only at run time, against numpy and onnx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that contradict the standard, or what they say of themselves."""
+"""Models that contradict the standard, or their own declarations."""
 
 from __future__ import annotations
 

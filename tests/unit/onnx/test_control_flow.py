@@ -1,4 +1,4 @@
-"""If, Loop and Scan: what their graphs become, against the values that they are to give."""
+"""If, Loop and Scan: their conversion, and the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ I64, BOOL = TensorProto.INT64, TensorProto.BOOL
 
 
 def body(nodes: list[NodeProto], inputs: list[str], outputs: list[str]) -> GraphProto:
-    """A graph whose types nobody needs."""
+    """A graph whose declared types are ignored."""
     return helper.make_graph(nodes, "body", [value(name, ()) for name in inputs], [value(name, ()) for name in outputs])
 
 
@@ -32,7 +32,7 @@ def constant(name: str, array: Any) -> NodeProto:
 
 
 def run(proto: onnx.ModelProto, *inputs: Any) -> list[np.ndarray]:
-    """What the model gives, before types are inferred and afterwards."""
+    """The results of the model, before and after type inference."""
     module = import_onnx(proto)
     module.verify()
     first = run_relay(module, [np.asarray(array) for array in inputs])
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_a_loop_is_said(
 
 
 def scan(length: str | int = "length", batch: bool = False, **attributes: Any) -> onnx.ModelProto:
-    """A Scan that sums up slices of `x` and gives each sum; opset 8 has a batch in front."""
+    """A Scan that accumulates slices of `x` and outputs each sum; opset 8 has a leading batch axis."""
     nodes = [helper.make_node("Add", ["s", "v"], ["next"]), helper.make_node("Neg", ["next"], ["out"])]
     graph = body(nodes, ["s", "v"], ["next", "out"])
     given = ["", "z", "x"] if batch else ["z", "x"]

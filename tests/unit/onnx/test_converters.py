@@ -1,4 +1,4 @@
-"""Converters against onnx's own shape inference, and their refusals."""
+"""Converters against onnx's own shape inference, and their errors."""
 
 from __future__ import annotations
 

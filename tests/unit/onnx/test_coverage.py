@@ -1,4 +1,4 @@
-"""What `xrelay inspect --coverage` says of a model in which everything is wrong that can be."""
+"""`xrelay inspect --coverage` for a model with every possible problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that are damaged, or made to hurt: each gives one line of the project's own, quickly and in little memory."""
+"""Damaged or malicious models: each raises an error of one line, quickly and in little memory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from xrelay.frontend.onnx import import_onnx
 SMALL = (1, 3, 8, 8)
 
 NARROWEST = getattr(onnx.TensorProto, "INT2", onnx.TensorProto.INT4)
-"""The narrowest integers of the onnx that is installed: those of two bits came after 1.19."""
+"""The narrowest integers of the installed onnx: those of two bits are newer than 1.19."""
 
 
 def network() -> onnx.ModelProto:
-    """Every kind of thing that bytes can be wrong in: attributes, weights, shape arithmetic, several outputs."""
+    """A model with everything that bytes can damage: attributes, weights, shape arithmetic, several outputs."""
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1], strides=[2, 2]),
         helper.make_node("Clip", ["c", "zero"], ["r"], name="clip"),
@@ -61,7 +61,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def complaint(data: bytes) -> str:
-    """What the importer says; empty where it takes the model. Only errors of the project are caught."""
+    """The importer's error message; empty if it accepts the model. Other exceptions propagate."""
     try:
         import_onnx(data).verify()
     except XRelayError as error:
@@ -197,7 +197,7 @@ def test_extents_that_no_array_has(kind: int, raw: bytes) -> None:
 
 
 def external_model(path: Path) -> None:
-    """A model whose weight and whose Constant both have their bytes in `weights.bin`."""
+    """A model whose weight and Constant both have their bytes in `weights.bin`."""
     nodes = [
         helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.full((4, 1, 1), 2, np.float32), "k")),
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),

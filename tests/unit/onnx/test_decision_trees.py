@@ -33,7 +33,7 @@ STUMP: dict[str, Any] = {
     "target_weights": [1.0, 2.0],
     "n_targets": 1,
 }
-"""A tree of one node."""
+"""A tree with one inner node."""
 
 
 def weighted(
@@ -101,7 +101,7 @@ def test_two_classes_with_one_score(transform: str, least: float, target: int, b
 
 
 def test_two_classes_with_two_scores() -> None:
-    """The greater score decides; onnxruntime looks at that of the second class alone, and forgets the labels."""
+    """The greater score decides; onnxruntime only considers the score of the second class, and ignores the labels."""
     words: dict[str, Any] = {name: value for name, value in STUMP.items() if name.startswith("nodes")}
     words |= weights_of("class", [(0, 1), (0, 1), (0, 2), (0, 2)], [0, 1, 0, 1], [0.7, 0.3, 0.2, 0.8])
     x = np.array([[0.5], [1.5]], np.float32)
@@ -166,7 +166,7 @@ def test_one_tree_walks_through_an_open_batch() -> None:
 
 
 def chain(depth: int) -> dict[str, Any]:
-    """A tree each of whose nodes has a leaf and the next node, with a target for each leaf."""
+    """A tree in which each inner node has a leaf and the next node, with a target for each leaf."""
     inner = range(depth)
     leaves = [*range(depth, 2 * depth + 1)]
     return STUMP | {
@@ -188,7 +188,7 @@ def test_deep_chains() -> None:
 
 
 def of_ensemble(**words: Any) -> Callable[[], Any]:
-    """Imports an ensemble that differs from one of one node."""
+    """Imports a tree with one inner node and some changed attributes."""
     return lambda: import_onnx(
         node_model("TreeEnsembleRegressor", [np.zeros((2, 1), np.float32)], **WORDS, **(STUMP | words))
     )

@@ -1,4 +1,4 @@
-"""Det against numpy: stacks, exchanged rows, singular matrices, open extents."""
+"""Det against numpy: stacks, exchanged rows, singular matrices, dynamic extents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Einsum against numpy, by the interpreter and natively, with fixed and open sizes."""
+"""Einsum against numpy, in the interpreter and native code, with static and dynamic sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights in files beside the model: only regular files in its folder are read, and only the bytes of the tensor."""
+"""Weights in external files: only regular files in the model's folder are read, and only the bytes of the tensor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ELEMENTS = np.arange(4, dtype=np.float32)
 def external(
     dims: tuple[int, ...] = (4,), elem: int = TensorProto.FLOAT, entries: dict[str, str] | None = None, **more: str
 ) -> onnx.TensorProto:
-    """A tensor called `w` whose bytes are elsewhere."""
+    """A tensor called `w` with external data."""
     tensor = TensorProto(name="w", data_type=elem, dims=dims, data_location=TensorProto.EXTERNAL)
     for key, text in {**(entries or {}), **more}.items():
         tensor.external_data.add(key=key, value=text)
@@ -43,7 +43,7 @@ def folder_with(tmp_path: Path, tensor: onnx.TensorProto) -> Path:
     (folder / "up").symlink_to("..")
     os.mkfifo(folder / "pipe")
     with (folder / "huge").open("wb") as file:
-        file.truncate(1 << 36)  # of holes alone
+        file.truncate(1 << 36)  # a sparse file
     source = model([helper.make_node("Add", ["x", "w"], ["y"], name="add")], [value("x", (4,))], ["y"])
     source.graph.initializer.append(tensor)
     path = folder / "model.onnx"

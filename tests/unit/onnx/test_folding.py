@@ -1,4 +1,4 @@
-"""Nodes on constants: what the importer folds is what the same node computes when it runs."""
+"""Nodes on constants: folding in the importer computes the same as the node at run time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folded(op: str, constants: dict[str, Any], opset: int = 13, outputs: int = 1
 
 
 def as_initializers(case: NodeCase) -> onnx.ModelProto:
-    """The model of a case whose inputs are constants."""
+    """The model of a case with constant inputs."""
     proto = onnx.ModelProto()
     proto.CopyFrom(case.model)
     for info, array in zip(graph_inputs(case.model.graph), case.inputs, strict=True):

@@ -1,4 +1,4 @@
-"""Functions: those that a model brings along, and the standard's definitions of ops that have no converter."""
+"""Functions: those defined in a model, and the standard's definitions of ops without a converter."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def call(name: str, inputs: list[str], outputs: list[str], **attributes: Any) ->
 def referring(
     op: str, inputs: list[str], outputs: list[str], **references: tuple[str, AttributeProto.AttributeType]
 ) -> NodeProto:
-    """A node whose attributes are those of the call."""
+    """A node whose attributes refer to those of the call."""
     node = helper.make_node(op, inputs, outputs)
     for name, (target, kind) in references.items():
         node.attribute.append(AttributeProto(name=name, ref_attr_name=target, type=kind))
@@ -137,7 +137,7 @@ def test_inputs_and_outputs_may_be_left_out() -> None:
 
 
 def test_a_function_is_written_in_opsets_of_its_own() -> None:
-    """Before opset 13 Softmax takes the axes from 1 on as one."""
+    """Before opset 13 Softmax flattens the axes from 1 on."""
     old = helper.make_function(
         "ours", "Old", ["a"], ["b"], [helper.make_node("Softmax", ["a"], ["b"])], [helper.make_opsetid("", 11)]
     )
@@ -177,7 +177,7 @@ def test_a_recursive_function_that_nothing_calls_does_no_harm() -> None:
 
 
 def chained(depth: int, calls: int) -> onnx.ModelProto:
-    """Functions of which each calls the next so many times."""
+    """Functions that each call the next one `calls` times."""
     functions = [function("F0", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])])]
     for number in range(1, depth):
         values = ["a", *(f"v{index}" for index in range(calls - 1)), "b"]

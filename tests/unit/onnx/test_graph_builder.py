@@ -1,4 +1,4 @@
-"""`GraphBuilder`: the ops of a node that could not be converted are erased."""
+"""`GraphBuilder` erases the ops of a node whose conversion fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AffineGrid, CenterCropPad and MaxUnpool against onnx's reference, with settings of the run too."""
+"""AffineGrid, CenterCropPad and MaxUnpool against onnx's reference, also with dynamic settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(12)
 
 
 def check(op: str, data: dict[str, NDArray[Any]], settings: dict[str, Any], *, opset: int = 20, **words: Any) -> None:
-    """The settings are constants, and then inputs."""
+    """Checks with constant settings, and with settings as inputs."""
     arrays = {name: np.asarray(array) for name, array in settings.items()}
     node = helper.make_node(op, [*data, *arrays], ["y"], **words)
     for given in ({}, arrays):

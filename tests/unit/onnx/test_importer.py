@@ -1,4 +1,4 @@
-"""The importer on whole models: names, locations, shapes, and everything that can be wrong with a file."""
+"""The importer on whole models: names, locations, shapes, and invalid files."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_device_is_no_model() -> None:
 
 
 def test_a_pipe_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But for more than a model has."""
+    """Up to the maximum size of a model."""
     data = relu_chain(1).SerializeToString()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -1,4 +1,4 @@
-"""Gather and its kin: what the importer makes of constant indices, and what it and the compiled model refuse."""
+"""Gather and related ops: the conversion of constant indices, and errors of the importer and the compiled model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def imported(op: str, *inputs: Any, opset: int = 13, x: Any = X, **attributes: A
     "at", [np.array(-1), np.array([1, 2, 3]), np.array([4, 0, -1], np.int32), np.zeros((2, 0), int)]
 )
 def test_constant_indices_are_checked_at_import(at: np.ndarray):
-    """An even row of them is a part of the data, any other a `take` that needs no check."""
+    """Evenly spaced indices become a slice, any others a `take` without a check."""
     module = imported("Gather", "x", at)
     assert "raise" not in str(module)
     np.testing.assert_array_equal(run_relay(module, [X])[0], X[at])

@@ -1,4 +1,4 @@
-"""The bytes of large tensors are read to where they stay, and the model is the one that protobuf alone would give."""
+"""The bytes of large tensors are read directly to their place, and the model equals protobuf's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUMBERS: NDArray[np.float32] = np.arange(1024, dtype=np.float32).reshape(SHAPE)
 
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of every tensor are read by themselves."""
+    """Makes the reader treat every tensor as large."""
     monkeypatch.setattr(load, "LARGE", 0)
     monkeypatch.setattr(slim_model, "LEAST", 1)
 
@@ -48,7 +48,7 @@ def raw(name: str = "w", array: NDArray[np.generic] = NUMBERS) -> TensorProto:
 
 
 def kept(data: bytes) -> tuple[onnx.ModelProto, TensorBytes]:
-    """What protobuf parses of a model, and the tensors that it does not."""
+    """The part of a model that protobuf parses, and the tensors that are read separately."""
     tensors = TensorBytes()
     slim = slim_model.slim_model(MemoryBytes(data), tensors)
     assert slim is not None
@@ -109,12 +109,12 @@ def test_types_that_are_no_constants_say_what_they_did(
 
 
 def twice(data: bytes) -> bytes:
-    """A model whose graph comes in two parts, which protobuf joins."""
+    """A model whose graph is in two parts, which protobuf merges."""
     return data + onnx.ModelProto(graph=onnx.GraphProto(doc_string="more")).SerializeToString()
 
 
 def unpacked(data: bytes) -> bytes:
-    """A model with each number in a field of its own."""
+    """A model with each number in a separate field."""
     del data
     fields = b"".join(b"\x25" + NUMBERS.ravel()[i : i + 1].tobytes() for i in range(1024))
     tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=SHAPE).SerializeToString() + fields
@@ -122,7 +122,7 @@ def unpacked(data: bytes) -> bytes:
 
 
 def both(data: bytes) -> bytes:
-    """A tensor with its bytes twice, of which the last count."""
+    """A tensor with two sets of bytes; the last one is used."""
     del data
     return joined(of_tensors(), raw("w").SerializeToString() + TensorProto(raw_data=bytes(4096)).SerializeToString())
 
@@ -167,7 +167,7 @@ def test_a_model_of_too_many_parts_is_refused_before_protobuf_reads_it(
 
 
 def outcome(data: bytes) -> str:
-    """The program of a model, or what is said of it."""
+    """The program of a model, or its error message."""
     try:
         return str(import_onnx(data))
     except XRelayError as error:
@@ -223,7 +223,7 @@ def test_a_file_that_is_changed_while_it_is_read(
 
 
 def external(tmp_path: Path, **told: object) -> Path:
-    """A model whose weight lies elsewhere, as `told`."""
+    """A model with an external weight, whose location has these entries."""
     tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=SHAPE, data_location=TensorProto.EXTERNAL)
     for key, text in told.items():
         tensor.external_data.add(key=key, value=str(text))

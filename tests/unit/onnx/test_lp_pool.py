@@ -1,4 +1,4 @@
-"""LpPool and GlobalLpPool of halves: powers that a half cannot hold, roots that it can."""
+"""LpPool and GlobalLpPool of f16: powers beyond its range, with roots within it."""
 
 from __future__ import annotations
 

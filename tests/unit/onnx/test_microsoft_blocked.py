@@ -1,4 +1,4 @@
-"""Models that onnxruntime saved with channels in blocks: interpreter and native code against onnxruntime."""
+"""Models that onnxruntime saved with blocked channels: interpreter and native code against onnxruntime."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def normal(*shape: int) -> Array:
 
 
 def saved(proto: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
-    """The model as onnxruntime saves it, with all that it does for this processor."""
+    """The model as onnxruntime saves it, with all optimisations for this processor."""
     options = RUNTIME.SessionOptions()
     options.optimized_model_filepath = str(folder / "saved.onnx")
     RUNTIME.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -37,7 +37,7 @@ def saved(proto: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
 
 
 def network(mode: str, places: str) -> onnx.ModelProto:
-    """Convolutions of all kinds, pools, sums, and a result with its channels behind."""
+    """Convolutions of all kinds, pools, sums, and a result with channels last."""
     nodes = [
         node("Conv", ["i0", "w0", "b0"], ["a"], pads=[1, 1, 1, 1]),
         node("MaxPool", ["a"], ["pooled"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
@@ -72,7 +72,7 @@ def test_saved_networks(mode: str, places: str, tmp_path: Path) -> None:
     assert expected is not None
     for found in both(proto, [x]):
         for ours, theirs in zip(found, expected, strict=True):
-            # Terms of 6e5 cancel: a rounding of one of them is larger than 1e-3 of some results.
+            # Terms of 6e5 cancel: the rounding of a term exceeds 1e-3 of some results.
             np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-7 * np.abs(theirs).max(), strict=True)
 
 
@@ -87,7 +87,7 @@ def stored(filters: Array, block: int) -> Array:
 
 
 def blocked(filters: Array, block: int, **words: Any) -> onnx.ModelProto:
-    """A convolution of few channels, then one with these filters, whose number tells the block where it is odd."""
+    """A convolution with few channels, then one with these filters, whose number determines the block if it is odd."""
     first = normal(filters.shape[1], 3, 1, 1)
     nodes = [
         node("Conv", ["i0", "first"], ["a"], domain=NCHWC),

@@ -1,4 +1,4 @@
-"""MoE and QMoE against onnxruntime, whose CPU kernels know interleaved halves of the gated layer alone."""
+"""MoE and QMoE against onnxruntime, whose CPU kernels only support the interleaved gated layer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_experts_that_no_token_chooses_do_not_count() -> None:
 
 @pytest.mark.parametrize("fusion", [0, 1, 2])
 def test_gated_layers_stand_in_three_ways(fusion: int) -> None:
-    """By turns, which onnxruntime knows; one behind the other; and in a layer of their own."""
+    """Interleaved, as onnxruntime supports; concatenated; and in a separate layer."""
     inputs = plain(twice=2)
     proto = node_model("MoE", inputs, 17, domain=DOMAIN, k=2, swiglu_fusion=1, **GATED)
     expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))
@@ -94,7 +94,7 @@ def test_gated_layers_stand_in_three_ways(fusion: int) -> None:
 
 
 def test_a_third_layer_is_a_factor() -> None:
-    """As the gated form of the other activations: here one of ones."""
+    """As in the gated form of other activations; here the factor is all ones."""
     inputs = plain()
     proto = node_model("MoE", inputs, 17, domain=DOMAIN, k=2, activation_type="silu")
     expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))

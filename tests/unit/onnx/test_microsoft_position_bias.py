@@ -1,4 +1,4 @@
-"""RelativePositionBias and its gates, which onnxruntime has for GPUs alone: against their formulas."""
+"""RelativePositionBias and its gates, which onnxruntime supports only on GPUs: against their formulas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def normal(*shape: int) -> Array:
 
 
 def bin_of(behind: int, count: int, greatest: int, *, both_ways: bool) -> int:
-    """The bin of one distance, as T5 counts."""
+    """The bucket of one distance, as in T5."""
     first = 0
     if both_ways:
         count //= 2

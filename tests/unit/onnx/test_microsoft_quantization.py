@@ -24,12 +24,12 @@ def integers(shape: Sequence[int], dtype: type[Any]) -> Array:
 
 
 def weights(shape: Sequence[int], dtype: type[Any]) -> Array:
-    """Weights of 7 bits: without VNNI onnxruntime adds two products of bytes in 16 bits, where more bits saturate."""
+    """Weights of 7 bits: without VNNI onnxruntime adds two byte products in 16 bits, which saturates for 8 bits."""
     return integers(shape, dtype) // 2
 
 
 def check(op: str, inputs: Sequence[Array | None], *, constants: Sequence[int] = (), **words: Any) -> None:
-    """Quantised results are within a step of onnxruntime's, which rounds in another order; nearly all are equal."""
+    """Checks that results are within a step of onnxruntime's, which rounds in another order; most must be equal."""
     of_softmax = words.pop("opset_of_softmax", None)
     proto = node_model(op, inputs, 17, domain="com.microsoft", constants=constants, **words)
     if of_softmax is not None:

@@ -1,4 +1,4 @@
-"""DynamicQuantizeLSTM against onnxruntime, and against the LSTM of the weights that its bytes stand for."""
+"""DynamicQuantizeLSTM against onnxruntime, and against the LSTM with the dequantised weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEQUENCE, BATCH, INPUT, HIDDEN = 5, 2, 3, 4
 def parameters(directions: int, dtype: type[Any], *, by_gate: bool, peepholes: bool = False) -> list[Array | None]:
     """The inputs of a node: x, weights, biases, no lengths, states, scales and zero points.
 
-    Weights have 7 bits: without VNNI onnxruntime adds two products of bytes in 16 bits, where more bits saturate.
+    Weights have 7 bits: without VNNI onnxruntime adds two byte products in 16 bits, which would saturate for 8 bits.
     """
     gates = 4 * HIDDEN
     low, high = np.iinfo(dtype).min // 2, np.iinfo(dtype).max // 2
@@ -59,14 +59,14 @@ def test_an_lstm_of_bytes(direction: str, dtype: type[Any], by_gate: bool) -> No
 
 @pytest.mark.parametrize("lengths", [(5, 2), (4, 4), (1, 3)])
 def test_lengths_and_peepholes(lengths: tuple[int, int]) -> None:
-    """What comes after the end of a sequence takes no part in any range."""
+    """Steps after the end of a sequence do not affect any quantisation range."""
     inputs = parameters(2, np.int8, by_gate=False, peepholes=True)
     inputs[4] = np.array(lengths, np.int32)
     check("DynamicQuantizeLSTM", inputs, direction="bidirectional", hidden_size=HIDDEN, outputs=STATES)
 
 
 def test_products_are_sums_of_integers() -> None:
-    """Products that cancel leave nothing: the input has the values of its first half again, W their opposites."""
+    """Products cancel exactly: the second half of the input repeats the first, with negated weights."""
     half, gates = 300, 4 * HIDDEN
     order = RNG.permutation(half)
     x, w = RNG.normal(size=(1, BATCH, half)).astype(np.float32), RNG.integers(-127, 127, (1, half, gates), np.int8)
@@ -78,7 +78,7 @@ def test_products_are_sums_of_integers() -> None:
 
 
 def _states_of(inputs: list[Array | None]) -> list[Array]:
-    """The results of the interpreter and of native code, one after the other."""
+    """The results of the interpreter and of native code in one list."""
     proto = node_model("DynamicQuantizeLSTM", inputs, 17, domain=DOMAIN, outputs=STATES, hidden_size=HIDDEN)
     return [array for results in both(proto, inputs) for array in results]
 

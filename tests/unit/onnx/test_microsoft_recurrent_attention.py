@@ -1,4 +1,4 @@
-"""Attention that is a recurrence, of com.microsoft: interpreter and native code against onnxruntime."""
+"""Recurrent attention of com.microsoft: interpreter and native code against onnxruntime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums and gates of com.microsoft: against onnxruntime where its CPU provider has them, else against their formulas."""
+"""Sums and gates of com.microsoft: against onnxruntime if its CPU provider has them, else against their formulas."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_gates(op: str, inputs: list[Array], words: dict[str, Any]) -> None:
 
 
 def agrees(op: str, inputs: list[Array | None], expected: Array, **words: Any) -> None:
-    """Interpreter and native code give what the formula does."""
+    """Checks that interpreter and native code agree with the formula."""
     for (found,) in both(node_model(op, inputs, 17, domain=DOMAIN, **words), inputs):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5, strict=True)
 

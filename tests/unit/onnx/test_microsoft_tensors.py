@@ -1,4 +1,4 @@
-"""Tensor operators of com.microsoft: interpreter and native code against onnxruntime, or numpy where it has none."""
+"""Tensor operators of com.microsoft: interpreter and native code against onnxruntime, or numpy without its support."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_quantised_attention(masked: bool, past: bool) -> None:
 
 
 def normalised(x: Array, gamma: Array, beta: Array, groups: int) -> Array:
-    """Of images whose channels come last."""
+    """Group normalization of images with channels last."""
     parts = x.reshape(x.shape[0], -1, groups, x.shape[-1] // groups)
     mean, variance = parts.mean((1, 3), keepdims=True), parts.var((1, 3), keepdims=True)
     return ((parts - mean) / np.sqrt(variance + 1e-5)).reshape(x.shape) * gamma + beta

@@ -103,7 +103,7 @@ def test_embeddings(form: str) -> None:
 
 
 def table_of_bytes(*shape: int, dtype: type[Any]) -> tuple[Array, Array, Array]:
-    """Numbers, their scale and their zero point."""
+    """Integers, their scale and their zero point."""
     limits = np.iinfo(dtype)
     numbers = RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
     return numbers, np.array(RNG.uniform(0.005, 0.02), np.float32), np.array(RNG.integers(0, 100), dtype)

@@ -1,4 +1,4 @@
-"""What has no place in the result does not stop a model, whatever it is."""
+"""Invalid parts of a model are ignored if no output depends on them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_body_needs_what_it_names() -> None:
 
 
 def test_nodes_out_of_order_are_sorted() -> None:
-    """Also where a body reads a value of a later node, while its own names are its own."""
+    """Also if a body reads the value of a later node; its own names are local."""
     inside = [helper.make_node("Add", ["q", "u"], ["r"]), helper.make_node("Neg", ["x"], ["q"])]
     body = helper.make_graph(inside, "body", [], [value("r", (2,))])
     nodes = [

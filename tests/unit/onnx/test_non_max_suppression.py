@@ -1,4 +1,4 @@
-"""NonMaxSuppression by the interpreter, against onnxruntime."""
+"""NonMaxSuppression in the interpreter, against onnxruntime."""
 
 from __future__ import annotations
 

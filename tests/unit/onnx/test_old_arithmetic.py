@@ -1,4 +1,4 @@
-"""Arithmetic before opset 7, whose second operand lies at an axis; Hardmax and CumProd of any opset and size."""
+"""Arithmetic before opset 7, with the second operand at an axis; Hardmax and CumProd of any opset and size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes on open extents whose settings are constants: interpreter and native code equal onnxruntime at each size."""
+"""Nodes on dynamic extents with constant settings: interpreter and native code equal onnxruntime at each size."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_even_parts_of_an_open_axis(opset: int, rows: Sequence[int]) -> None:
 
 @pytest.mark.parametrize(("opset", "axis"), [(9, 1), (21, 0)])
 def test_none_of_the_greatest(opset: int, axis: int) -> None:
-    """TopK with a k of 0 keeps nothing of an axis, whatever its extent."""
+    """TopK with k = 0 keeps no elements of an axis, whatever its extent."""
     setting, attribute = ([], {"k": 0}) if opset < 10 else ([[0]], {})
     proto = single("TopK", ("n", "m"), *setting, opset=opset, axis=axis, **attribute)
     proto.graph.node[0].output.append("places")

@@ -1,4 +1,4 @@
-"""Windows over images of open extents equal those over images of known extents."""
+"""Windows over images of dynamic extents equal those over images of static extents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILTERS = RNG.normal(size=(3, 2, 3, 2)).astype(np.float32)
 
 
 def windows(op: str, outputs: tuple[str, ...] = ("y",), **attributes: Any) -> onnx.ModelProto:
-    """A node on images of open extents, with filters if it is a convolution."""
+    """A node on images of dynamic extents, with filters if it is a convolution."""
     filters = {"Conv": FILTERS, "ConvTranspose": FILTERS.swapaxes(0, 1)}
     constants = {"w": filters[op]} if op in filters else {}
     attributes = attributes if constants else {"kernel_shape": [3, 2], **attributes}
@@ -31,7 +31,7 @@ def windows(op: str, outputs: tuple[str, ...] = ("y",), **attributes: Any) -> on
 
 
 def check(proto: onnx.ModelProto, sizes: Sequence[tuple[int, ...]] = SIZES) -> None:
-    """Interpreter and native code at each size equal the interpreter of the model for that size."""
+    """Checks interpreter and native code at each size against the interpreter of the static model."""
     module, compiled = import_onnx(proto), compile(proto, cache=False)
     for shape in sizes:
         x = RNG.normal(size=shape).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Quantised operators: exact integers, rounding, saturation, zero points of every form, at fixed and open sizes."""
+"""Quantised operators: exact integers, rounding, saturation, zero points of every form, at static and dynamic sizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RNG = np.random.default_rng(5)
 def node_model(
     op: str, inputs: Sequence[Array | None], opset: int = 21, *, first: str | int | None = None, **attributes: Any
 ) -> onnx.ModelProto:
-    """A model of one node whose inputs are the model's; `first` is the first extent of the first."""
+    """A model of one node whose inputs are the model's; `first` is the first extent of the first input."""
     names = ["" if array is None else f"i{number}" for number, array in enumerate(inputs)]
     given = [
         value(name, array.shape, helper.np_dtype_to_tensor_dtype(array.dtype))
@@ -167,7 +167,7 @@ def test_convolutions_pad_by_the_zero_point(attributes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("filters", [(), (6,)])
 def test_quantised_convolution_is_onnxruntimes(filters: tuple[int, ...]) -> None:
-    # Weights of 7 bits: without VNNI onnxruntime adds two products in 16 bits, where more bits saturate.
+    # Weights of 7 bits: without VNNI onnxruntime adds two products in 16 bits, which would saturate for 8 bits.
     x, w = integers("uint8", (2, 4, 5, 6)), integers("int8", (6, 4, 3, 2)) // 2
     w_scale = np.asarray(RNG.random(filters) + 0.5, np.float32)
     bias = RNG.integers(-5000, 5000, 6).astype(np.int32)
@@ -196,7 +196,7 @@ def test_a_network_of_pairs_runs_on_integers(style: Style) -> None:
 
 
 def test_small_constants_stay_quantised_and_are_known() -> None:
-    """A clip between bounds that are stored quantised, of a scale for a few filters."""
+    """A clip with quantised bounds, and a scale for a few filters."""
     nodes = [
         helper.make_node("DequantizeLinear", ["bound", "scale"], ["high"]),
         helper.make_node("Clip", ["x", "", "high"], ["c"]),

@@ -1,4 +1,4 @@
-"""Models that draw random numbers: how they are distributed, what makes them differ, and that a seed is asked for."""
+"""Models that draw random numbers: distributions, sources of variation, and the required seed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPE = (40, 50)
 
 
 def drawn(*nodes: Any, inputs: Sequence[Array] = (), seed: int = 0) -> list[Array]:
-    """The outputs of the nodes, of native code and the interpreter alike."""
+    """The outputs of the nodes; native code and the interpreter agree."""
     names = [f"i{number}" for number, _ in enumerate(inputs)]
     declared = [value(name, array.shape, helper.np_dtype_to_tensor_dtype(array.dtype)) for name, array in
                 zip(names, inputs, strict=True)]  # fmt: skip
@@ -60,7 +60,7 @@ def test_normal_numbers() -> None:
 
 
 def test_decisions_have_their_probability() -> None:
-    """The body that the standard has for Bernoulli would give them the opposite one."""
+    """The standard's function body for Bernoulli would yield the complementary probability."""
     found, doubles = drawn(
         node("Bernoulli", ["i0"], ["a"], dtype=TensorProto.BOOL),
         node("Bernoulli", ["i0"], ["b"]),
@@ -74,7 +74,7 @@ def test_decisions_have_their_probability() -> None:
 
 
 def test_classes_have_their_probabilities() -> None:
-    """The logarithms of probabilities, of which a constant makes no difference."""
+    """Logarithms of probabilities, to which a constant may be added."""
     rows = np.array([np.log([0.2, 0.5, 0.3]), [7, -np.inf, 7]], np.float32)
     (found,) = drawn(node("Multinomial", ["i0"], ["a"], sample_size=3000, dtype=TensorProto.INT64), inputs=[rows])
     assert (found.shape, found.dtype) == ((2, 3000), np.int64)
@@ -83,7 +83,7 @@ def test_classes_have_their_probabilities() -> None:
 
 
 def test_what_numbers_follow_from() -> None:
-    """Nodes without a seed differ, nodes with one seed are alike; the seed of the program counts for both."""
+    """Nodes without a seed differ, nodes with equal seeds agree; the program's seed affects both."""
     nodes = [node("RandomNormal", [], [name], shape=[4], **words) for name, words in
              (("a", {}), ("b", {}), ("c", {"seed": 1.0}), ("d", {"seed": 1.0}))]  # fmt: skip
     a, b, c, d = drawn(*nodes)
@@ -96,7 +96,7 @@ def test_what_numbers_follow_from() -> None:
 
 
 def test_iterations_differ() -> None:
-    """In a loop in a loop."""
+    """In a nested loop."""
     inner = helper.make_graph(
         [node("RandomNormal", [], ["r"], shape=[2]), node("Identity", ["c"], ["d"])],
         "inner",

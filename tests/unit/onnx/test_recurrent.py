@@ -1,4 +1,4 @@
-"""LSTM, GRU and RNN against onnxruntime: directions, lengths, states, peepholes, clipping, activations, open sizes."""
+"""LSTM, GRU and RNN against onnxruntime: directions, lengths, states, peepholes, clips, activations, dynamic sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONAL = ("bias", "lengths", "initial_h", "initial_c", "peepholes")
 
 
 def arrays(op: str, directions: int, given: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The inputs in their order; those that are left out have no elements."""
+    """The inputs in order; omitted ones have no elements."""
     rng = np.random.default_rng(len(op) + directions)
     rows = GATES[op] * HIDDEN
     shapes = {

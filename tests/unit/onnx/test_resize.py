@@ -1,4 +1,4 @@
-"""Resize and Upsample by the interpreter against onnx's reference; what becomes of them, and their refusals."""
+"""Resize and Upsample in the interpreter against onnx's reference; their conversion and errors."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def resized(
 
 
 def reference(proto: ModelProto, feeds: dict[str, Any]) -> NDArray[Any]:
-    """What onnx says that the result is."""
+    """The result of onnx's reference."""
     evaluator: Any = ReferenceEvaluator(proto)
     return cast(NDArray[Any], evaluator.run(None, feeds)[0])
 
 
 def check(proto: ModelProto, feeds: dict[str, Any]) -> str:
-    """The result is onnx's; gives the module's text."""
+    """Compares the result with onnx's; returns the module's text."""
     module = import_onnx(proto)
     (found,) = run_relay(module, list(feeds.values()))
     expected = reference(proto, feeds)

@@ -1,4 +1,4 @@
-"""Sequences and optionals: what is known of them at import is no value of the program, the rest is interpreted."""
+"""Sequences and optionals: those known at import are resolved there, the others are interpreted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAIR = node("SequenceConstruct", ["a", "b"], ["s"])
 
 
 def imported(nodes: list[NodeProto], result: str, *inputs: Any, **constants: int | list[int]) -> ModuleOp:
-    """Nodes on `a`, `b` and `x`, and on the inputs that are given."""
+    """Nodes on `a`, `b` and `x`, and on the given inputs."""
     read = {name for each in nodes for name in each.input}
     data = [value(name, array.shape) for name, array in (("a", A), ("b", B), ("x", X)) if name in read]
     arrays = {name: np.array(number, np.int64) for name, number in constants.items()}

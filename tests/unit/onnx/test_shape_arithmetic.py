@@ -1,4 +1,4 @@
-"""Shapes that a model computes: folded where they are known, kept with the names of dimensions where they are not."""
+"""Computed shapes: folded if known, and otherwise expressed in the names of dimensions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def model(nodes: list[onnx.NodeProto], shape: list[int | str], out_rank: int, *c
 
 
 def merge_last_axes(shape: list[int | str]) -> bytes:
-    """`x` of N × S × 8 as N × 8 S, as exporters write it: the shape is taken apart and put together."""
+    """`x` of N × S × 8 as N × 8 S, as exporters write it: by extents of the shape."""
     nodes = [
         helper.make_node("Shape", ["x"], ["s"]),
         helper.make_node("Gather", ["s", "zero"], ["n"], axis=0),

@@ -1,4 +1,4 @@
-"""DFT, STFT, windows and MelWeightMatrix by the interpreter against numpy and onnx's reference."""
+"""DFT, STFT, windows and MelWeightMatrix in the interpreter against numpy and onnx's reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(11)
 def results(
     op: str, data: dict[str, NDArray[Any]], constants: dict[str, Any], opset: int = 20, dims: Any = None, **words: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What the interpreter and onnx give; a constant called with `_` in front is left out."""
+    """The results of the interpreter and of onnx; constants whose name begins with `_` are omitted."""
     arrays = {name: np.asarray(array) for name, array in constants.items() if name[0] != "_"}
     node = helper.make_node(op, [*data, *(name if name in arrays else "" for name in constants)], ["y"], **words)
     kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in data.items()}

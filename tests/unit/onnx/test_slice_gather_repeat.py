@@ -1,4 +1,4 @@
-"""Slice, Gather, Expand, Tile and stacked MatMul by the interpreter against numpy; and their refusals."""
+"""Slice, Gather, Expand, Tile and stacked MatMul in the interpreter against numpy; and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Softmax and LogSoftmax before opset 13, which work on the axes from `axis` on as one."""
+"""Softmax and LogSoftmax before opset 13, which flatten the axes from `axis` on."""
 
 from __future__ import annotations
 

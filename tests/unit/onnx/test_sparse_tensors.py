@@ -1,4 +1,4 @@
-"""Sparse initializers and constants: as the dense tensors that they stand for."""
+"""Sparse initializers and constants are equivalent to dense tensors."""
 
 from __future__ import annotations
 

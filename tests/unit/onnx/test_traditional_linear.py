@@ -114,7 +114,7 @@ def test_machines_of_regression(kernel: str, supports: int, one_class: int) -> N
 
 
 def test_labels_that_are_strings() -> None:
-    """They are refused, but not where nothing reads them."""
+    """They are rejected, unless they are unused."""
     words: dict[str, Any] = {
         "coefficients": floats(2, 4),
         "classlabels_strings": ["a", "b"],

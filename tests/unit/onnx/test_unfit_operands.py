@@ -1,4 +1,4 @@
-"""Operands that an ONNX op does not take: sequences for tensors, several numbers for one, too many to be numbered."""
+"""Operands that an ONNX op does not accept: sequences for tensors, several numbers for one, too many elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unique and Compress: what onnx's cases do not show, by the interpreter."""
+"""Unique and Compress in the interpreter: behaviour that onnx's cases do not cover."""
 
 from __future__ import annotations
 

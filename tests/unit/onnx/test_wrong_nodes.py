@@ -1,6 +1,6 @@
-"""Nodes that no model should have: operands of wrong ranks, numbers beyond 64 bits, and settings that ask for too much.
+"""Invalid nodes: operands of wrong ranks, numbers beyond 64 bits, and settings that require too much memory.
 
-Each is an error of its node that says what is wrong, at once and in little memory.
+Each raises an error at once that names the node and the problem, without large allocations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BODY = "b (float a) => (c) {c = Abs (a)}"
 
 
 def complaint(inputs: str, nodes: str, opset: int = 19) -> str:
-    """What the importer says of the nodes, whose result is `y`."""
+    """The importer's error for the nodes, whose result is `y`."""
     domains = ", ".join(f'"{domain}" : 1' for domain in (MICROSOFT, f"{MICROSOFT}.nchwc"))
     text = f'<ir_version: 8, opset_import: ["" : {opset}, {domains}]> graph ({inputs}) => (float[N] y) {{ {nodes} }}'
     with pytest.raises(ModelImportError) as caught:
