@@ -1,4 +1,4 @@
-"""Weights that a pass has folded are freed at once, not when the garbage collector comes: a network has gigabytes."""
+"""Weights that a pass has folded are freed at once, not by the garbage collector: a network has gigabytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def no_collections() -> Iterator[None]:
 
 
 class Network:
-    """Dense layers, whose weights are watched."""
+    """Dense layers with weak references to their weights."""
 
     def __init__(self, *types: Attribute):
         self.block = Block(arg_types=types)
@@ -75,7 +75,7 @@ def computed() -> tuple[ModuleOp, Weights]:
 
 
 def used_twice() -> tuple[ModuleOp, Weights]:
-    """As `scaled`, with weights that another layer reads too."""
+    """As `scaled`, with weights that another layer uses too."""
     net = Network(DATA, DATA)
     shared = net.weight()
     first, second = (net.add(DenseOp.call(argument, shared)) for argument in net.block.args)

@@ -1,4 +1,4 @@
-"""Ten times the graph costs each pass about ten times the work, in the shapes that once cost the square of it."""
+"""The work of each pass grows about linearly with the graph, for graphs that were once quadratic."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 VECTOR = tensor_type([20], f32)
 LIMIT = 12.0
-"""Work for ten times the graph: the bound of the whole project."""
+"""The project's limit of work for ten times the graph."""
 
 
 def wide(size: int) -> ModuleOp:
@@ -60,7 +60,7 @@ def fields(size: int) -> ModuleOp:
 
 
 def norms(size: int) -> ModuleOp:
-    """Batch norms behind one another."""
+    """A chain of batch norms."""
     graph = Graph(tensor_type([1, 20, 1, 1], f32))
     value: SSAValue = graph.block.args[0]
     statistics = graph.add(ConstantOp.of(np.ones(20, np.float32)))
@@ -71,7 +71,7 @@ def norms(size: int) -> ModuleOp:
 
 
 def functions(size: int) -> ModuleOp:
-    """Private functions, each of which calls the next; `@main` is the first."""
+    """A chain of private functions that call each other; `@main` is the first."""
     found: list[Operation] = []
     for number in range(size):
         graph = Graph(VECTOR)
@@ -83,7 +83,7 @@ def functions(size: int) -> ModuleOp:
 
 
 def nested(size: int, depth: int = 40) -> ModuleOp:
-    """Branches in branches, forty levels of them, with `size` ops in each."""
+    """Forty nested branches, with `size` ops in each."""
     levels = [Graph(tensor_type([], i1), VECTOR), *(Graph() for _ in range(depth))]
     flag, value = levels[0].block.args
     values: list[SSAValue] = []
@@ -101,7 +101,7 @@ def nested(size: int, depth: int = 40) -> ModuleOp:
 
 
 def applied(names: str, make: Callable[[int], ModuleOp]) -> Callable[[int], Callable[[], object]]:
-    """What `growth` measures: the last of the passes `names`, on what those before it left."""
+    """The work that `growth` measures: the last of the passes `names`, after the others."""
 
     def prepare(size: int) -> Callable[[], object]:
         module, context = make(size), full_context()
@@ -116,7 +116,7 @@ def applied(names: str, make: Callable[[int], ModuleOp]) -> Callable[[int], Call
 
 TYPED = "relay-infer-type"
 ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
-"""Every op a group of its own: by default the largest groups of a graph do not grow with it."""
+"""A group for every op: by default the largest groups of a graph do not grow with it."""
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_work_grows_with_the_graph(names: str, make: Callable[[int], ModuleOp], 
     ],
 )
 def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
-    # 200 operands, half of which change: one after the other would be 20,000 copies.
+    # 200 operands, half of them changed: replaced singly, they would cost 20,000 copies.
     assert copied_operands(applied(names, wide)(100)) < 2_000
 
 
@@ -179,7 +179,7 @@ def test_the_names_of_a_concatenation_are_summed_in_groups() -> None:
 
 
 def test_branches_in_branches_are_asked_for_their_effects_without_recursion() -> None:
-    # xDSL asks by recursion: 600 levels are more than the interpreter's stack holds.
+    # xDSL recurses here: 600 levels would overflow the interpreter's stack.
     names = f"{TYPED},relay-to-basic-block-normal-form,relay-check-basic-block-normal-form"
     applied(names, partial(nested, depth=600))(1)()
 
@@ -188,7 +188,7 @@ def test_arguments_are_not_copied_for_each_field_of_a_tuple() -> None:
     outline = applied(f"{ALONE},relay-outline-fused", wide_parameter)(100)
     with patch.object(Block, "insert_arg", autospec=True, side_effect=Block.insert_arg) as insert:
         outline()
-    # Each time the whole list of arguments is written anew.
+    # xDSL copies the whole list of arguments each time.
     assert insert.call_count < 10
 
 

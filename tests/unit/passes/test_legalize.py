@@ -1,4 +1,4 @@
-"""`transform.Legalize` and its hooks, of Relay's form and of this project's."""
+"""`transform.Legalize` and its hooks, in Relay's form and in xrelay's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def module_of(expr: relay.Expr) -> relay.IRModule:
 
 
 def doubled(attrs: Any, inputs: Any, types: Any) -> relay.Expr:
-    """A convolution with twice its weights."""
+    """A convolution with doubled weights."""
     data, weight = inputs
     return relay.nn.conv2d(data, relay.multiply(weight, relay.const(2.0, "float32")), **attrs)
 

@@ -1,4 +1,4 @@
-"""Passes of the graph leave programs of lower levels as they are: what those compute is written to buffers."""
+"""Graph passes leave programs of lower levels unchanged, as their results are written to buffers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ func.func @main(%x: memref<8xf32>, %n: index) {
     ],
 )
 def test_a_pass_of_the_graph_leaves_a_lower_level_alone(name: str, program: str):
-    """Before, calls and loops went that no value tells, or ops of several blocks met what takes one."""
+    """Earlier versions removed calls and loops without results, or failed on regions of several blocks."""
     module = xrelay.parse(program)
     before = str(module)
     run_passes(module, name)

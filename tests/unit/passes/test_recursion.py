@@ -1,4 +1,4 @@
-"""`relay-recursion-to-loop`: functions give after it what they gave before it, and go deeper."""
+"""`relay-recursion-to-loop`: functions compute the same after it, and recurse deeper."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SUM = """
   }
   func.return %r : tensor<i64>
 """
-"""n + … + 1 + s, in tail recursion."""
+"""n + … + 1 + s, by tail recursion."""
 
-# What comes behind the branches belongs to the way back; the inner branch, the order of branches, and both parameters
-# matter.
+# The ops after the branches run after the recursive call; the inner branch, the order of branches, and both parameters
+# affect the result.
 NESTED = """
   %k = relay.multiply(%n, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
@@ -61,7 +61,7 @@ NESTED = """
   func.return %f : tensor<i64>
 """
 
-# The branch that calls, behind the call, chooses once more.
+# After the call, the recursive branch has another branch.
 CHOOSING = """
   %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
   %r = relay.if %go : U -> tensor<i64> {
@@ -99,7 +99,7 @@ SWAPPED = """
   func.return %x, %y : tensor<i64>, tensor<i64>
 """
 
-# The call stands in front of a branch that alone needs it, by way of an op; s = 100 is never met.
+# The call precedes a branch that alone needs it, by way of an op; s is never 100.
 IN_VAIN = """
   %hundred = relay.constant dense<100> : tensor<i64>
   %stop = relay.equal(%s, %hundred) : (tensor<i64>, tensor<i64>) -> U

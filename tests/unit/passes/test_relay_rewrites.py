@@ -1,4 +1,4 @@
-"""What the Python API of the graph passes offers besides the passes: remarks, hooks, names, the pipeline table."""
+"""The Python API of graph passes: remarks, hooks, names, the pipeline table."""
 
 from __future__ import annotations
 
@@ -264,9 +264,9 @@ def test_levels_include_one_another():
 
 
 FRAMES = 400
-"""Frames that a pass may use."""
+"""The number of Python frames that a pass may use."""
 DEEP = 2 * FRAMES
-"""Ops of a chain."""
+"""The number of ops of a chain."""
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_PASSES if name.startswith("relay-") and "check" not in name])

@@ -1,4 +1,4 @@
-"""What runs on demand does not run behind a pass where it was not needed: an index out of range, a call without end."""
+"""Passes keep ops on demand: an invalid index or an endless call does not run if its result is not needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = "tensor<3x3xf32>"
 TAKEN = f"""
   %t = relay.take(%w, %i) {{axis = 0, mode = "raise"}} : ({T}, tensor<3xi64>) -> {T}
 """
-"""Rows that one branch alone needs."""
+"""Rows that only one branch needs."""
 CHOICE = f"""
   %r = relay.if %c : tensor<i1> -> {T} {{
     relay.yield %b : {T}

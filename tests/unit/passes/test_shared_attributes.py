@@ -1,4 +1,4 @@
-"""Attributes and types that share parts: sixty levels, each twice the one below, are 2^60 steps to who forgets them."""
+"""Attributes and types with shared parts: sixty doubling levels take 2^60 steps without memoisation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SHARED: dict[str, Callable[[], Attribute]] = {
 
 
 def refusal(name: str, also: Mapping[str, str] = MappingProxyType({})) -> AbstractContextManager[object]:
-    """What a pass says that cannot do without a normal form, or without a text."""
+    """Expects the error of passes that require a normal form or a text."""
     said = {
         "relay-annotate-used-memory": "not in A-normal form",
         "relay-annotate-spans": "have more than 1000000 parts",
@@ -83,7 +83,7 @@ def test_keys_of_equal_attributes_are_equal(kind: str) -> None:
 
 
 def nested_tuples() -> ModuleOp:
-    """A tuple of a tuple of a tuple …, each of one value twice, sixty times."""
+    """Sixty nested tuples, each of one value twice."""
     graph = Graph(tensor_type([2], f32))
     value: SSAValue = graph.block.args[0]
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""A function whose results have no types yet says them where a pass lets values with types take their places."""
+"""The signature of a function without inferred result types is updated when a pass replaces results by typed values."""
 
 from __future__ import annotations
 

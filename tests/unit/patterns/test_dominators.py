@@ -1,4 +1,4 @@
-"""Dominator patterns: all paths from the child lead over the path pattern to one parent, which the child dominates."""
+"""Dominator patterns: all paths from the child match the path pattern up to one parent, which the child dominates."""
 
 from __future__ import annotations
 
@@ -89,6 +89,6 @@ def test_deep_paths_do_not_recurse() -> None:
 
 
 def is_constant_like(expr: relay.Expr) -> relay.Expr:
-    """An operand beside `expr` that no path may end in."""
+    """A relu of a constant, at which no matching path may end."""
     assert not is_constant().match(expr)
     return relay.nn.relu(relay.const(1.0))

@@ -1,4 +1,4 @@
-"""Patterns of every kind match what they say, and nothing else; values of the IR as expressions."""
+"""Patterns of every kind match exactly their definition; values of the IR as expressions."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_pattern_refuses(name: str) -> None:
 def test_values_of_the_ir_match_as_expressions_do(name: str) -> None:
     pattern, expr = MATCHES[name]
     assert isinstance(expr, relay.Expr)
-    # A binding of the builder is flat in the IR, where it has no body.
+    # A binding of the builder is flat in the IR: a let without a body.
     assert pattern.match(expr.ssa_value) != isinstance(expr, relay.Let)
 
 
@@ -225,7 +225,7 @@ def test_constants_are_compared_by_all_their_elements() -> None:
 
 
 def test_types_that_patterns_ask_for_are_inferred() -> None:
-    """Nothing is known of the weight but what the convolution says."""
+    """The weight's shape is known only from the convolution."""
     data, weight = relay.var("data", shape=(1, 3, 8, 8)), relay.var("weight")
     conv = relay.nn.conv2d(data, weight, channels=4, kernel_size=(3, 3))
     called = relay.Function([A], relay.exp(A))(conv)

@@ -1,4 +1,4 @@
-"""Matches become functions of their own: what they take, what they are called, and where none is made."""
+"""Matches become functions: their parameters, their names, and the cases without a function."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def function_of(expr: object) -> relay.Function:
 
 
 def body_on(function: relay.Function, *names: str) -> str:
-    """The body of a function as the text of one whose parameters have these names."""
+    """The body of a function as text, with its parameters renamed."""
     params = [relay.var(name, param.type) for name, param in zip(names, function.params, strict=True)]
 
     class Rename(relay.ExprMutator):
@@ -164,7 +164,7 @@ def test_a_use_outside_that_ends_in_the_root_has_a_copy() -> None:
 
 
 def test_two_matches_that_share_an_op_are_one_at_most() -> None:
-    """The sums overlap in the one in the middle: the match nearest to the result is taken."""
+    """The sums overlap in the middle one: the match nearest to the result is used."""
     x = wildcard() + wildcard()
     made = call_of((x + wildcard()).partition(((A + B) + C) + A))
     assert function_of(made).attrs["PartitionedFromPattern"] == "add_add_"
@@ -223,7 +223,7 @@ def test_values_of_the_ir_are_not_replaced_one_by_one() -> None:
 
 
 def test_an_op_with_many_users_costs_no_more_for_each_of_them() -> None:
-    """Each of 8,000 matches is refused for the others' sake: looking at all of these every time takes a minute."""
+    """Each of 8,000 matches is rejected because of the others: a scan of all users for each would take a minute."""
     inner = relay.exp(A)
     expr = relay.Tuple([relay.nn.relu(inner) for _ in range(8_000)])
     assert EXP_RELU.partition(expr) == expr

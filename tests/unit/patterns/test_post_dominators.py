@@ -1,4 +1,4 @@
-"""The tree answers as removing the node does: nothing outside is reached any more."""
+"""The tree agrees with the definition: without a node, nothing external is reached from the nodes it post-dominates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.passes.patterns.post_dominators import PostDominators
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
-    """Users of each node, the last excepted, which have greater numbers, and the nodes that are seen outside."""
+    """Users of each node except the last, with greater numbers, and the external nodes."""
     size = draw(st.integers(1, 12))
     users = [sorted(draw(st.sets(st.integers(node + 1, size - 1), min_size=1, max_size=3))) for node in range(size - 1)]
     users.append([])
@@ -43,7 +43,7 @@ def test_as_without_the_node(graph: tuple[list[list[int]], list[int]]) -> None:
 
 
 def test_long_branches_that_share_a_node_take_no_time_each() -> None:
-    """Each of 20,000 users of node 0 lies deep in one of two chains; walking up from each would take minutes."""
+    """Each of 20,000 users of node 0 is deep in one of two chains; a walk up from each would take minutes."""
     length = 20_000
     users: list[list[int]] = [list(range(1, 2 * length + 1))]
     users += [[number + 1] for number in range(1, length)] + [[2 * length + 1]]

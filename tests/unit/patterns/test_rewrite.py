@@ -1,4 +1,4 @@
-"""Callbacks rewrite what their patterns match, until nothing changes, or once."""
+"""Callbacks rewrite the matches of their patterns, until nothing changes, or once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NodeMap = Mapping[DFPattern, Sequence[relay.Expr]]
 
 
 class Replace(DFPatternCallback):
-    """Replaces what `pattern` matches by what `by` makes of the nodes that its wildcards matched."""
+    """Replaces matches of `pattern` by `by`, applied to the nodes that the wildcards matched."""
 
     def __init__(
         self, pattern: DFPattern, by: Callable[..., relay.ExprLike], *wildcards: DFPattern, once: bool = False
@@ -73,7 +73,7 @@ def test_the_method_does_the_same() -> None:
 
 
 def test_nested_matches_and_the_node_map_know_what_was_rewritten_before() -> None:
-    """Each of the two sums is rewritten where the other is: both answers stand in what comes out."""
+    """Each of the two nested matches is rewritten, and the result contains both."""
     x = wildcard()
     double = Replace(is_op("exp")(x), lambda x: relay.tanh(x), x)
     assert same(rewritten(double, relay.exp(relay.exp(A))), relay.tanh(relay.tanh(A)))

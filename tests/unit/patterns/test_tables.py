@@ -1,4 +1,4 @@
-"""Tables of patterns by name, and what `MergeComposite` makes of their rows."""
+"""Tables of patterns by name, and their rows in `MergeComposite`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXP = is_op("exp")(wildcard())
 
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers is forgotten."""
+    """Removes the tables that a test registers."""
     monkeypatch.setattr(tables, "_TABLES", {})
     monkeypatch.setattr(register, "_TABLES", {})
 
@@ -31,7 +31,7 @@ def module(expr: relay.Expr) -> relay.IRModule:
 
 
 def composites(mod: Any) -> list[str]:
-    """The names of the composites of @main, in the order of the text."""
+    """The names of the composites of @main, in program order."""
     return [line.split('Composite = "')[1].split('"')[0] for line in str(mod).splitlines() if "Composite =" in line]
 
 

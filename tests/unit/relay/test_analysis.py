@@ -14,7 +14,7 @@ def conv(data: relay.Expr, weight: str) -> relay.Expr:
 
 
 def conv_net(branches: int) -> relay.IRModule:
-    """A convolution, further ones of its result, and their sum."""
+    """A convolution, further convolutions of its result, and their sum."""
     y = conv(relay.var("x", shape=(1, 1, 5, 1)), "w1")
     total = conv(y, "w2")
     for number in range(1, branches):
@@ -68,7 +68,7 @@ def fake_quantized(expr: relay.Expr) -> dict[str, int]:
 def test_operators_between_dequantised_and_quantised_numbers() -> None:
     first = quantized(relay.nn.dense(dequantized("x", 8, 4), dequantized("w", 6, 4)))
     second = quantized(relay.nn.relu(relay.qnn.op.dequantize(first, relay.const(1.0), relay.const(3))))
-    # What stands behind the last quantisation is in no region.
+    # Ops after the last quantisation are in no region.
     assert fake_quantized(relay.cast(second, "float32")) == {"nn.dense": 1, "nn.relu": 1}
     parts = relay.concatenate([dequantized("x", 1, 4), relay.exp(dequantized("y", 1, 4))], axis=1)
     assert fake_quantized(quantized(parts * relay.const(2.0))) == {"concatenate": 1, "exp": 1, "multiply": 1}

@@ -1,4 +1,4 @@
-"""`relay.analysis`: parts of a program, layers, call graphs, and what compilers' functions take and give."""
+"""`relay.analysis`: parts of a program, layers, call graphs, and the inputs and outputs of compilers' functions."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_functions_that_call_each_other() -> None:
 
 
 def partitioned() -> relay.IRModule:
-    """Two functions for a compiler, the first of which gives two values, and one for nobody."""
+    """Two functions for a compiler, the first with two results, and one without a compiler."""
     a, b, c, d, e = (relay.var(name, shape=(3, 3)) for name in "abcde")
     first = relay.Function([a, b], relay.Tuple([a + b, a - b])).with_attr("Compiler", "mine")
     second = relay.Function([c, d], c - d).with_attr("Compiler", "mine")

@@ -1,4 +1,4 @@
-"""`relay.analysis.AnnotatedRegionSet`: what lies between annotations, as expressions."""
+"""`relay.analysis.AnnotatedRegionSet`: the regions between annotations, as expressions."""
 
 from __future__ import annotations
 

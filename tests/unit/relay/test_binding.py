@@ -1,4 +1,4 @@
-"""`relay.bind` and `bind_params_by_name`: values in the place of variables."""
+"""`relay.bind` and `bind_params_by_name`: replace variables by values."""
 
 from __future__ import annotations
 

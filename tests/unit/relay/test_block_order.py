@@ -1,4 +1,4 @@
-"""What the form of a function says of when its ops run, while it is interpreted."""
+"""The form attribute of a function determines when the interpreter runs its ops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 
-# The quotient stands before the branch that alone needs it.
+# The quotient precedes the branch that alone needs it.
 PROGRAM = """
 func.func @main(%c: tensor<i1>, %x: tensor<i32>, %y: tensor<i32>) -> tensor<i32>FORM {
   %r = func.call @choose(%c, %x, %y) : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
@@ -70,7 +70,7 @@ def test_what_a_closure_captures_is_computed_when_it_is_made() -> None:
 
 
 def test_closures_may_be_nested_deeply() -> None:
-    """Each captures what the innermost one uses."""
+    """Each captures the value that the innermost one uses."""
     depth = 80
     open_, close = "%f{0} = relay.fn() -> tensor<f32> {{\n", "relay.yield %r{0} : tensor<f32>\n}}\n"
     call = "%r{0} = relay.invoke %f{1}() : () -> tensor<f32>\n"

@@ -117,7 +117,7 @@ def test_shared_expressions_are_computed_once():
     shared = relay.exp(x)
     text = str(relay.Function([x], shared + shared))
     assert text.count("relay.exp") == 1
-    # The same expression serves several functions.
+    # The same expression can be used in several functions.
     assert str(relay.Function([x], shared)).count("relay.exp") == 1
 
 
@@ -150,7 +150,7 @@ def test_positional_and_named_attributes():
 
 
 def test_attributes_stand_in_the_order_of_relay():
-    """What a base class declares does not come behind what its subclasses add."""
+    """Attributes of a base class do not follow those of its subclasses."""
     image, ones = relay.var("x", shape=(1, 8, 4, 6)), np.ones(8, np.float32)
     assert relay.nn.depth_to_space(image, 2, "NCHW", "CRD").shape == (1, 2, 8, 12)
     assert relay.nn.depth_to_space(image, 2, "NCHW", "CDR").attrs.mode == "CRD"
@@ -166,7 +166,7 @@ def test_attributes_stand_in_the_order_of_relay():
 
 
 def test_too_few_and_too_many_operands():
-    """An op that is made without the function of its name, as passes make them."""
+    """An op that is constructed directly, without its builder function, as in passes."""
     x, zero = relay.var("x", shape=(2,)), relay.const(0.0)
     with pytest.raises(ConstraintError, match=r"nn.pad C0. takes 2 operands \(data, pad_value\), found 1"):
         call(PadOp, x, pad_width=(1, 1))

@@ -1,4 +1,4 @@
-"""What someone new to the builder writes: numpy on either side, Python's operators, and mistakes."""
+"""Code of beginners: numpy arrays as operands, Python's operators, and mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only Python can build wrong: a constant whose weight is another array than its type says."""
+"""An error that only Python code can make: a constant whose array differs from its type."""
 
 from __future__ import annotations
 

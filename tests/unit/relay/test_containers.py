@@ -1,4 +1,4 @@
-"""Sequences and optionals while a program is interpreted, and in native code."""
+"""Sequences and optionals in the interpreter and in native code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNKNOWN = "!relay.incomplete"
 
 
 def run(lines: list[str], results: str, *inputs: np.ndarray, types: str) -> list[np.ndarray]:
-    """The values called `results` after ops written without their types."""
+    """The values called `results`, after ops written without their types."""
     text = [f"func.func @main({types}) -> ({', '.join([UNKNOWN] * len(results.split(',')))}) {{"]
     text += lines
     text += [f"func.return {results} : {', '.join([UNKNOWN] * len(results.split(',')))}", "}"]

@@ -1,4 +1,4 @@
-"""`relay.data_dep_optimization`: functions and their parameters, before and after, give the same."""
+"""`relay.data_dep_optimization`: functions and their parameters compute the same before and after."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ RNG = np.random.default_rng(5)
 
 
 def thin(rows: int, columns: int, block: tuple[int, int], used: float = 0.2) -> Array:
-    """A matrix of whole numbers that is zero but for some blocks."""
+    """A sparse matrix of integers with some nonzero blocks."""
     high, wide = block
     mask = (RNG.random((rows // high, columns // wide)) < used).repeat(high, 0).repeat(wide, 1)
     return (RNG.integers(1, 5, (rows, columns)) * mask).astype(np.float32)
 
 
 def run(function: relay.Function, x: Array, params: dict[str, Any]) -> Array:
-    """What a function gives for its first parameter and the others by name."""
+    """The result of a function for its first parameter and the others by name."""
     module = relay.Module.from_expr(relay.build_module.bind_params_by_name(function, params))
     return np.asarray(xrelay.compile(module, cache=False)(x)[0])
 

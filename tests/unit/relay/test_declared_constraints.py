@@ -1,4 +1,4 @@
-"""Every declared constraint is stated in the documentation, holds for the example and refuses what breaks it.
+"""Every declared constraint is stated in the documentation, holds for the example and rejects violations.
 
 The messages of each kind of constraint are in `tests/lit/dialects/relay/declared_constraints_invalid.mlir`.
 """

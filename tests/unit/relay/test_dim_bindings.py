@@ -1,4 +1,4 @@
-"""Named dimensions while a program is interpreted: bound once, compared everywhere, demands checked where they run."""
+"""Named dimensions in the interpreter: bound once, compared at each use, with requirements checked at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops whose shape is an operand: what their rules make of elements that are known, and what their meaning refuses."""
+"""Ops whose shape is an operand: type inference with known elements, and run-time errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ n, c = symbol("n"), symbol("c")
 
 
 def inferred(name: str, shape: Shape, elements: Elements | None, count: int = 2, **properties: object) -> Inference:
-    """What the rule of the op gives for data of `shape` and a shape operand of such elements."""
+    """The inference of the op's rule for data of `shape` and a shape operand with the given elements."""
     kind = get_relay_op(name)
     op = kind.create(result_types=[INCOMPLETE], properties=kind.properties_from(dict(properties)))
     return op.inference([tensor_type(shape, f32), tensor_type((count,), i64)], [None, elements])
@@ -142,7 +142,7 @@ def test_broadcasting_goes_both_ways() -> None:
 
 
 def padded(shape: Shape, widths: Elements, mode: str) -> Inference:
-    """What the rule of `dyn.nn.pad` gives."""
+    """The inference of the rule of `dyn.nn.pad`."""
     kind = get_relay_op("dyn.nn.pad")
     op = kind.create(result_types=[INCOMPLETE], properties=kind.properties_from({"pad_mode": mode}))
     types = [tensor_type(shape, f32), tensor_type((len(shape), 2), i64), tensor_type((), f32)]

@@ -1,4 +1,4 @@
-"""Attributes as expressions: constants are values, others make the operator a `dyn` one that computes the same."""
+"""Attributes as expressions: constants become values, others select the equivalent `dyn` operator."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ NAMES = {"zeros": "full", "pad": "nn.pad", "resize2d": "image.resize2d"}
     "name", ["reshape", "tile", "broadcast_to", "zeros", "full", "strided_slice", "pad", "resize2d"]
 )
 def test_shapes_that_types_tell_become_static(name: str) -> None:
-    """As Relay's `DynamicToStatic`, once types are inferred."""
+    """As in Relay's `DynamicToStatic`, after type inference."""
     y = relay.var("y", shape=(4, 3, 2))
     of_y = relay.shape_of(y)
     result = {
@@ -164,14 +164,14 @@ def test_one_hot_of_as_many_classes_as_the_data_tell(axis: int, dtype: str | Non
 
 
 def test_axes_that_types_tell() -> None:
-    """An axis that is an extent of known number is that number, and the operator a static one."""
+    """An axis that is a static extent becomes that number, and the operator becomes static."""
     axis = relay.take(relay.shape_of(relay.var("y", shape=(1, 2))), relay.const(0))
     assert "dyn" not in str(relay.squeeze(relay.expand_dims(X, axis), axis))
 
 
 @pytest.mark.parametrize("axes", [[1, 0], [0, 0], [0, 4], [-5, 2]])
 def test_axes_that_do_not_fit(axes: list[int]) -> None:
-    """An extent that is not 1, an axis twice, and axes that are none."""
+    """An axis whose extent is not 1, a repeated axis, and axes out of range."""
     data, a = relay.reshape(X, (1, 6, 1, 4)), relay.var("a", shape=(2,), dtype="int64")
     module = relay.IRModule.from_expr(relay.Function([X, a], relay.squeeze(data, a)))
     for run in (partial(run_relay, module), xrelay.compile(module, cache=False, threads=1).run):

@@ -1,4 +1,4 @@
-"""What is known of elements that integers are divided into: what the numbers give, whatever the extents are."""
+"""Known elements of integer quotients equal the quotients of the numbers, for all extents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZES = st.integers(0, 40)
     ("lhs", "rhs", "expected"),
     [
         (N + 1, 8, "(n + 1) floordiv 8"),
-        # An image of size 0 has -1 / 8 = 0 steps, as C divides; floordiv would give -1.
+        # An image of size 0 has -1 / 8 = 0 steps with C's division; floordiv would yield -1.
         (N - 1, 8, "max(0, n - 1) floordiv 8"),
         (N - 7, 8, "max(0, n - 7) floordiv 8"),
         (N - 8, 8, "?"),
@@ -34,14 +34,14 @@ SIZES = st.integers(0, 40)
     ],
 )
 def test_truncated_quotients(lhs: Dim, rhs: Dim, expected: str) -> None:
-    """A quotient is told where it is one expression for all extents."""
+    """A quotient is known if it is one expression for all extents."""
     assert str(truncated_quotient(lhs, rhs)) == expected
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(tree=trees(), divisor=st.integers(1, 12), sizes=st.fixed_dictionaries(dict.fromkeys("nm", SIZES)))
 def test_any_quotient_is_that_of_the_numbers(tree: Tree, divisor: int, sizes: dict[str, int]) -> None:
-    """What is told of a quotient holds for all extents: `int(value / divisor)`."""
+    """A known quotient holds for all extents: `int(value / divisor)`."""
     try:
         found = truncated_quotient(dim_of(tree), divisor)
         value = value_of(tree, sizes)

@@ -1,4 +1,4 @@
-"""`relay.transform.gradient` and `FirstOrderGradient`: tuples, branches, calls, named dimensions, what is refused."""
+"""`relay.transform.gradient` and `FirstOrderGradient`: tuples, branches, calls, named dimensions, errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def values(function: relay.Function, *inputs: Any) -> list[Any]:
-    """What a function gives, in one list."""
+    """The results of a function."""
     return run_relay(relay.IRModule.from_expr(function), list(inputs))
 
 

@@ -1,4 +1,4 @@
-"""Types remembered by identity: never those of another object, and never more than fit."""
+"""Types cached by identity: a cached result never belongs to another object, and the cache is bounded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.errors import ConstraintError
 
 
 def test_shapes_of_types_that_come_and_go():
-    # Freed types leave their addresses to the next ones, more often than a memo has entries.
+    # Freed types pass their addresses to the next ones, more often than a memo has entries.
     assert all(shape_of(TensorType(f32, [extent])) == (extent,) for extent in range(10_000))
 
 

@@ -1,4 +1,4 @@
-"""Type inference from Python: speed on long chains, and modules left alone when it fails."""
+"""Type inference from Python: speed on long chains, and modules unchanged after an error."""
 
 from __future__ import annotations
 

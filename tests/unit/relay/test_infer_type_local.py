@@ -42,7 +42,7 @@ def test_what_nothing_decides_is_refused() -> None:
         InferTypeLocal(relay.var("unknown"))
     with pytest.raises(TypeInferenceError):
         InferTypeLocal(relay.add(relay.nn.conv2d(X, relay.var("w"), channels=4, kernel_size=(3, 3)), relay.var("c")))
-    # What is wrong shows when the convolution's type is known.
+    # The error appears once the convolution's type is known.
     conv = relay.nn.conv2d(X, relay.var("w"), channels=4, kernel_size=(3, 3))
     with pytest.raises(XRelayError):
         InferTypeLocal(relay.add(conv, relay.var("a", shape=(5, 1, 1))))

@@ -1,4 +1,4 @@
-"""Programs as JSON: what is loaded is what was saved, with its constants; anything else is refused."""
+"""Programs as JSON: loading restores a saved program with its constants, and rejects anything else."""
 
 from __future__ import annotations
 

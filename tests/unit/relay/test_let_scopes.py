@@ -1,4 +1,4 @@
-"""A let fixes where its value is computed: in its block, for the builder, passes, interpreter and compiled code."""
+"""A let fixes the block in which its value is computed, for the builder, passes, interpreter and compiled code."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ func.func @main(%c: tensor<i1>, %n: tensor<i32>, %d: tensor<i32>) -> tensor<i32>
 @pytest.mark.parametrize("level", [0, 3, None])
 @pytest.mark.parametrize(("text", "fails"), [(LET_AROUND, True), (LET_IN_A_CALLEE, False)])
 def test_a_let_fails_in_its_own_block(text: str, fails: bool, level: int | None) -> None:
-    """Division by zero, in a let whose value the branch taken does not need; without a level it is interpreted."""
+    """Division by zero, in a let whose value the branch taken does not need; interpreted if `level` is None."""
     module = parse_module(full_context(), text, "let.mlir")
     arguments = [np.array(False), np.array(3, np.int32), np.array(0, np.int32)]
 

@@ -1,4 +1,4 @@
-"""`relay.loop` while a program is interpreted: how often its body runs, what it carries and stacks, what it demands."""
+"""`relay.loop` in the interpreter: iterations, carried and stacked values, and requirements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ X = np.arange(4, dtype=np.float32)
 
 
 def run(signature: str, head: str, body: list[str], *inputs: np.ndarray, before: str = "") -> list[np.ndarray]:
-    """What a loop gives whose ops are written without types; `head` is the loop up to its type."""
+    """The result of a loop whose ops are written without types; `head` is the loop up to its type."""
     lines = [f"{line} -> {UNKNOWN}" if line.startswith("%") else line for line in body]
     text = f"""func.func @main({signature}) -> {UNKNOWN} {{
       {before}
@@ -35,7 +35,7 @@ NAMED = "tensor<?xf32, #relay.dims<m>>"
 
 
 def growing(carried: str, end: str) -> list[str]:
-    """A body that appends `%x` to what it carries of the type `carried`."""
+    """A body that appends `%x` to its carried value of the type `carried`."""
     join = f"%c = relay.concatenate(%p) {{axis = 0}} : ({UNKNOWN})"
     return [f"%p = relay.tuple(%s, %x) : ({carried}, tensor<4xf32>)", join, f"%y = relay.tuple{end}", END]
 
@@ -78,7 +78,7 @@ def test_many_iterations_take_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_body_uses_from_outside_is_computed_before_the_loop() -> None:
-    """A division by zero fails also where the loop ends before its first iteration, as it does in native code."""
+    """A division by zero fails also if the loop ends before its first iteration, as in native code."""
     body = [f"%a = relay.add(%s, %q) : (tensor<i64>, {UNKNOWN})", f"%y = relay.tuple(%a) : ({UNKNOWN})", END]
     head = "(%i, %s = %n : tensor<i64>) to %n : tensor<i64>"
     before = f"%q = relay.divide(%n, %d) : (tensor<i64>, tensor<i64>) -> {UNKNOWN}"

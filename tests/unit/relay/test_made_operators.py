@@ -1,4 +1,4 @@
-"""Functions of Relay's Python that stand for several operators, against numpy."""
+"""Functions of Relay's Python API that expand to several operators, against numpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ X = relay.var("x", shape=(3, 4, 5))
 
 
 def results(expr: Expr) -> list[NDArray[Any]]:
-    """What the interpreter and native code give alike."""
+    """The results of the interpreter; checks that native code agrees."""
     module = relay.Module.from_expr(relay.Function([X], expr))
     expected, found = run_relay(module, [DATA]), xrelay.compile(module, cache=False, threads=1).run([DATA])
     for ours, theirs in zip(found, expected, strict=True):

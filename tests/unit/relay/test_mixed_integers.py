@@ -1,4 +1,4 @@
-"""Products of integers of two types: both are cast to a type that holds both, where `out_dtype` is given."""
+"""Products of two integer types: with `out_dtype`, both are cast to a type that can represent both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Computes, schedules and strategies from outside for operators that are here."""
+"""Computes, schedules and strategies registered from outside for existing operators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VALUES = np.random.default_rng(4).standard_normal((8, 48)).astype(np.float32)
 
 @pytest.fixture(autouse=True)
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers ends with it."""
+    """Restores the registries after a test."""
     strategies.load()
     own = StrategyRegistry(strategies.own_implementation)
     own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}

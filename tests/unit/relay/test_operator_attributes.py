@@ -1,4 +1,4 @@
-"""`relay.op.get(name).get_attr(…)` and its kin: the hooks of passes by Relay's names, and values of one's own."""
+"""`relay.op.get(name).get_attr(…)` and related methods: the hooks of passes by Relay's names, and custom values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def attribute(op_name: str, name: str, value: object) -> Generator[None]:
-    """An attribute of an operator until the block ends, as Relay's `TempOpAttr`."""
+    """Sets an attribute of an operator until the block ends, as Relay's `TempOpAttr`."""
     op = relay.op.get(op_name)
     before = op.get_attr(name)
     op.reset_attr(name)

@@ -1,4 +1,4 @@
-"""Every op of the dialect: documented with an example that parses, typed and described to the rest of the compiler."""
+"""Every op of the dialect: documented with an example that parses, typed, and with metadata for the compiler."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def example_of(op):
 
 
 def parse_example(context, text):
-    """The example as a module: the values that it uses and does not define become arguments of a function.
+    """The example as a module: undefined values become arguments of a function.
 
-    Functions of the example stand beside that one.
+    Functions of the example are siblings of that function.
     """
     parser = Parser(context, text + "\nfunc.return")
     ops = [parser.parse_op()]
@@ -110,7 +110,7 @@ def test_the_package_gives_the_whole_dialect() -> None:
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operands_of_the_base_come_first(name):
-    """Arguments by name are the operands that they are by position."""
+    """Keyword arguments are the same operands as positional ones."""
     op = OPERATORS[name]
     operands = [operand for operand, _ in op.get_irdl_definition().operands]
     declared = dict.fromkeys(each for kind in reversed(op.__mro__) for each in vars(kind) if each in operands)

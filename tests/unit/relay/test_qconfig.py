@@ -1,4 +1,4 @@
-"""`relay.quantize.qconfig`: a context that is checked, nests, and is each thread's own."""
+"""`relay.quantize.qconfig`: a context that validates, nests, and is local to a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How values are distributed, where they are cut, and which steps follow from that: against plain definitions."""
+"""Distributions of values, thresholds, and the resulting quantisation steps: against plain definitions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_value_is_counted_once_and_in_its_bin(batches: list[list[float]]) 
     assert (histogram.low, histogram.high) == (min([0.0, *values]), max([0.0, *values]))
     sizes = np.sort(np.abs(values[values != 0]))
     assert not sizes.size or histogram.limit / 2 < sizes[-1] <= histogram.limit or len(batches) == 1
-    # A value may be counted in the bin beside its own where it lies on the border.
+    # A value on a border may be counted in the adjacent bin.
     counted = np.repeat(np.arange(BINS), histogram.counts)
     own = sizes / histogram.limit * BINS if sizes.size else sizes
     assert np.abs(counted + 0.5 - own).max(initial=0) <= 0.5 + 1e-6
@@ -56,7 +56,7 @@ def test_large_arrays_are_counted_in_parts() -> None:
     array[-1, -1] = 4.0
     histogram = histogram_of(array)
     assert (histogram.total, histogram.limit, histogram.counts[BINS - 1]) == (array.size, 4.0, 1)
-    # Bins that become one keep the border below: 0.5 was the end of the last bin, and is now in front of a border.
+    # Merged bins keep their lower border: 0.5 ended the last bin, and is now just below a border.
     assert histogram.counts[BINS // 8 - 1] + histogram.counts[BINS // 8] == array.size - 1
 
 
@@ -175,7 +175,7 @@ def test_numbers_within_bounds_are_half_a_step_off_at_most(one: float, other: fl
     values = np.linspace(bounds.low, bounds.high, 33)
     scale, zero_point = float(grid.scale), int(grid.zero_point)
     steps = np.clip(np.round(values / scale) + zero_point, grid.least, grid.greatest)
-    # Zero point and scale are rounded themselves, which moves the ends of unsigned numbers by up to half a step more.
+    # Zero point and scale are rounded, which moves the ends of unsigned numbers by up to half a step.
     slack = 0.5 if dtype == "int8" else 1.0
     assert np.abs((steps - zero_point) * scale - values).max() <= scale * slack * (1 + 1e-5)
 

@@ -1,4 +1,4 @@
-"""`relay.quantize.quantize` refuses datasets that do not fit, says which batch, and leaves alone what it cannot do."""
+"""`relay.quantize.quantize` rejects invalid datasets, names the batch, and leaves unsupported ops in floats."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_branches_and_called_functions(network: Callable[[], Any], mode: str) ->
     module, rng = network(), np.random.default_rng(0)
     dataset = [{"data": rng.normal(size=(2, 4)), "flag": np.array(n % 2 == 0)} for n in range(4)]
     found = quantized(module, dataset, calibrate_mode=mode, weight_scale="max")
-    # Values that are not those of @main itself are not looked at: there the floats stay.
+    # Calibration only observes values of @main: others stay floats.
     assert names(found).count("nn.dense") == (0 if mode == "global_scale" else 1)
     for flag in (True, False):
         inputs = {"data": dataset[0]["data"].astype(np.float32), "flag": np.array(flag)}

@@ -1,4 +1,4 @@
-"""Simulated quantisation against the quantised operators, and what `requantize` does where it is not told."""
+"""Simulated quantisation against the quantised operators, and the defaults of `requantize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs for Relay take for granted: parameters by name, inputs that are not set, identities of variables."""
+"""Assumptions of Relay programs: parameters by name, unset inputs, identities of variables."""
 
 from __future__ import annotations
 

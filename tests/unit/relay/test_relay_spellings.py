@@ -1,4 +1,4 @@
-"""Arguments, attributes and small methods of the builder as programs for Relay write them."""
+"""Arguments, attributes and small methods of the builder with Relay's spellings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_variables_are_given_types(made: Any, type: Any) -> None:
 
 
 def test_dtypes_without_bits_have_32() -> None:
-    """Where numpy's types of these names have 64."""
+    """Unlike numpy's types of these names, which have 64."""
     assert str(relay.const(1, "int").dtype) == "int32"
     assert str(relay.cast(X, "uint").dtype) == "uint32"
     assert relay.TensorType((2,), "float") == relay.TensorType((2,), "float32")

@@ -1,4 +1,4 @@
-"""The attributes of requirements and bounds: made in Python, they read as their text says."""
+"""The attributes of requirements and bounds: constructed in Python, they equal their parsed text."""
 
 from __future__ import annotations
 

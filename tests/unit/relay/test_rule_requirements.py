@@ -1,4 +1,4 @@
-"""What shape rules leave to run time where extents have names, and that layouts act on what is proven alone."""
+"""Requirements that shape rules defer to run time for named extents; layouts rely only on proven ones."""
 
 from __future__ import annotations
 

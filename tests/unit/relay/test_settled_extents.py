@@ -1,4 +1,4 @@
-"""What names of extents are, where several turn out to follow from others at once."""
+"""Values of extent names, if several depend on each other."""
 
 import pytest
 
@@ -19,5 +19,5 @@ a, b, c, n = map(symbol, "abcn")
     ],
 )
 def test_values_say_none_of_the_names(values: dict[str, Dim], expected: dict[str, Dim]) -> None:
-    """A name that only itself tells keeps standing."""
+    """A name that depends only on itself remains."""
     assert in_other_names(values) == expected

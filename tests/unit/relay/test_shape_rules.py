@@ -1,4 +1,4 @@
-"""A shape rule is written once: with names for extents it says what it says of every number they stand for."""
+"""A shape rule is written once: for named extents it agrees with all values of the names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side files: the weights of a text, found again by keys that tell their content."""
+"""Side files: the weights of a text, keyed by their content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARRAY = np.arange(4096, dtype=np.float32)
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
-    """A text beside the side file with its one weight."""
+    """A text next to the side file with its single weight."""
     x = relay.var("x", shape=(4096,))
     save_module(relay.Module.from_expr(relay.add(x, relay.const(ARRAY))), tmp_path / "m.mlir")
     return tmp_path / "m.mlir"

@@ -1,4 +1,4 @@
-"""What a slice keeps of an axis of which an expression is known: numpy's answer for every size."""
+"""The extent of a slice of an axis with a symbolic extent agrees with numpy for every size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`structural_equal` and `structural_hash`: the same but for the names of variables."""
+"""`structural_equal` and `structural_hash`: equality up to the names of variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def function(name: str = "x", shape: tuple[int, ...] = (3,), number: float = 2.0
 
 
 def agree(lhs: object, rhs: object, map_free_vars: bool = False) -> bool:
-    """Whether both are equal, both ways round and by their hashes: chance that two of these collide is none."""
+    """Whether both are equal; checks symmetry and hashes, for which collisions are negligible."""
     equal = structural_equal(lhs, rhs, map_free_vars)
     assert structural_equal(rhs, lhs, map_free_vars) == equal
     assert (structural_hash(lhs, map_free_vars) == structural_hash(rhs, map_free_vars)) == equal
@@ -89,7 +89,7 @@ def test_what_closures_bind() -> None:
 
 
 def bindings(names: tuple[str, str], swapped: bool = False) -> relay.Function:
-    """Two parameters doubled, one binding each, in their order or in the other, and the difference."""
+    """Two parameters, each doubled in a binding, in either order, and the difference."""
     params = [relay.var("p", shape=(2,)), relay.var("q", shape=(2,))]
     scope, bound = relay.ScopeBuilder(), dict[str, relay.Expr]()
     for name, param in list(zip(names, params, strict=True))[:: -1 if swapped else 1]:
@@ -119,7 +119,7 @@ def test_what_is_shared() -> None:
 
 
 def declaration(extent: int) -> ModuleOp:
-    """A module with a function that has no body."""
+    """A module with a function without a body."""
     text = f"func.func private @f(tensor<{extent}xf32>) -> tensor<2xf32>"
     return parse_module(full_context(), text, "a test")
 
@@ -167,7 +167,7 @@ def test_types_and_constants() -> None:
 
 
 def several(by_tuple: bool, swapped: bool = False) -> xrelay.IRModule:
-    """`@pair` gives two results, and @main adds them: results of the call, or fields of the tuple that Relay knows."""
+    """`@pair` has two results, and @main adds them: as results of the call, or as fields of Relay's tuple."""
     x = relay.var("x", shape=(2,))
     made = xrelay.IRModule({"pair": relay.Function([x], relay.Tuple([x, relay.exp(x)]))})
     call = made.get_global_var("pair")(x)

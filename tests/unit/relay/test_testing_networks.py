@@ -1,4 +1,4 @@
-"""`relay.testing`: networks with Relay's shapes and parameters, and the helpers beside them."""
+"""`relay.testing`: networks with Relay's shapes and parameters, and its helpers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NETWORKS: dict[str, tuple[Callable[[], relay.Function], tuple[int, ...], int]] =
     "lstm": (lambda: testing.lstm.get_net(2, 4), (1, 4), 320),
     "synthetic": (lambda: testing.synthetic.get_net(), (1, 3, 24, 12), 465),
 }
-"""The network, the shape of its result, and the number of its parameters, with means and variances of batch norms."""
+"""The network, the shape of its result, and the number of its parameters, including means and variances."""
 
 
 @pytest.mark.parametrize("name", NETWORKS)

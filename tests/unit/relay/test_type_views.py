@@ -1,4 +1,4 @@
-"""Types read by Relay's names, and what goes through them."""
+"""Types under Relay's names, and functions that take them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_types_that_are_made_answer_to_relays_names() -> None:
 
 
 class _Halves(relay.TypeMutator):
-    """Makes tensors of f16 of all others."""
+    """Changes all tensors to f16."""
 
     def visit_tensor_type(self, tt: TypeView) -> TypeView:
         assert isinstance(tt, TensorTypeView)

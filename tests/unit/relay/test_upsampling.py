@@ -1,4 +1,4 @@
-"""`nn.upsampling` of extents and by factors that only the run tells: as the operator, where all are known."""
+"""`nn.upsampling` with dynamic extents and factors agrees with the static operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = relay.var("s", shape=())
 
 
 def runs(result: relay.Expr, *parameters: relay.Var) -> tuple[Any, Any]:
-    """What computes an expression on inputs: interpreted, and compiled."""
+    """Functions that run an expression on inputs: interpreted, and compiled."""
     module = module_of(result, *parameters)
     return partial(run_relay, module), xrelay.compile(module, cache=False, threads=1).run
 

@@ -1,4 +1,4 @@
-"""`relay.op.register`: operators that a program names go through types, texts, fusion, gradients and native code."""
+"""`relay.op.register`: user-defined operators in types, texts, fusion, gradients and native code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROW = np.float32([1, 2, 3])
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """The name of an operator, which nobody knows again afterwards."""
+    """The name of an operator, which is unregistered afterwards."""
     before = set(registry._OPS)
     yield "mine.custom_op"
     for added in set(registry._OPS) - before:

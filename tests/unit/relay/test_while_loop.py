@@ -1,4 +1,4 @@
-"""`relay.while_loop`: functions that call themselves, interpreted and compiled."""
+"""`relay.while_loop`: recursive functions, interpreted and compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay import relay
 
 
 def double_until(limit: int) -> relay.Function:
-    """The function that doubles a tensor as often as `limit` says, with a counter from 0."""
+    """A function that doubles a tensor `limit` times, with a counter from 0."""
     counter, value = relay.var("i", relay.scalar_type("int32")), relay.var("value", shape=(2, 1), dtype="int32")
 
     def goes_on(i: Any, value: Any) -> Any:

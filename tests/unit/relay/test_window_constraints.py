@@ -1,4 +1,4 @@
-"""What convolutions and pools demand, told by the same ids and words for one, two and three spatial axes."""
+"""The constraints of convolutions and pools have the same ids and messages for one, two and three spatial axes."""
 
 from __future__ import annotations
 

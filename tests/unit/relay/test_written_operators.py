@@ -130,7 +130,7 @@ def test_pad_with_widths_below_0_cuts_elements_off() -> None:
 
 @pytest.mark.parametrize("mode", ["reflect", "edge"])
 def test_pad_repeats_what_is_cut_off_behind(mode: Literal["reflect", "edge"]) -> None:
-    """Elements are mirrored before others go: those of the end are seen in front."""
+    """Elements are mirrored before others are removed: those of the end appear at the front."""
     found = value(relay.nn.pad(X, ((2, -2), (0, -3)), pad_mode=mode))[0]
     np.testing.assert_array_equal(found, np.pad(DATA, ((2, 0), (0, 0)), mode=mode)[:-2, :-3])
 

@@ -1,4 +1,4 @@
-"""`AnnotateSpans` from Python: ops have places in the text that the module is."""
+"""`AnnotateSpans` from Python: ops get locations in the module's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ApplyPassToFunction`: a pass sees the functions of some names alone."""
+"""`ApplyPassToFunction`: a pass sees only functions with matching names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALL = f"%y = func.call @sub_one(%r) : (tensor<4xf32>) -> tensor<4xf32>\n  {END.
 
 
 def module() -> ModuleOp:
-    """`@main`, which calls the private `@sub_one`; and a private function that nobody calls."""
+    """`@main`, which calls the private `@sub_one`; and an unused private function."""
     functions = [("", "main", CALL), ("private", "sub_one", END), ("private", "sub_two", END)]
     texts = [
         FUNCTION.replace("VISIBILITY ", v and f"{v} ").replace("NAME", n).replace("BODY", b) for v, n, b in functions

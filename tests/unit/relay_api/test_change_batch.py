@@ -1,4 +1,4 @@
-"""`transform.ChangeBatch`: the same network for another number of examples."""
+"""`transform.ChangeBatch`: the same network for another batch size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Defunctionalization` under Relay's name: no call takes or gives a function afterwards."""
+"""`Defunctionalization` under Relay's name: afterwards no call takes or returns a function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROW = relay.TensorType((3,))
 
 
 def first_order(functions: Mapping[str, relay.Function]) -> tuple[relay.IRModule, relay.IRModule]:
-    """A program and what it becomes."""
+    """A program before and after the pass."""
     before = relay.IRModule()
     for name, function in functions.items():
         before[name] = function
@@ -55,7 +55,7 @@ def test_a_function_gets_data_for_a_function() -> None:
 
 
 def test_closures_of_closures() -> None:
-    """Each call of the recursion wraps the function that it was given, as continuations do."""
+    """Each recursive call wraps its function argument, as continuations do."""
     f, n = relay.var("f", relay.FuncType([ROW], ROW)), relay.var("n", shape=(), dtype="int32")
     x, y, m = relay.var("x", shape=(3,)), relay.var("y", shape=(3,)), relay.var("m", shape=(), dtype="int32")
     grow = relay.GlobalVar("grow")

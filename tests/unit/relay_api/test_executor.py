@@ -53,7 +53,7 @@ def test_tuples_are_lists(kind):
 
 @kinds
 def test_a_function_of_the_module_that_calls_main(kind):
-    """@main stays what the others call so."""
+    """@main remains the function that others call by this name."""
     module = xrelay.IRModule.from_expr(doubled())
     y = relay.var("y", shape=(2, 3))
     module["twice"] = relay.Function([y], module.get_global_var("main")(module.get_global_var("main")(y)))
@@ -104,7 +104,7 @@ def test_values_of_another_dtype_are_converted_where_they_fit(kind):
 
 @kinds
 def test_constants_are_arguments(kind):
-    """As arrays are: Relay's programs give `relay.const(0)` to what they evaluate."""
+    """Like arrays: Relay programs pass `relay.const(0)` as an argument."""
     x = relay.var("x", shape=(), dtype="int32")
     assert relay.create_executor(kind).evaluate(relay.Function([x], x + x))(relay.const(4)) == 8
 
@@ -121,7 +121,7 @@ def test_an_expression_that_calls_main_means_that_of_the_module(kind):
 
 @kinds
 def test_functions_are_values(kind):
-    """One that an expression gives takes tuples and gives arrays, and is an argument of others."""
+    """A function that an expression returns takes tuples, returns arrays, and can be an argument of others."""
     x, pair = relay.var("x", shape=(2, 3)), relay.var("pair", relay.TupleType([relay.TensorType((2, 3))] * 2))
     f = relay.var("f", relay.FuncType([x.type], x.type))
     swapped, twice = relay.Function([pair], relay.Tuple([pair[1], pair[0]])), relay.Function([f, x], f(f(x)))

@@ -1,4 +1,4 @@
-"""`transform.FlexibleShapeDispatch`: programs of one size at others, by copies for those that are expected."""
+"""`transform.FlexibleShapeDispatch`: programs of one size at other sizes, with a copy for each expected size."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ SCALAR = relay.TensorType(())
 
 
 def halving() -> relay.IRModule:
-    """A function that calls itself, and two calls of it."""
+    """A recursive function, and two calls of it."""
     module = relay.IRModule()
     n, x = relay.var("n", shape=(), dtype="int32"), relay.var("x", shape=(3,))
     halve = relay.GlobalVar("halve")

@@ -1,4 +1,4 @@
-"""A pass called from Python gives a new module and leaves its input alone: every kind, nested, and when things fail."""
+"""A pass called from Python returns a new module and leaves its input unchanged: every kind, nested, and on errors."""
 
 from __future__ import annotations
 
@@ -125,6 +125,6 @@ RELAYS = [row.name for row in RELAY_PASSES if row.pass_name in PLAIN]
 def test_every_pass_of_the_project_leaves_its_input_alone(name: str) -> None:
     given = module()
     before = str(given)
-    with suppress(XRelayError):  # some have no meaning on a graph and say so
+    with suppress(XRelayError):  # some passes do not apply to a graph and raise
         transform.create_pass(name)(given)
     assert str(given) == before

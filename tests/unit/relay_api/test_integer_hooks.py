@@ -1,4 +1,4 @@
-"""Rules of fake quantisation that are registered from outside, as Relay's users write them."""
+"""Rules of fake quantisation registered from outside, in Relay's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`LabelOps` from Python: equal functions have one label, others have others, in every process."""
+"""`LabelOps` from Python: functions have equal labels if they are equal, in every process."""
 
 from __future__ import annotations
 

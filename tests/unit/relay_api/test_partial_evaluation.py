@@ -20,7 +20,7 @@ TYPE = tensor_type((), i32)
 
 
 def evaluated(expr: relay.Expr | relay.Function) -> str:
-    """The program of an expression that is evaluated, and cleaned as Relay's users do."""
+    """The partially evaluated and cleaned program of an expression."""
     passes = [transform.PartialEvaluate(), transform.InferType(), transform.DeadCodeElimination(True, True)]
     with transform.PassContext(opt_level=3):
         module = transform.Sequential(passes)(relay.IRModule.from_expr(expr))
@@ -91,7 +91,7 @@ def test_a_program_may_be_deep() -> None:
 
 
 def calling(callee: FuncOp, name: str, times: int) -> FuncOp:
-    """A function that calls another so many times, on what the last call gave."""
+    """A function that calls another `times` times, each on the previous result."""
     block = Block(arg_types=[TYPE])
     value: SSAValue = block.args[0]
     for _ in range(times):
@@ -104,7 +104,7 @@ def calling(callee: FuncOp, name: str, times: int) -> FuncOp:
 
 @pytest.mark.parametrize("most", [10, 1_000])
 def test_calls_are_followed_so_often_and_no_more(most: int) -> None:
-    """Each function calls the next twice: 2 to the 30th of them."""
+    """Each function calls the next twice: 2^30 calls in total."""
     functions = [negation()]
     for number in range(30):
         functions.append(calling(functions[-1], f"f{number}", 2))

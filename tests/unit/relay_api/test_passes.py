@@ -1,4 +1,4 @@
-"""Passes called from Python: what they give, what they leave alone, how they fail."""
+"""Passes called from Python: their results, their unchanged inputs, and their errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def functions(mod: ModuleOp) -> list[FuncOp]:
     return [op for op in mod.walk() if isinstance(op, FuncOp)]
 
 
-# --- what comes back --------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_pass_leaves_its_input_alone() -> None:
@@ -178,7 +178,7 @@ def test_types_of_callers_follow_too() -> None:
     assert result.count("tensor<4xf32>") == 8
 
 
-# --- what goes wrong --------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def break_dominance(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
@@ -407,7 +407,7 @@ def test_a_global_variable_is_a_value_once_its_function_is_there() -> None:
 
 
 def test_lambda_lift_makes_functions_of_closures() -> None:
-    """All of them stay functions, as in Relay; `relay-lift-closures` inlines what is called in one place."""
+    """All of them remain functions, as in Relay; `relay-lift-closures` inlines those called once."""
     x = relay.var("x", shape=(3,))
     c = relay.var("c", shape=(), dtype="bool")
     a, b = (relay.var(name, shape=(3,)) for name in "ab")
@@ -421,7 +421,7 @@ def test_lambda_lift_makes_functions_of_closures() -> None:
 
 
 def test_inline_takes_functions_that_ask_for_it() -> None:
-    """As in Relay: `Inline = 0` asks for nothing, another compiler's function stays, what is inlined goes."""
+    """As in Relay: `Inline = 0` requests nothing, another compiler's function stays, inlined functions are removed."""
 
     def program(**marks: object) -> relay.IRModule:
         x, y = relay.var("x", shape=(3,)), relay.var("y", shape=(3,))

@@ -10,7 +10,7 @@ from xrelay.ir import assert_structural_equal, structural_equal
 
 
 def layers(count: int, first: str = "", later: str = "") -> relay.Function:
-    """Dense layers one behind another, in float16 where `first` or `later` says so."""
+    """A chain of dense layers that compute in the dtypes `first` and `later`, or in float32 if these are empty."""
     x = relay.var("x", shape=(2, 2))
     weights = [relay.var(f"w{number}", shape=(2, 2)) for number in range(count)]
     value: relay.Expr = x

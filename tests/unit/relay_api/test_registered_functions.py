@@ -1,4 +1,4 @@
-"""`xrelay.register_func`: passes that a compiler from outside wants over its functions."""
+"""`xrelay.register_func`: passes that an external compiler registers for its functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _forget() -> Iterator[None]:
 
 
 def annotated() -> ModuleOp:
-    """`x * (1 + 2)`, of which the sum of constants is for the compiler."""
+    """`x * (1 + 2)`, in which the sum of constants is for the compiler."""
     x, one, two = relay.var("x", shape=(2,)), relay.const([1.0, 1.0]), relay.const([2.0, 2.0])
     begins = [relay.annotation.compiler_begin(value, "tests-mine") for value in (one, two)]
     total = relay.annotation.compiler_end(begins[0] + begins[1], "tests-mine")

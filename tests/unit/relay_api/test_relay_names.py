@@ -1,4 +1,4 @@
-"""Relay's faces of the passes that move whole functions and layouts."""
+"""Wrappers with Relay's names for the passes that move whole functions and layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of Relay's pass documentation: each gives what it gives there, in this project's syntax."""
+"""The examples of Relay's pass documentation, with the same results in xrelay's syntax."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_an_instrument_that_runs_before_every_pass() -> None:
 
     @instrument.pass_instrument
     class PrintIR:
-        """Only before passes execute."""
+        """An instrument that runs only before passes."""
 
         def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
             seen.append((info.name, "relay.fused" in str(mod)))

@@ -1,4 +1,4 @@
-"""RemoveUnusedFunctions, ToBasicBlockNormalForm and EliminateCommonSubexpr on the programs their descriptions give."""
+"""RemoveUnusedFunctions, ToBasicBlockNormalForm and EliminateCommonSubexpr on the programs of their documentation."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_without_entry_functions_it_is_main_and_one_that_is_missing_is_named() -
 
 
 def branches() -> ModuleOp:
-    """`exp` serves both branches, `tanh` and its sum the first alone, `relu` the second."""
+    """`exp` is used in both branches, `tanh` and its sum in the first, `relu` in the second."""
     x, c = relay.var("x", shape=(4,)), relay.var("c", shape=(), dtype="bool")
     shared = relay.exp(x)
     first = relay.tanh(shared)

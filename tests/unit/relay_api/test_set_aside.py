@@ -1,4 +1,4 @@
-"""Functions that function passes are to leave alone, as Relay's pass manager leaves them."""
+"""Functions that function passes skip, as in Relay's pass manager."""
 
 from __future__ import annotations
 

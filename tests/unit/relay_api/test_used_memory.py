@@ -1,4 +1,4 @@
-"""`AnnotateUsedMemory` from Python: bytes live at the calls of primitive functions, as Relay counts them."""
+"""`AnnotateUsedMemory` from Python: live bytes at the calls of primitive functions, with Relay's counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def primitive(expr: Expr) -> Function:
 
 
 def halved(rows: int) -> Function:
-    """A function that gives half of what it takes, `rows` rows of 30 bytes."""
+    """A function from `rows` rows of 30 bytes to rows of 15."""
     parameter = relay.var("p", shape=(rows, 30), dtype="int8")
     return primitive(relay.strided_slice(parameter, begin=[0, 0], end=[rows, 15]))
 
@@ -33,7 +33,7 @@ def same() -> Function:
 
 
 def annotated(expr: Expr) -> tuple[object, list[object]]:
-    """The bytes of inputs and results, and those of the closures in the order of the text."""
+    """The bytes of inputs and results, and those of the closures in program order."""
     mod = transform.Sequential([transform.AnnotateUsedMemory()])(relay.IRModule.from_expr(expr))
     found = [to_python(op.attributes[USED_MEMORY]) for op in mod.walk() if isinstance(op, FnOp)]
     return cast(relay.IRModule, mod)["main"].attrs["io_used_memory"], found

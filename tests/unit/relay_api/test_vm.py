@@ -1,4 +1,4 @@
-"""`relay.vm`: executables of `@main`, called, saved and loaded, as programs for Relay's virtual machine do."""
+"""`relay.vm`: executables of `@main`, called, saved and loaded, as in programs for Relay's virtual machine."""
 
 from __future__ import annotations
 
