@@ -1,4 +1,4 @@
-"""The project's exceptions as Python and tools show them."""
+"""The project's exceptions in Python and in tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of the family that are caught by the class of what a user's code raised as well."""
+"""Wrappers of user-code exceptions are instances of XRelayError and of the original class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.raised import also, raised
 
 
 class Strange(Exception):
-    """Takes two arguments, and keeps one in a slot."""
+    """An exception with two arguments, and an attribute in a slot."""
 
     __slots__ = ("code",)
 
@@ -23,7 +23,7 @@ class Strange(Exception):
 
 
 class Titled(Exception):
-    """Has a message that nobody sets."""
+    """An exception whose message is a read-only property."""
 
     @property
     def message(self) -> str:

@@ -1,4 +1,4 @@
-"""Shortage of memory is one error of the project, in whatever way it shows."""
+"""Out of memory is one error class, whatever its form."""
 
 from __future__ import annotations
 

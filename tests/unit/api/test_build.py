@@ -1,4 +1,4 @@
-"""`build` as Relay's users call it: parameters become constants, the library gives the model for a device."""
+"""`build` with Relay's interface: parameters become constants, the library creates the model for a device."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_context_around_gives_the_level() -> None:
     kernels = [
         len(lib.artifact.metadata.kernels) for lib in (inside, xrelay.build(net), xrelay.build(net, opt_level=1))
     ]
-    # At level 3 kernels that bring blocked layouts and take them back stand around the convolution.
+    # At level 3 there are also kernels before and after the convolution that convert to blocked layouts and back.
     assert kernels == [1, 3, 1]
 
 

@@ -1,4 +1,4 @@
-"""The stamp of the code that compiles: a changed plugin, dependency or registration never meets an old model."""
+"""The stamp of the compiling code: after a change of plugins, dependencies or registrations no old model is reused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def install(
     entries: str = "",
     files: dict[str, str] | None = None,
 ) -> None:
-    """Lay out a package as pip would, in place of another version."""
+    """Lays out a package as pip would, replacing another version."""
     for old in site.glob(f"{name}-*.dist-info"):
         shutil.rmtree(old)
     info = site / f"{name}-{version}.dist-info"
@@ -53,7 +53,7 @@ def install(
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages with a plugin that imports a constant and a helper package, and stands on another."""
+    """A folder of packages with a plugin that imports a constant and a helper package, and requires another plugin."""
     site = tmp_path / "site"
     install(
         site,
@@ -146,7 +146,7 @@ def test_what_a_program_registers_is_compiled_anew(tmp_path: Path, monkeypatch: 
     assert model_key(path, host, 3, None) is not None
 
     def hook(*arguments: object) -> None:
-        """Alters nothing."""
+        """A hook that changes nothing."""
 
     with layout_hook_scope({"nn.conv2d": hook}):
         assert model_key(path, host, 3, None) is None

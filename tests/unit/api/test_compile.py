@@ -1,4 +1,4 @@
-"""`xrelay.compile`: sources, options, dumps, caches, and what it says to wrong ones."""
+"""`xrelay.compile`: sources, options, dumps, caches, and its errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_opt_level(opt_level: int, inputs: list[np.ndarray]) -> None:
 
 def test_open_shapes(inputs: list[np.ndarray]) -> None:
     check(xrelay.compile(model(open_batch=True), shapes={"p": (4, 8), "q": (4, 8)}, cache=False), inputs)
-    # Without shapes the names of the model's extents stay, and each call brings their sizes.
+    # Without shapes the names of the model's extents are kept, and each call determines their sizes.
     open_batch = xrelay.compile(model(open_batch=True), cache=False)
     assert open_batch.artifact.metadata.dims
     check(open_batch, inputs)
@@ -239,7 +239,7 @@ llvm.func @main(%p: !llvm.ptr) -> i32 { %0 = llvm.call @k0(%p) : (!llvm.ptr) -> 
     ids=["both kinds", "numbers alone", "a table of both"],
 )
 def test_code_of_numbers_leaves_code_of_vectors(kind: str, reads: str, parts: list[list[str]]) -> None:
-    """LLVM has a pipeline for each, and that for numbers takes long where code is vectors."""
+    """LLVM has a pipeline for each; the one for scalar code is slow on vector code."""
     text = f"""
 llvm.mlir.global internal @table() : i32
 llvm.func @k(%p: !llvm.ptr) -> i32 {{
@@ -324,7 +324,7 @@ def test_shapes_that_are_none(shapes: object, message: str, cache: bool) -> None
 
 
 def test_a_shape_with_a_fraction_leaves_no_trace(inputs: list[np.ndarray]) -> None:
-    """8.0 equals 8, so a type with it once stood for the right one in every later compilation."""
+    """8.0 equals 8, so a type with it once replaced the right one in every later compilation."""
     with pytest.raises(InputError):
         xrelay.compile(model(open_batch=True), shapes={"p": (4, 8.0), "q": (4, 8)}, cache=False)  # pyright: ignore
     check(xrelay.compile(model(), cache=False), inputs)

@@ -1,4 +1,4 @@
-"""Compiling goes on where the cache cannot be used, and several compile into one cache at once."""
+"""Compilation succeeds without a usable cache, and several processes compile into one cache at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compile(**options):
 """
 NOBODY = 54321
 VARIABLES: dict[str, str] = {}
-"""The variables that the scripts run with, from when the module's tests begin."""
+"""The scripts' environment, set when the module's tests begin."""
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 
 
@@ -39,7 +39,7 @@ def _served() -> Iterator[None]:
 
 
 def run(script: str, cwd: Path, **environment: str | None) -> list[str]:
-    """What is written to stderr by a script that compiles; the script must end well."""
+    """The stderr lines of a script that compiles; the script must succeed."""
     given = {name: value for name, value in {**VARIABLES, **environment}.items() if value is not None}
     done = subprocess.run(
         ["python", "-c", PRELUDE + script], env=given, cwd=cwd, capture_output=True, text=True, check=False
@@ -49,7 +49,7 @@ def run(script: str, cwd: Path, **environment: str | None) -> list[str]:
 
 
 def as_nobody(script: str) -> str:
-    """The script run by a user without a name, once everything is imported."""
+    """The script, run by a user without a name after all imports."""
     imported = "import grp, pwd\nfrom xrelay.api.code_stamp import code_stamp\ncode_stamp()"
     return f"""{imported}
 os.environ["XRELAY_CACHE"] = "0"
@@ -119,7 +119,7 @@ compile()
 
 
 def test_a_disk_that_fills_up(tmp_path: Path) -> None:
-    """A limit on the size of files stands for a small disk: what does not fit is refused in the middle."""
+    """A limit on the size of files simulates a full disk: writes beyond it fail in the middle."""
     script = """
 import resource, signal
 compile(cache=False)

@@ -19,7 +19,7 @@ def net() -> relay.Function:
 
 @instrument.pass_instrument
 class Names:
-    """Keeps the names of the passes it sees."""
+    """An instrument that records the names of the passes that run."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -80,7 +80,7 @@ def test_unknown_pass_is_refused() -> None:
 
 @instrument.pass_instrument
 class Forbids:
-    """Lets no pass run, and keeps the names of those about which it is asked."""
+    """An instrument that skips all passes, and records their names."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -104,7 +104,7 @@ def test_instruments_forbid_passes_of_the_optimiser_alone() -> None:
 
 @instrument.pass_instrument
 class Fails:
-    """Is wrong."""
+    """An instrument that raises."""
 
     def run_after_pass(self, mod: object, info: transform.PassInfo) -> None:
         raise KeyError("oh")

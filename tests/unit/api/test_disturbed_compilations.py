@@ -1,4 +1,4 @@
-"""Compilations that are killed, share or lose their cache, have no room on the disk or lose a worker end right."""
+"""Compilations succeed if killed and repeated, run at once, or deprived of the cache, disk space or a worker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 
 
 def is_fine(outcome: dict[str, object]) -> bool:
-    """Whether a compilation ended right, with nothing to say."""
+    """Whether a compilation succeeded without warnings."""
     return outcome.get("right") is True and not outcome["signal"] and not outcome["warnings"]
 
 

@@ -1,4 +1,4 @@
-"""Texts in the llvm dialect that reach for functions of the process: only known ones may be called."""
+"""Texts in the llvm dialect that call functions of the process: only known ones are allowed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CALL = "func.call @puts(%x) : (memref<4xf32>) -> ()"
 
 
 def _calling(place: str) -> str:
-    """A loop-level text that calls an external function at one of its places."""
+    """A loop-level text that calls an external function at one of its call sites."""
     return KERNEL.replace(place, CALL).replace("MAIN", "").replace("KERNEL", "")
 
 

@@ -1,4 +1,4 @@
-"""Forks beside threads that compile: the child has no lock that it waits for."""
+"""Forks while threads compile: the child does not inherit a held lock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from xrelay.forking import forks_wait
 
 HANGS = 600
-"""Seconds after which a process hangs; it takes a few."""
+"""The time in seconds after which a process counts as hung; it takes a few."""
 COMPILE = """
 import os
 import threading

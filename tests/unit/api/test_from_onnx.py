@@ -1,4 +1,4 @@
-"""`xrelay.import_onnx` and `relay.frontend.from_onnx`, from a model to numbers."""
+"""`xrelay.import_onnx` and `relay.frontend.from_onnx`, from a model to its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is fused before `xrelay.compile` compiles as what is not."""
+"""`xrelay.compile` accepts fused and unfused modules alike."""
 
 from __future__ import annotations
 

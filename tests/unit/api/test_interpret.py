@@ -1,4 +1,4 @@
-"""Texts as modules, programs run by interpreters, and intermediate values as outputs."""
+"""Parsing of texts, interpretation of programs, and intermediate values as outputs."""
 
 from __future__ import annotations
 

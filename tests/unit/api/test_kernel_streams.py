@@ -1,4 +1,4 @@
-"""Kernels that go to object code by themselves: the code is that of the whole module, and known kernels are found."""
+"""Kernels compiled to object code separately: the code equals the whole module's, and known kernels are reused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parsed(text: str) -> ModuleOp:
 
 @pytest.fixture
 def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by the symbol of each kernel that is lowered; the cache is empty."""
+    """A list of the symbols of lowered kernels; the cache is empty."""
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XRELAY_CACHE", "1")
     monkeypatch.setattr(registrations, "_modules", set[str]())
@@ -88,7 +88,7 @@ class Texts:
             build_artifact.build_artifact(parsed(text), Target.host(), cache=False, stream=stream)
 
     def functions(self) -> list[str]:
-        """The functions, with local names by first use and kernels by their own names."""
+        """The functions, with local names numbered by first use and kernels under their own names."""
         return sorted(each for text in self.pieces for each in self._functions(text))
 
     def _functions(self, text: str) -> Iterator[str]:

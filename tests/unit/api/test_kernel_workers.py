@@ -1,4 +1,4 @@
-"""Processes that compile kernels for another one, and what happens where they do not."""
+"""Worker processes that compile kernels, and their failures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ func.func @main(%x: {TYPE}) -> {TYPE} {{
   func.return %t : {TYPE}
 }}"""
 SECONDS = 120
-"""For which a worker may import, on a machine that is busy."""
+"""The time limit in seconds for a worker's imports on a busy machine."""
 SPEAKS = """
 import json, struct, sys, time
 def read():
@@ -56,7 +56,7 @@ def parsed() -> ModuleOp:
 
 @pytest.fixture(scope="module")
 def wanted() -> list[Wanted]:
-    """The kernels of the model, as a compilation wants them."""
+    """The kernels of the model, as requests of a compilation."""
     found: list[Wanted] = []
 
     def refuse(_: KernelStream, unknown: dict[str, Wanted], _tell: object) -> None:
@@ -104,7 +104,7 @@ def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_do_without_libraries_and_operators(
     absent: str, wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """LLVM takes more memory than the rest of a worker, numpy a third of it, operators a third of the time to begin."""
+    """LLVM uses more memory than the rest of a worker, numpy a third of it, operators a third of the start-up time."""
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{absent!r}] = None")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     target = Target.host()
@@ -122,7 +122,7 @@ def test_workers_do_without_libraries_and_operators(
 
 
 def test_workers_load_what_they_need_before_they_get_a_kernel() -> None:
-    """Their identity, and the passes of their stages, which are as much again as half of their imports."""
+    """Their identity, and the passes of their stages, which take half as long as their imports."""
     process = begun(SPEAKS, "mine")
     workers = KernelWorkers([process], {}, "mine")
     try:
@@ -133,7 +133,7 @@ def test_workers_load_what_they_need_before_they_get_a_kernel() -> None:
 
 
 def _once_empty(queue: deque[Wanted]) -> None:
-    """Waits until workers have taken everything."""
+    """Waits until workers have taken all kernels."""
     end = time.monotonic() + SECONDS
     while queue and time.monotonic() < end:
         time.sleep(0.01)

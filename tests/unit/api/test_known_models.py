@@ -1,4 +1,4 @@
-"""Models that were compiled before: they open without the compiler, under any name, and are read once."""
+"""Models in the cache: they load without the compiler, under any file name, and are hashed once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each time that the bytes of a model are hashed."""
+    """A list that grows each time the bytes of a model are hashed."""
     return count_hashed(monkeypatch, model_key)
 
 

@@ -1,4 +1,4 @@
-"""Texts at the topi and the loop level that access memory outside of their buffers."""
+"""Texts at the topi and the loop level that access memory out of bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays and devices by Relay's names."""
+"""Arrays and devices under Relay's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters as one blob: what is written is read again, TVM's bytes are, and damaged ones are refused."""
+"""Parameters as one blob: round trips, equality with TVM's bytes, and errors for damaged blobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ X_IS_1_2 = (
     "3fa1b496f0405edd" + 8 * "00" + "01000000" + "00000000" + "01000000" + "02200100" + "0200000000000000"
     "0800000000000000" + "0000803f" + "00000040"
 )
-"""What TVM writes for `{"x": [1, 2]}` in float32."""
+"""TVM's bytes for `{"x": [1, 2]}` in float32."""
 
 
 def test_what_is_written_is_read() -> None:

@@ -1,4 +1,4 @@
-"""The names of the package: all there, imported late, known to the type checker."""
+"""The names of the package: complete, imported lazily, known to the type checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xrelay.quantize`: ONNX models, files and modules, by data, with defaults that are as accurate as 8 bits are."""
+"""`xrelay.quantize`: ONNX models, files and modules, calibrated on data, with accurate defaults for 8 bits."""
 
 from __future__ import annotations
 

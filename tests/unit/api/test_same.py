@@ -1,4 +1,4 @@
-"""`same` tells equal from different, says where, and refuses what cannot be compared."""
+"""`same` distinguishes equal from different programs, locates differences, and rejects incomparable programs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_open_extents_need_shapes() -> None:
         xrelay.same(module, module, shapes={"x": (4, 5)})
     with pytest.raises(InputError, match="no input"):
         xrelay.same(module, module, shapes={"z": (4, 5)})
-    # The other program's extents serve as well.
+    # The other program's extents are used as well.
     assert xrelay.same(module, unary("exp"))
 
 
@@ -154,7 +154,7 @@ NAN, INF = float("nan"), float("inf")
         ([1e30, 1], [1e30, 1.0009], "float32", True),
         ([1.0], [1.0009], "float32", True),
         ([1.0], [1.01], "float32", False),
-        # The absolute tolerance does not grow with an infinity beside.
+        # The absolute tolerance does not grow with an infinity in the array.
         ([INF, 1.0], [INF, 1.01], "float32", False),
         ([5], [5], "int64", True),
         ([2**62], [2**62 + 1], "int64", False),
@@ -173,7 +173,7 @@ ROWS = """%z = relay.add(%x, %y) : (tensor<?x3xf32, #relay.dims<n>>, tensor<?x3x
 
 
 def test_sizes_that_both_refuse_are_drawn_again() -> None:
-    """The extents of one operand must be those of the other or 1, which few draws are."""
+    """The extents of one operand must be equal to the other's or 1, which is true of few draws."""
     types = "%x: tensor<?x3xf32, #relay.dims<n>>, %y: tensor<?x3xf32, #relay.dims<m>>"
     module = program(ROWS, types, "!relay.incomplete")
     native = xrelay.compile(module, cache=False)

@@ -1,4 +1,4 @@
-"""A module with several functions is its `@main`; the others may be public and hold weights."""
+"""A module with several functions runs its `@main`; the others may be public and contain weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the sizes of named dimensions: by `shapes=`, on the command line, and what becomes of it."""
+"""Size hints for named dimensions: from `shapes=` and the command line, and their effects."""
 
 from __future__ import annotations
 

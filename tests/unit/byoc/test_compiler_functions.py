@@ -1,4 +1,4 @@
-"""Functions for compilers from outside, made of closures, marked, and taken back, under Relay's names."""
+"""Functions for external compilers, outlined from closures, marked, and inlined again, under Relay's names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.ir import assert_structural_equal
 
 
 def module() -> relay.IRModule:
-    """A graph with a closure for the compiler `one`, a composite in it, and one for `two`."""
+    """A graph with a closure for the compiler `one` that contains a composite, and a closure for `two`."""
     p, q, r = (relay.var(name, shape=(4,)) for name in "pqr")
     composite = relay.Function([p], relay.exp(p)).with_attr("Composite", "one.exp")
     first = relay.Function([q], relay.Call(composite, [q]) + relay.const(np.float32(2.0)))

@@ -1,4 +1,4 @@
-"""Compilers from outside, as Relay's users say what they take and look at what they get."""
+"""External compilers through Relay's Python API: the ops they support, and the regions they receive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Module = relay.IRModule
 
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers ends with it."""
+    """Restores the registry after the test."""
     monkeypatch.setattr(target_support, "_HOOKS", {})
 
 
@@ -41,7 +41,7 @@ def names(module: Module) -> list[str]:
 
 
 def check_same(module: Module, *changed: Module) -> None:
-    """Each computes what `module` computes, interpreted and compiled."""
+    """Checks that each computes the same as `module`, interpreted and compiled."""
     rng = np.random.default_rng(3)
     inputs = [rng.standard_normal(param.shape).astype(np.float32) for param in module["main"].params]
     wanted = xrelay.interpret(module, inputs)
@@ -52,7 +52,7 @@ def check_same(module: Module, *changed: Module) -> None:
             np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 
 
-# --- what is taken ----------------------------------------------------------------------------------------------------
+# --- supported ops ----------------------------------------------------------------------------------------------------
 
 
 def test_a_hook_gets_the_call_with_types() -> None:
@@ -166,7 +166,7 @@ def test_outputs_are_those_that_others_use_each_once() -> None:
     body = made["tvmgen_default_bn_main_0"].body
     assert isinstance(body, relay.Tuple)
     assert len(body) == 2
-    # Passes on functions leave it as its compiler is to get it.
+    # Function passes leave it as it is for its compiler.
     assert "relay.nn.batch_norm" in str(transform.SimplifyInference()(made))
     assert "relay.nn.batch_norm" in str(transform.Inline()(made))
 

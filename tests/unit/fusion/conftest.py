@@ -1,4 +1,4 @@
-"""Forward graphs written by hand: the fixture `g` has one method an op pattern."""
+"""Hand-written forward graphs: the fixture `g` has one method per op pattern."""
 
 import pytest
 
@@ -9,7 +9,7 @@ ELEM_WISE, BROADCAST, INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = OpPatternKi
 
 
 class GraphBuilder:
-    """One method an op pattern; each takes node numbers and returns the new node's."""
+    """A method per op pattern; each takes node numbers and returns the new node's number."""
 
     def __init__(self) -> None:
         self.graph = ForwardGraph()

@@ -1,4 +1,4 @@
-"""Kernels of whole graphs, written down by hand from the graphs before fusion ran on them."""
+"""Kernels of whole graphs, derived by hand from the graphs before fusion ran on them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONV, BN, RELU = "nn.conv2d", ("multiply", "add"), "nn.relu"
 
 
 def explained(module: ModuleOp, opt_level: int = 2) -> ExplainedBlock:
-    """`@main` after the graph optimiser, fused."""
+    """`@main` after the graph passes, fused."""
     passes = ",".join(["relay-infer-type", *default_passes(opt_level)])
     run_pipeline(module, parse_passes(passes, pass_thunks()), context=full_context())
     (block,) = explain_fusion(module, FusionOptions())
@@ -32,7 +32,7 @@ def explained(module: ModuleOp, opt_level: int = 2) -> ExplainedBlock:
 
 
 def kernels(block: ExplainedBlock) -> Counter[tuple[str, ...]]:
-    """How many kernels have these operators, in this order."""
+    """Counts the kernels by their operators in order."""
     return Counter(
         tuple(block.ops[node].operator for node in group.nodes if node in block.ops) for group in block.groups
     )
@@ -60,14 +60,14 @@ def test_resnet50() -> None:
 
 
 def test_resnet50_in_blocks() -> None:
-    # Scales are in the weights; the image is packed, and unpacked for the dense layer.
+    # Scales are folded into the weights; the image is packed, and unpacked for the dense layer.
     found = kernels(explained(import_onnx(light_model("resnet50")), opt_level=3))
     convolutions = {names: count for names, count in found.items() if CONV in names}
     assert convolutions == {(CONV, "add", RELU): 33, (CONV, "add", "add", RELU): 16, (CONV, "add"): 4}
 
 
 def test_inception_v1() -> None:
-    # Nine modules of six convolutions and a pool, joined by one kernel each; three convolutions come before them.
+    # Nine modules of six convolutions and a pool, each joined by one kernel; three convolutions precede them.
     assert kernels(explained(import_onnx(light_model("inception_v1")))) == {
         (CONV, "nn.bias_add", RELU): 9 * 6 + 3,
         ("tuple", "concatenate"): 9,
@@ -81,8 +81,8 @@ def test_inception_v1() -> None:
 
 
 def test_shufflenet() -> None:
-    # Sixteen units: a convolution with relu, the shuffle, a depthwise one, and one that ends in a sum (13) or goes into
-    # a concatenation with relu (3) beside an average pool.
+    # Sixteen units: a convolution with relu, the shuffle, a depthwise convolution, and a convolution that ends in a sum
+    # (13) or in a concatenation with relu (3), next to an average pool.
     assert kernels(explained(import_onnx(light_model("shufflenet")))) == {
         (CONV, "nn.bias_add", *BN, RELU): 1,
         (CONV, *BN, RELU): 16,
@@ -121,7 +121,7 @@ def test_resnet_fragment() -> None:
     right = relay.nn.relu(batch_norm(conv(fork, 1), 8))
     right = batch_norm(conv(right), 8)
     block = of_builder(relay.nn.relu(relay.add(left, right)))
-    # The first operand of the sum takes it; the other branch ends in a kernel of its own.
+    # The branch of the first operand fuses with the sum; the other branch is a separate kernel.
     assert kernels(block) == {(CONV, *BN, RELU): 2, (CONV, *BN, "add", RELU): 1, (CONV, *BN): 1}
     forking = next(node for node in block.ops if len(block.graph.outputs[node]) == 2)
     joining = block.partition.tree.parents[forking]

@@ -161,7 +161,7 @@ func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
 
 
 class UniqueOp(ReluOp):
-    """An op whose result is as long as the data says."""
+    """An op whose result extents are data-dependent."""
 
     @property
     def shape_depends_on_data(self) -> bool:
@@ -207,7 +207,7 @@ def test_a_long_chain_is_no_recursion():
     ("first", "second", "result", "edges"),
     [
         ("<n>", "<n>", "<n>", [ELEM_WISE, ELEM_WISE]),
-        # Either may be 1 where the other is not.
+        # Either may be 1 if the other is not.
         ("<n>", "<m>", "<broadcast(n, m)>", [BROADCAST, BROADCAST]),
         ("<broadcast(n, m)>", "<m>", "<broadcast(n, m)>", [ELEM_WISE, BROADCAST]),
         # Relay's Any is equal to itself.

@@ -1,4 +1,4 @@
-"""Expected groups, written down by hand from the rules before they were computed."""
+"""Expected groups, derived by hand from the rules before they were computed."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_both_sides_of_a_diamond_and_its_scalars_count_as_depth(g: GraphBuilder)
     conv = g.conv(g.var())
     total = g.sum_of(g.elemwise(conv), g.add(conv, g.scalar()))
     graph = g.returns(total)
-    # The first side joins the sum, then the scalar counts itself, its addition, and the sum's two.
+    # The first side joins the sum; then the scalar counts itself, its addition, and the two nodes of the sum's group.
     assert fused_groups(graph, max_depth=3) != fused_groups(graph, max_depth=5)
     assert fused_groups(graph, max_depth=5) == groups(set(range(conv, total + 1)))
 
@@ -277,8 +277,8 @@ def test_arguments_are_limited_as_relay_counts_them(g: GraphBuilder):
         sums.append(total)
     graph = g.returns(total)
     assert fused_groups(graph) == groups(set(sums))
-    # One of the five is the output. The first sum counts two parameters, each later one adds one; what comes from
-    # another kernel is not counted, so the second group has one more sum.
+    # One of the five is the output. The first sum counts two parameters, each later one adds one; results of other
+    # kernels are not counted, so the second group has one more sum.
     expected = groups(set(sums[:3]), set(sums[3:7]), set(sums[7:]))
     assert fused_groups(graph, max_function_args=5) == expected
     decision = partition(graph, FusionOptions(max_function_args=5)).decisions[sums[2]]
@@ -316,8 +316,8 @@ def test_a_conv_whose_arguments_come_from_far_away_is_decided_at_its_consumer(g:
     relu = g.elemwise(conv)
     left, right = g.conv(relu), g.conv(relu)
     graph = g.returns(left, right)
-    # The conv counts no argument, so the relu settles it: three come through the concatenation, which the kernel of a
-    # relu with two consumers may have if five are allowed, not if four are.
+    # The conv counts no argument, so the relu decides: three come through the concatenation, which the kernel of a relu
+    # with two consumers may have if five are allowed, but not if four are.
     assert frozenset({conv, relu}) in fused_groups(graph, max_function_args=5)
     refused = partition(graph, FusionOptions(max_function_args=4))
     assert refused.roots[conv] == conv
@@ -363,7 +363,7 @@ def test_a_hint_makes_no_illegal_fusion(g: GraphBuilder):
     relu = g.elemwise(flat)
     graph = g.returns(relu)
     expected = fused_groups(graph)
-    # A conv takes no reshape; the relu is not the conv's post-dominator; nothing behind it has the name.
+    # A conv fuses with no reshape; the relu is not the conv's post-dominator; no later node has the name.
     for wanted in (flat, relu, None):
         graph.hints[conv] = set() if wanted is None else {wanted}
         assert fused_groups(graph) == expected == groups({flat, relu})

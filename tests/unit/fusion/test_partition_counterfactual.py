@@ -1,4 +1,4 @@
-"""What an explanation says would have to change is made so: what stood in the way is gone, and in the end it fuses."""
+"""Applies the changes that an explanation proposes: each removes its obstacle, and in the end the node fuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPTIONS = st.builds(
 
 @dataclass
 class Program:
-    """A graph and options, to which changes are made."""
+    """A graph and options, to which changes are applied."""
 
     graph: ForwardGraph
     options: FusionOptions = field(default_factory=FusionOptions)
@@ -41,7 +41,7 @@ class Program:
         return partition(self.graph, self.options)
 
     def rebuild(self, edge: Callable[[Edge], OpPatternKind | None], *, elementwise: int | None = None) -> None:
-        """Give every edge the pattern that `edge` says, none for one that goes, and one node the elementwise one."""
+        """Sets every edge's pattern to `edge(edge)`, removes edges for None, and makes one node elementwise."""
         old, new = self.graph, ForwardGraph()
         for node, name in enumerate(old.names):
             uses = [
@@ -57,7 +57,7 @@ class Program:
         self.graph = new
 
     def apply(self, change: FusionChange, found: Partition) -> None:
-        """Make the change."""
+        """Applies the change."""
         node, other, amount = change.node, change.other, change.amount
         match change.kind:
             case ChangeKind.RAISE_LEVEL:
@@ -97,7 +97,7 @@ class Program:
                     self.apply(further, found)
 
     def remove(self, stop: int) -> None:
-        """Let the users of `stop` use its operand; it stays, for the numbers of the nodes, without edges."""
+        """Makes the users of `stop` use its operand; keeps `stop` without edges, to preserve node numbers."""
         (operand,) = self.graph.operands[stop]
         moved = [edge._replace(producer=operand) for edge in self.graph.outputs[stop]]
         seen = self.graph.extern[stop]
@@ -113,13 +113,13 @@ class Program:
         self.rebuild(lambda e: e.pattern)
 
     def see_results(self) -> None:
-        """What nothing uses any more is a result."""
+        """Makes unused values results."""
         for node in range(len(self.graph)):
             self.graph.extern[node] |= not self.graph.outputs[node]
 
 
 def has_no_change(graph: ForwardGraph, found: Partition, node: int) -> bool:
-    """Whether nothing can make `node` join another: opaque, a reduction, a result, or a heavy op in a tuple."""
+    """Whether no change can fuse `node`: opaque, a reduction, a result, or a heavy op in a tuple."""
     if graph.patterns[node] in (OPAQUE, COMM_REDUCE) or not graph.outputs[node]:
         return True
     sink = found.decisions[node].post_dominator
@@ -127,7 +127,7 @@ def has_no_change(graph: ForwardGraph, found: Partition, node: int) -> bool:
 
 
 def is_stuck(program: Program, found: Partition, node: int) -> bool:
-    """Whether the node waits for a tuple that nothing fuses."""
+    """Whether the node waits for a tuple that cannot be fused."""
     change = change_for(found, found.decisions[node])
     while change is not None and change.kind is ChangeKind.FUSE_FIRST:
         change = change_for(found, found.decisions[change.node])
@@ -166,7 +166,7 @@ def test_whoever_follows_the_explanations_ends_with_the_op_fused(
 
 
 def explained(*lines: str, results: str = "%r") -> ExplainedBlock:
-    """The program of these lines, without their types, which are all alike."""
+    """The program of these lines, without their types, which are all equal."""
     tensor = "tensor<1x8x6x6xf32>"
     count = results.count("%")
     ops = [f"{line} : ({', '.join([tensor] * line.partition('(')[2].count('%'))}) -> {tensor}" for line in lines]

@@ -1,4 +1,4 @@
-"""The fusion of a real network as JSON, as a drawing, and asked for by the names of its ONNX nodes."""
+"""The fusion of a real network as JSON, as a drawing, and by the names of its ONNX nodes."""
 
 from __future__ import annotations
 

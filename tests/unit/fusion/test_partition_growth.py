@@ -1,4 +1,4 @@
-"""Ten times the graph costs the partition about ten times the work, with and without a limit on arguments."""
+"""The partition's work grows about linearly with the graph, with and without a limit on arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from conftest import GraphBuilder
 
 LIMIT = 12.0
-"""Work for ten times the graph: the bound of the whole project."""
+"""The project's limit of work for ten times the graph."""
 
 
 def chain(g: GraphBuilder, size: int) -> ForwardGraph:
-    """Heavy ops and elementwise ones in turn, none of which takes an argument of its own."""
+    """Alternating heavy and elementwise ops without arguments of their own."""
     node = g.elemwise(g.var())
     for _ in range(size // 2):
         node = g.elemwise(g.heavy(node, "softmax"))
@@ -43,7 +43,7 @@ def users(g: GraphBuilder, size: int) -> ForwardGraph:
 
 
 def skips(g: GraphBuilder, size: int) -> ForwardGraph:
-    """A chain whose every op also reads some earlier value."""
+    """A chain in which every op also reads some earlier value."""
     rng = random.Random(0)
     values = [g.elemwise(g.var())]
     for _ in range(size):
@@ -63,7 +63,7 @@ def nested(g: GraphBuilder, size: int) -> ForwardGraph:
 
 
 def sums(g: GraphBuilder, size: int) -> ForwardGraph:
-    """Two heavy ops on one value, summed up, over and over: fusions wait for their arguments and are dropped."""
+    """Repeated sums of two heavy ops on one value: fusions are postponed for their arguments and dropped."""
     node = g.elemwise(g.var())
     for _ in range(size // 3):
         node = g.sum_of(g.conv(node), g.conv(node))
@@ -75,7 +75,7 @@ def sums(g: GraphBuilder, size: int) -> ForwardGraph:
 def test_work_grows_with_the_graph(
     g: GraphBuilder, make: Callable[[GraphBuilder, int], ForwardGraph], arguments: int
 ) -> None:
-    # A group is small beside the smaller graph, so that both graphs have groups of the greatest size.
+    # Groups are small compared to the smaller graph, so that both graphs have groups of the maximum size.
     options = FusionOptions(max_depth=16, max_function_args=arguments)
 
     def prepare(size: int) -> Callable[[], object]:

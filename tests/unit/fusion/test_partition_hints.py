@@ -1,4 +1,4 @@
-"""`relay.fuse_with` where it cannot be followed: the partition stays, and the story says why."""
+"""`relay.fuse_with` hints that cannot be followed: the partition is unchanged, and the explanation has the reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ func.func @other(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 
 def explained(**hints: Attribute) -> ExplainedBlock:
-    """`@main` with hints on the values named."""
+    """`@main` with hints on the named values."""
     module = parse_module(full_context(), SOURCE, "hints.mlir")
     ops = {op.results[0].name_hint: op for op in module.walk() if op.results}
     for name, hint in hints.items():

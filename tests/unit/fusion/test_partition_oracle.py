@@ -1,4 +1,4 @@
-"""The partition against Relay's algorithm written down a second time (`support/fusion_oracle.py`)."""
+"""The partition against a second implementation of Relay's algorithm (`support/fusion_oracle.py`)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def relay_partition(graph: OracleGraph, options: FusionOptions) -> list[int]:
 
 
 def labels(fusion: FunctionFusion) -> list[Operation | None]:
-    """The ops that Relay has nodes for: bindings are split in two there, and closures are none."""
+    """The ops for which Relay has nodes: bindings are two nodes there, and closures none."""
     ops = [fusion.nodes.op(node) for node in range(len(fusion.nodes.refs))]
     return [None if isinstance(op, LetOp | FnOp) else op for op in ops]
 
@@ -64,7 +64,7 @@ def functions(module: ModuleOp) -> list[FuncOp]:
     return [op for op in module.body.block.ops if isinstance(op, FuncOp)]
 
 
-# --- what the groups look like
+# --- properties of the groups
 
 
 def fused(seed: int, **options: bool) -> ModuleOp:
@@ -117,7 +117,7 @@ def makers(group: FusedOp) -> list[Operation]:
 
 
 def operators(module: ModuleOp) -> Counter[str]:
-    """How often each operator occurs in what the functions need."""
+    """Counts the operators that the functions' results need."""
     found: Counter[str] = Counter()
     for function in functions(module):
         needed = forward_graph(function.body.block).numbers

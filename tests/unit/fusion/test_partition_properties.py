@@ -38,7 +38,7 @@ def test_post_dominators_are_immediate_dominators_of_the_reversed_graph(graph: F
     expected = nx.immediate_dominators(digraph(graph).reverse(), "exit")
     tree = post_dominator_tree(graph)
     for node, parent in enumerate(tree.parents):
-        # A node seen outside has no post-dominator for fusion, wherever else its value goes.
+        # For fusion an external node has no post-dominator, whatever its other uses.
         assert parent == (None if graph.extern[node] or expected[node] == "exit" else expected[node])
 
 
@@ -83,7 +83,7 @@ def test_groups_are_convex_acyclic_and_have_one_heavy_op(graph: ForwardGraph, de
         inside = set(nodes)
         leaving = {edge.producer for node in nodes for edge in graph.outputs[node] if edge.consumer not in inside}
         assert leaving <= {root}
-        # Relay does not count again when it commits a fusion that waited for its arguments.
+        # Relay does not check the depth again when it commits a postponed fusion.
         assert arguments or len(nodes) <= depth
         for a, b in product(nodes, nodes):
             between = nx.descendants(plain, a) & nx.ancestors(plain, b)
@@ -139,7 +139,7 @@ def test_any_graph_has_relays_partition(graph: ForwardGraph, options: FusionOpti
             max_args=options.max_function_args,
         )
     except AssertionError:
-        return  # Relay itself stops at such a graph, which no model gives: two heavy ops would meet.
+        return  # Relay itself fails on such a graph, where two heavy ops would fuse; models do not have it.
     assert partition(graph, options).roots == expected
 
 
@@ -191,6 +191,6 @@ def nested_diamonds(g: GraphBuilder) -> ForwardGraph:
     "make", [chain, ladder_of_diamonds, wide_branch, wide_branch_summed_up, nested_diamonds], ids=lambda m: m.__name__
 )
 def test_large_graphs(g: GraphBuilder, make):
-    """20,000 nodes: no recursion, and nothing that grows with the square of the graph would end."""
+    """20,000 nodes: the code is not recursive, and quadratic work would not finish."""
     graph = make(g)
     assert len(set(partition(graph).roots)) < len(graph)

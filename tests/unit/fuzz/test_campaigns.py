@@ -1,4 +1,4 @@
-"""The campaigns of `make fuzz`: a few cases of each, and how findings are told apart."""
+"""The campaigns of `make fuzz`: a few cases of each, and the classification of findings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_first_cases_find_nothing(name: str) -> None:
 
 
 def test_drawn_properties_are_of_their_kind() -> None:
-    """The extents of a shape are asked for as integers and floats, places as those of the types that they have."""
+    """Result dtypes of a shape are drawn as integers and floats, those of indices only from the permitted types."""
     modules = [random_instance(np.random.default_rng(seed), "shape_of") for seed in range(60)]
     assert any("-> tensor<2xi8>" in str(module) for module in modules)
     assert any("-> tensor<2xf" in str(module) for module in modules)
@@ -37,7 +37,7 @@ def test_drawn_properties_are_of_their_kind() -> None:
 
 
 def test_rows_that_are_searched_ascend() -> None:
-    """Places in rows sorted the other way, or along another axis, are no places at all."""
+    """Positions in rows that are sorted in descending order, or along another axis, are undefined."""
     modules = [random_instance(np.random.default_rng(seed), "searchsorted") for seed in range(200)]
     sorts = {str(op) for module in modules if module for op in module.walk() if isinstance(op, SortOp)}
     assert len(sorts) > 1
@@ -45,7 +45,7 @@ def test_rows_that_are_searched_ascend() -> None:
 
 
 def test_a_drawn_sort_has_properties_of_its_own() -> None:
-    """No other op demands anything of it."""
+    """No other op depends on it."""
     modules = [random_instance(np.random.default_rng(seed), "sort") for seed in range(60)]
     assert any("is_ascend" in str(module) for module in modules)
 
@@ -58,7 +58,7 @@ def test_uses_that_mean_nothing_are_not_drawn(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [31000439, 31000732])
 def test_uses_of_operators_that_were_found(seed: int) -> None:
-    """An enormous extent beside one of 0, and a class of no place in a row."""
+    """An enormous extent next to an extent of 0, and a class index outside of a row."""
     CAMPAIGNS["operators"].function()(seed)
 
 
@@ -132,8 +132,11 @@ REVERSED = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 def test_differences_are_excused_that_rounding_on_the_way_makes(
     program: str, inputs: list[Array], excuses: list[float], blames: list[float]
 ) -> None:
-    """1 + erf(x) keeps few digits near -1 and none beyond; a half is rounded as one, whatever it becomes;
-    what is left of a difference may be 0 of either sign."""
+    """Differences of the size of intermediate roundings are excused.
+
+    Near -1, 1 + erf(x) keeps few digits, and beyond none; a half is rounded as an f16, whatever its later type; a
+    difference of 0 may have either sign.
+    """
     module = xrelay.parse(program)
     (expected,) = run_relay(module, inputs)
 

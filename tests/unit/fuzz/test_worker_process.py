@@ -1,4 +1,4 @@
-"""What computes for too long is told from what waits for a busy machine."""
+"""A case that computes for too long is distinguished from a case that waits on a busy machine."""
 
 from __future__ import annotations
 

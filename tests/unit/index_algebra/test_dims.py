@@ -1,4 +1,4 @@
-"""Dimensions: arithmetic on names is arithmetic on numbers, whatever the numbers turn out to be."""
+"""Dimensions: arithmetic on names agrees with arithmetic on numbers, for all values of the names."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_substitution_commutes_with_arithmetic(tree: Tree, n_value: int, m_value
         assume(False)
     dim = dim_of(tree)
     assert substitute((dim,), values) == (expected,)
-    # One name after the other is the same.
+    # Substitution of one name after the other yields the same.
     assert substitute(substitute((dim,), {"n": n_value}), {"m": m_value}) == (expected,)
     assert not is_nonnegative(dim) or expected >= 0
 
@@ -186,7 +186,7 @@ def test_expressions_do_not_grow_without_end() -> None:
     def pooled(extent: Dim) -> Dim:
         return (extent - 3) // 2 + 1
 
-    # Pooling again and again stays one quotient.
+    # Repeated pooling remains a single quotient.
     extent: Dim = n
     for _ in range(300):
         extent = pooled(extent)

@@ -1,4 +1,4 @@
-"""The size of expressions and the work that they take are bounded, however often their parts are used again."""
+"""The size of expressions and the work on them are bounded, even if their parts are shared."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def test_texts_of_large_expressions_are_refused_at_their_place() -> None:
 def test_questions_about_large_expressions_have_answers() -> None:
     environment = ShapeEnvironment()
     environment.add(AtLeast(OTHERS, symbol("n0")))
-    # Neither is written as a difference of two such sums, which would be too large.
+    # Neither is expanded to a difference of two such sums, which would be too large.
     assert environment.interval(2 * (MANY // 2)) == (0, None)
     assert environment.interval(MANY - 2 * symbol("n0")) == (None, None)
 
 
 def tower(depth: int, step: Callable[[AffineExpr], AffineExpr]) -> Callable[[], object]:
-    """Simplifies a dimension to which `step` was applied `depth` times, in a box of its own: nothing is remembered."""
+    """Simplifies a dimension after `depth` applications of `step`, in a unique box, so that no result is cached."""
     expr = AffineExpr.dimension(0)
     for _ in range(depth):
         expr = step(expr)

@@ -1,4 +1,4 @@
-"""Operations and maps of dimensions and numbers, which are answered at once, are those of expressions of any kind."""
+"""Fast paths for dimensions and numbers agree with the general operations on expressions."""
 
 from __future__ import annotations
 

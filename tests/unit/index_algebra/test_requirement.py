@@ -1,4 +1,4 @@
-"""Requirements: what they say, whether numbers satisfy them, and what is said where they do not."""
+"""Requirements: their texts, their values on numbers, and their messages."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def points():
 
 
 def value(expr: AffineExpr, point: tuple[int, ...]) -> int | None:
-    """`None` where a divisor is 0 somewhere."""
+    """The value at a point; `None` if a divisor is 0."""
     try:
         return expr.eval(point, ())
     except ZeroDivisionError:

@@ -1,4 +1,4 @@
-"""The shape environment: what it proves and refutes is so for every size, and it proves what the compiler needs."""
+"""The shape environment: its proofs and refutations hold for every size, and it proves all that the compiler needs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Statement = tuple[str, Tree, Tree]
 
 
 def holds(statement: Statement, values: Mapping[str, int]) -> bool:
-    """What a statement means on numbers; `NoValueError` where a side has no value."""
+    """Evaluates a statement on numbers; raises `NoValueError` if a side is undefined."""
     kind, *sides = statement
     lhs, rhs = (value_of(side, values) for side in sides)
     if kind == "|":
@@ -208,7 +208,7 @@ padded = 16 * ((c + 15) // 16)
 )
 def test_verdicts(facts: Sequence[Requirement], question: Requirement, verdict: Verdict) -> None:
     assert given_facts(*facts).prove(question) is verdict
-    # An equation reads the same from both sides.
+    # An equation holds in both directions.
     if isinstance(question, Equal | Broadcasts):
         assert given_facts(*facts).prove(type(question)(question.rhs, question.lhs)) is verdict
 

@@ -1,4 +1,4 @@
-"""Proofs about expressions whose dimensions run up to expressions: tiles of an extent that is a value."""
+"""Proofs about expressions whose dimensions have symbolic bounds: tiles of a dynamic extent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_proofs(expr: AffineExpr, limit: AffineExpr, holds: bool):
 
 
 def test_what_is_proven_holds():
-    """Random inequalities between tiles of one extent, tried at every small extent."""
+    """Random inequalities between tiles of one extent, evaluated at every small extent."""
     random, proven = Random(1), 0
     for _ in range(300):
         factor, inner = random.randint(2, 9), random.randint(1, 4)

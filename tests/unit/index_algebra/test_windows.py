@@ -1,4 +1,4 @@
-"""Windows: how many fit, what they cover, and the short forms of their numbers."""
+"""Windows: their number, the elements they cover, and the simplified forms of these numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`func.func(…)`: passes on one function at a time, and the module they come back to."""
+"""`func.func(…)`: pipelines on one function at a time, and the merged module."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ builtin.module attributes {known = "yes"} {
 
 @dataclass(frozen=True)
 class MarkPass(ModulePass):
-    """Notes what the module holds, and adds a function behind each that has a body."""
+    """Records the module's functions, and adds a function after each that has a body."""
 
     name = "test-mark"
     seen: list[list[str]]
@@ -104,7 +104,7 @@ def test_function_passes_do_the_same_on_each_function_alone() -> None:
     module, context, table = net(), full_context(), {**get_all_passes(), **pass_thunks()}
     compared: list[str] = []
     for current in parse_passes(",".join(all_passes(compile_stages())), table):
-        # Clones have no names of blocks, so the pass runs on two of them.
+        # Clones have no block names, so the pass runs on two clones.
         alone, module = module.clone(), module.clone()
         run_pipeline(module, [current], context=context)
         if is_function_pass(current.name):

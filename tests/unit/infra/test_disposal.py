@@ -1,4 +1,4 @@
-"""What a pass has replaced is freed at once."""
+"""Ops that a pass has replaced are freed at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uses before definition, in every shape of control flow; checked against a slow definition on random graphs."""
+"""Uses before definition, in every form of control flow, checked against a slow definition on random graphs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_loop_header_dominates_its_body_and_exit() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_random_graphs_agree_with_the_definition(seed: int) -> None:
-    """B dominates A iff A cannot be reached from the entry once B is removed."""
+    """A block dominates another if the other cannot be reached from the entry without it."""
     rng = random.Random(seed)
     count = rng.randint(2, 9)
     targets = [[rng.randrange(1, count) for _ in range(2)] for _ in range(count)]

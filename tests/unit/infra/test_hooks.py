@@ -14,7 +14,7 @@ from xrelay.transform import PassContext, PassInfo, Sequential
 
 
 class Log(PassInstrument):
-    """Writes every hook into `log`; raises in the hooks named."""
+    """Writes every hook into `log`; raises in the given hooks."""
 
     def __init__(self, letter: str, log: list[str], *, fails: str = "", runs: bool = True):
         self.letter, self.log, self.fails, self.runs = letter, log, fails, runs

@@ -1,4 +1,4 @@
-"""Classes of attributes with their parameters: the answers are xDSL's, and each constraint is made once."""
+"""Attribute classes with their parameters: results equal xDSL's, and each constraint is made once."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class BarOp(NamedOp):
     result = result_def()
 
     def expand(self) -> Expansion:
-        """It is never expanded here."""
+        """Never called here."""
         raise NotImplementedError
 
 

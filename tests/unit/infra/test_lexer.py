@@ -1,4 +1,4 @@
-"""The tokens of texts are those that xDSL's own lexer finds."""
+"""The tokens of texts equal those of xDSL's own lexer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHARACTERS = '{}-#>%!^@"0x1.9eE+/*\\\n _$aZ:,()[]<>=?|'
 
 
 def tokens(kind: type[MLIRLexer], text: str) -> list[tuple[MLIRTokenKind, int, int]]:
-    """Kinds and places of all tokens, up to the first that is none."""
+    """Kinds and positions of all tokens, up to the first error."""
     lexer, found = kind(Input(text, "text")), list[tuple[MLIRTokenKind, int, int]]()
     while not found or found[-1][0] is not MLIRTokenKind.EOF:
         try:

@@ -1,4 +1,4 @@
-"""Reading, verifying and printing of mutated texts; `tests/fuzz/mlir_texts.py` tries more of them."""
+"""Parsing, verification and printing of mutated texts; `tests/fuzz/mlir_texts.py` covers more."""
 
 from __future__ import annotations
 

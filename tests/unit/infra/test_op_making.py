@@ -1,4 +1,4 @@
-"""Ops that are made and copied by their fields are those that xDSL makes and clones."""
+"""Ops that are made and copied field by field equal those that xDSL makes and clones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fields(op: Operation) -> list[object]:
 
 
 def uses(module: ModuleOp) -> list[list[tuple[int, int]]]:
-    """The uses of each value in their order, by the number of the op."""
+    """The uses of each value in order, by the number of the op."""
     ops = list(module.walk())
     numbers = {op: number for number, op in enumerate(ops)}
     arguments = (argument for op in ops for region in op.regions for block in region.blocks for argument in block.args)

@@ -1,4 +1,4 @@
-"""Contexts: levels, names, config, threads, and what goes wrong."""
+"""Contexts: levels, names, config, threads, and errors."""
 
 from __future__ import annotations
 

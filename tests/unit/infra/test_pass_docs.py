@@ -1,4 +1,4 @@
-"""docs/pass-infrastructure.md: its Python prints the text that follows it."""
+"""docs/pass-infrastructure.md: its Python examples print the output that follows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pass is a plain xDSL pass: `xdsl-opt` runs it as its lit test does, and its options survive as text."""
+"""Every pass is a plain xDSL pass: `xdsl-opt` runs it as in its lit test, and its options print and parse."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ INSTEAD = {
     "relay-fuse-ops": GRAPH,
     "vector-expand-dot-products": SCALARS,
 }
-"""Programs for passes whose lit tests hold what `func`, `arith` and `vector` as xDSL has them cannot parse."""
+"""Programs for passes whose lit tests use forms that xDSL's own `func`, `arith` and `vector` cannot parse."""
 KNOWN_FLAGS = {"--split-input-file", "--allow-unregistered-dialect", "-p"}
 
 
 @cache
 def examples() -> dict[str, tuple[Path, str]]:
-    """For each pass a lit file and the pipeline with which it runs there."""
+    """For each pass, a lit file and the pipeline that it runs there."""
     found: dict[str, tuple[Path, str]] = {}
     for path in [*sorted((LIT / "passes").rglob("*.mlir")), *sorted((LIT / "lowering").rglob("*.mlir"))]:
         for line in RUN.findall(path.read_text()):

@@ -42,7 +42,7 @@ class AddOpPass(ModulePass):
 
 @dataclass(frozen=True)
 class FailPass(ModulePass):
-    """Raises what it is told."""
+    """Raises the error that `kind` selects."""
 
     name = "test-fail"
     kind: str = "failed"
@@ -61,7 +61,7 @@ class FailPass(ModulePass):
 
 @dataclass(frozen=True)
 class BreakPass(ModulePass):
-    """Leaves a use before its definition."""
+    """Moves a use before its definition."""
 
     name = "test-break"
 
@@ -80,7 +80,7 @@ TABLE: PassTable = {
 
 
 class Log(PassInstrument):
-    """Writes every hook down."""
+    """Logs every hook."""
 
     def __init__(self, title: str, log: list[str], allowed: bool = True):
         self.title, self.log, self.allowed = title, log, allowed

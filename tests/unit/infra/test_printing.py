@@ -1,4 +1,4 @@
-"""Programs as text: what is written in one piece, or copied, reads as xDSL's printer writes it."""
+"""Printed programs: text that is printed as a whole, or copied, equals the output of xDSL's printer."""
 
 from __future__ import annotations
 

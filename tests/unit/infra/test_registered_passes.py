@@ -173,18 +173,18 @@ def test_what_is_exact_is_said_when_registering() -> None:
 
 @dataclass(frozen=True)
 class Needing(ModulePass):
-    """A pass with an option that the pipeline cannot give."""
+    """A pass with a required option, which the pipeline cannot set."""
 
     name = "acme-needing"
     depth: int
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 @dataclass(frozen=True)
 class Taken(AcmeNotePass):
-    """A pass with a name that is another one's."""
+    """A pass with the name of another one."""
 
     name = "relay-fuse-ops"
 

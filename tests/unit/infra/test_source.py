@@ -1,4 +1,4 @@
-"""Text to module: every kind of bad text ends as ParseError with a place; good text carries its places."""
+"""Parsing: every invalid text raises ParseError with a location; ops of a valid text have locations."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_reading_a_constant_is_cheap() -> None:
     text = "\n".join(f"%{number} = relay.constant dense<{number}.0> : tensor<f32>" for number in range(20))
     context = full_context()
     parse_module(context, text, "first.mlir")
-    # xDSL's own parser executes some 10,000 lines of its own for each.
+    # xDSL's own parser executes some 10,000 lines for each function.
     assert executed_lines(lambda: parse_module(context, text, "again.mlir"), "xdsl") < 20 * 3_000
 
 

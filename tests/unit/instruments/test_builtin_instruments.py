@@ -1,4 +1,4 @@
-"""The instruments that come with the package."""
+"""The built-in instruments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def small() -> ModuleOp:
 
 @transform.module_pass(opt_level=0)
 def add_for_multiply(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-    """A pass that is wrong."""
+    """A pass that changes results."""
     for op in [op for op in mod.walk() if isinstance(op, MultiplyOp)]:
         Rewriter.replace_op(op, AddOp.call(*op.operands))
     return mod

@@ -51,13 +51,13 @@ def replace_each(mod: ModuleOp, kind: type[Operation], make: Any) -> ModuleOp:
 
 @transform.module_pass(opt_level=0)
 def add_for_multiply(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-    """A pass that is wrong on relay."""
+    """A pass that changes results on relay."""
     return replace_each(mod, MultiplyOp, lambda op: AddOp.call(*op.operands))
 
 
 @transform.module_pass(opt_level=0)
 def addf_for_mulf(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-    """A pass that is wrong on the bodies of kernels, at the topi and the loop level."""
+    """A pass that changes results of kernel bodies, at the topi and the loop level."""
     return replace_each(mod, arith.MulfOp, lambda op: arith.AddfOp(op.lhs, op.rhs))
 
 
@@ -202,7 +202,7 @@ def test_marks_are_known_under_both_names() -> None:
 
 
 def test_names_get_sizes_that_the_program_takes() -> None:
-    """Extents differ where they may, and are equal where the program demands it."""
+    """Extents differ unless the program requires them to be equal."""
     x, y = relay.var("x", shape=("n", 4)), relay.var("y", shape=("m", 4))
     free = relay.Module.from_expr(relay.Function([x, y], relay.Tuple([relay.exp(x), relay.exp(y)])))
     x, y = relay.var("x", shape=("n", 4)), relay.var("y", shape=("m", 4))

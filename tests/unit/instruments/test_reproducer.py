@@ -1,4 +1,4 @@
-"""Crash reproducers: what a file holds, what it says it cannot hold, and that it fails again."""
+"""Crash reproducers: their contents, their stated limits, and that they fail again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stop(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
 
 @instrument.pass_instrument
 class FailAfter:
-    """Stands for whatever goes wrong with a pass."""
+    """An instrument that fails after a given pass."""
 
     def __init__(self, name: str):
         self.pass_name = name

@@ -1,4 +1,4 @@
-"""`transform.LayoutConfig` keeps `ConvertLayout` from single convolutions."""
+"""`transform.LayoutConfig` excludes single convolutions from `ConvertLayout`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WEIGHTS = [relay.var(f"w{number}", shape=(4, 4, 3, 3)) for number in range(3)]
 
 
 def converted(*skipped: int, **options: object) -> list[bool]:
-    """Whether each of three convolutions in a row works in NHWC."""
+    """Whether each of three consecutive convolutions has layout NHWC."""
     y = X
     for weight in WEIGHTS:
         y = relay.nn.relu(relay.nn.conv2d(y, weight, padding=1))

@@ -1,4 +1,4 @@
-"""Hooks that choose layouts: how they are registered, what they may answer, and what is said about other answers."""
+"""Layout hooks: their registration, their results, and the errors for invalid results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/layouts.md says what every registered op makes of a layout: each is asked."""
+"""docs/layouts.md states the effect of layouts on every registered op: checked for each op."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN = [
     for name, op in relay_ops().items()
     if op.__module__.startswith("xrelay.dialects.") and "propagate_layouts" in vars(op)
 ]
-"""The ops with a word of their own on layouts; the others do as their base class, and have a row where it helps."""
+"""The ops that override layout propagation; the others behave as their base class, and may have a row."""
 
 
 def value(*shape: int, of: Attribute = f32) -> SSAValue:
@@ -158,7 +158,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
 
 
 def table() -> dict[str, list[str]]:
-    """Op → what it does in NHWC and in NCHW16c, as the page has it."""
+    """Op → its behaviour in NHWC and in NCHW16c, as stated on the page."""
     rows = [line.split("|")[1:-1] for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     return {name: [cell.strip() for cell in row[1:3]] for row in rows for name in re.findall("`([^`]+)`", row[0])}
 
@@ -187,7 +187,7 @@ def example(name: str) -> RelayOp:
 
 
 def windowed(op: type[SpatialOp]) -> RelayOp:
-    """A convolution or pool over its own number of spatial axes."""
+    """A convolution or pool with its own number of spatial axes."""
     data = value(1, 32, *[4] * len(op.AXES))
     if issubclass(op, FilterOp):
         return op.call(data, value(32, 32, *[1] * len(op.AXES)))
@@ -195,7 +195,7 @@ def windowed(op: type[SpatialOp]) -> RelayOp:
 
 
 def kept(op: type[RelayOp]) -> dict[str, tuple[int, int]]:
-    """Reductions keep axes, so that something is left that has a layout."""
+    """Attributes that make reductions keep axes, so that the result has a layout."""
     names = op.get_irdl_definition().properties
     return {"axis": (2, 3)} if "keepdims" in names else {}
 

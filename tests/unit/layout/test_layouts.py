@@ -1,4 +1,4 @@
-"""What operators make of operands in other layouts, and layouts themselves."""
+"""The layouts that operators infer from their operands' layouts, and layouts themselves."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ WIDER = LayoutPermutation.of(Layout.parse("NCHW16c"), BLOCKED)
 
 
 def test_an_axis_that_the_text_splits_is_of_extent_1_where_all_its_parts_are():
-    # Four channels, one block: a sum of four channels all the same.
+    # Four channels, one block: a sum of four channels.
     shapes = [(1, 1, 6, 6, 4), (1, 1, 1, 1, 4)]
     assert broadcast_layouts([PLAIN_OF_BLOCKED, None], shapes) == LayoutDecision(
         (PLAIN_OF_BLOCKED, PLAIN_OF_BLOCKED), PLAIN_OF_BLOCKED

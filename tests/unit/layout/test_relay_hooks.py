@@ -1,4 +1,4 @@
-"""`relay.op.register_alter_op_layout`: hooks as Relay's users write them."""
+"""`relay.op.register_alter_op_layout`: hooks in Relay's form."""
 
 from __future__ import annotations
 

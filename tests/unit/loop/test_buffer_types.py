@@ -1,4 +1,4 @@
-"""Types of buffers are those that xDSL's constructor makes."""
+"""Buffer types equal those of xDSL's constructor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of outputs of a loop-level function, against its arguments and its writes."""
+"""The declared number of outputs of a loop-level function, against its arguments and its writes."""
 
 from __future__ import annotations
 

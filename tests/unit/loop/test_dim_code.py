@@ -1,4 +1,4 @@
-"""Code for dimensions computes what `evaluate` gives, and its checks fail where there is no value."""
+"""Code for dimensions computes the result of `evaluate`, and its checks fail if that is undefined."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ func.func private @shift(%X: memref<5xf32>, %Y: memref<5xf32>) {
 
 
 def test_arguments_that_share_memory_are_run_in_the_order_of_the_text():
-    """In place, each iteration reads what the one before has written."""
+    """In place, each iteration reads the result of the previous one."""
     shared = np.array([1, 2, 3, 4, 5], np.float32)
     run(SHIFT, [shared, shared])
     np.testing.assert_array_equal(shared, [1, 1, 1, 1, 1])

@@ -1,4 +1,4 @@
-"""The interpreter of the loop level finds the sizes of names in its inputs."""
+"""The interpreter of the loop level derives the sizes of names from its inputs."""
 
 from __future__ import annotations
 

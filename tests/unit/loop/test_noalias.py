@@ -1,4 +1,4 @@
-"""`mark_noalias`: parts of one buffer that overlap get no mark, and many parts take linear work."""
+"""`mark_noalias`: overlapping parts of one buffer are not marked, and the work is linear in the number of parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Range = tuple[int, int]
 
 
 def marked(ranges: Sequence[Range], is_dynamic: bool = False) -> Callable[[], list[bool]]:
-    """Marks a kernel that a call gives these parts of one buffer; returns which arguments got the mark."""
+    """Marks a kernel whose call passes these parts of one buffer; returns which arguments are marked."""
     whole = MemRefType(f32, [DYNAMIC_INDEX, DYNAMIC_INDEX] if is_dynamic else [100_000])
     block = Block(arg_types=[whole, IndexType()])
     parts: list[SSAValue] = []

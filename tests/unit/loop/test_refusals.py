@@ -1,4 +1,4 @@
-"""Primitives that are not legal say so: primitive, loop or block, reason, advice; and leave the kernel alone."""
+"""Errors of illegal primitives: they name the primitive, loop or block, reason and advice; the kernel is unchanged."""
 
 from __future__ import annotations
 

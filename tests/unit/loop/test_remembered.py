@@ -1,4 +1,4 @@
-"""Answers that ops of the loop level remember follow every change of the op."""
+"""Cached properties of loop-level ops are updated when an op changes."""
 
 from __future__ import annotations
 

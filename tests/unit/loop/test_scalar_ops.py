@@ -1,4 +1,4 @@
-"""Meaning of arith and math ops: values at the edges, scalars and arrays alike."""
+"""Semantics of arith and math ops: edge values, for scalars and arrays alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules as data: text and Python forms are the same thing, and other packages can add primitives."""
+"""Schedules as data: text and Python forms are equivalent, and other packages can add primitives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much `loop-split-conditions` asks: each comparison once, and again only where a loop around it has changed."""
+"""The work of `loop-split-conditions`: each comparison is checked once, and again only if a loop around it changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ func.func private @rows(%X: memref<16x16xf32>, %Y: memref<16x16xf32>) attributes
 
 
 def asked(text: str) -> list[CmpiOp]:
-    """The comparisons whose limits are looked for."""
+    """The comparisons whose limits are computed."""
     tests: list[CmpiOp] = []
 
     def noted(test: CmpiOp) -> Limits | None:

@@ -1,4 +1,4 @@
-"""A schedule that was tried on a copy of a kernel is not applied again, unless kernel or schedule changed meanwhile."""
+"""A schedule that was tried on a copy of a kernel is not applied again, unless either has changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that the tools make earlier on their own, here as Python callers meet them."""
+"""Errors that the tools' other checks find first, as Python callers get them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_index_of_a_loop_is_not_visible_behind_it():
     first = ForOp("i", 2)
     function = func.FuncOp("f", FunctionType.from_lists([], []))
     function.body.block.add_ops([first, ForOp("j", first.index), func.ReturnOp()])
-    # A flat set of visible values would accept it: the loop before has introduced its index.
+    # A flat set of visible values would accept it: the earlier loop defines its index.
     with pytest.raises(VerifyException, match="used before its definition"):
         ModuleOp([function]).verify()

@@ -1,4 +1,4 @@
-"""Offsets in the arena: no two requests alive at one step overlap, and space is reused where it can be."""
+"""Offsets in the arena: requests that are live at the same step do not overlap, and space is reused."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def lifetimes(draw: st.DrawFn) -> Lifetime:
 
 
 def overlaps(lives: list[Lifetime], plan: ArenaPlan) -> list[tuple[int, int]]:
-    """Pairs of requests alive together whose places overlap."""
+    """Pairs of requests that are live together and overlap."""
     found: list[tuple[int, int]] = []
     for i, a in enumerate(lives):
         for j, b in enumerate(lives[:i]):
@@ -70,7 +70,7 @@ def test_nothing_to_place():
 
 @pytest.mark.parametrize("reach", [2, 20_000])
 def test_work_is_near_linear(reach: int):
-    """Ten times the buffers must not make anything like a hundred times the work."""
+    """Ten times the buffers must cost far less than a hundred times the work."""
 
     def assign(count: int) -> Callable[[], ArenaPlan]:
         lives = [Lifetime(64 + i % 97, i, i + i % reach) for i in range(count)]

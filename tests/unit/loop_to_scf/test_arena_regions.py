@@ -1,4 +1,4 @@
-"""Regions of an arena whose sizes a run gives: requests alive together never overlap, whatever the units are."""
+"""Regions of an arena with dynamic sizes: requests that are live together never overlap, for any sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def requests(draw: st.DrawFn) -> Request[str]:
 
 
 def places(plan: RegionPlan[str], units: dict[str, int]) -> tuple[list[int], int]:
-    """Where each request begins for these units, and the size of the arena."""
+    """The offset of each request for these units, and the size of the arena."""
     begins: list[int] = []
     end = 0
     for regions in plan.slots:

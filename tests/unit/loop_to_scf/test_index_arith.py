@@ -1,4 +1,4 @@
-"""Affine expressions as arith operations compute what the expressions say, wherever they round."""
+"""Affine expressions as arith ops compute the same as the expressions, including roundings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MASK = (1 << 64) - 1
 
 
 def run(ops: list[Operation], known: dict[SSAValue, int]) -> None:
-    """Executes index arithmetic with Python integers; unsigned division sees 64 bits."""
+    """Executes index arithmetic with Python integers; unsigned division interprets 64 bits."""
     for op in ops:
         values = [known[operand] for operand in op.operands]
         match op:

@@ -1,4 +1,4 @@
-"""Modules below the loop level say what running them needs; a kernel alone gets an entry."""
+"""The interface of modules below the loop level: inputs, outputs and weights; a single kernel gets an entry."""
 
 from __future__ import annotations
 

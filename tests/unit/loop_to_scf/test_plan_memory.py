@@ -1,4 +1,4 @@
-"""`loop-plan-memory` on modules: what is alive together never overlaps, and the numbers it reports."""
+"""`loop-plan-memory` on modules: buffers that are live together never overlap, and its statistics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.loop.plan_memory import MemoryStatistics, plan_memory
 
 
 def program(sizes: list[int], calls: list[tuple[int, int]]) -> ModuleOp:
-    """`@main` with one buffer of each size, and calls of one kernel for each size pair, on those buffers."""
+    """`@main` with one buffer of each size, and a call of one kernel for each pair of buffers."""
     block = Block()
     buffers = [memref.AllocOp([], [], MemRefType(f32, [size])) for size in sizes]
     for number, op in enumerate(buffers):
@@ -31,7 +31,7 @@ def program(sizes: list[int], calls: list[tuple[int, int]]) -> ModuleOp:
 
 
 def conflicts(statistics: MemoryStatistics) -> list[tuple[str, str]]:
-    """Pairs of buffers alive at one step whose places overlap."""
+    """Pairs of buffers that are live at one step and overlap."""
     found: list[tuple[str, str]] = []
     for number, a in enumerate(statistics.buffers):
         for b in statistics.buffers[:number]:
@@ -97,7 +97,7 @@ def test_the_arena_has_at_most_as_many_bytes_as_can_be_addressed():
 
 
 def test_work_grows_with_the_program():
-    """Ten times the calls must not make anything like a hundred times the work."""
+    """Ten times the calls must cost far less than a hundred times the work."""
 
     def plan(count: int) -> Callable[[], MemoryStatistics]:
         module = program([16 + n % 50 for n in range(count)], [(n, n + 1) for n in range(count - 1)])

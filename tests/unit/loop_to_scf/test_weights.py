@@ -1,4 +1,4 @@
-"""The list of weights is in the order of the arguments that the conversion makes."""
+"""The order of the list of weights is that of the conversion's arguments."""
 
 from __future__ import annotations
 

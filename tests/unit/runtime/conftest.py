@@ -1,4 +1,4 @@
-"""Hand-written LLVM IR for the runtime's tests, and models made of it."""
+"""Hand-written LLVM IR for the runtime's tests, and models made from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec
 from xrelay.runtime.native import compile_many
 
-# out = x + y + w, in parallel, through the arena: the kernel stands in a module of its own.
+# out = x + y + w, in parallel, through the arena; the kernel is in a separate module.
 ADD_ENTRY = """
 declare i32 @add_kernel(ptr, ptr, ptr, ptr, ptr)
 declare ptr @memcpy(ptr, ptr, i64)
@@ -108,7 +108,7 @@ def adder(add_artifact: Artifact) -> CompiledModel:
 
 @pytest.fixture
 def build_model() -> Callable[[str, ModelMetadata], CompiledModel]:
-    """Makes a model of an entry's IR text and tables."""
+    """Makes a model from an entry's IR text and metadata."""
 
     def build(ir_text: str, metadata: ModelMetadata) -> CompiledModel:
         return CompiledModel(Artifact(tuple(compile_many([ir_text], cpu="", features="")), metadata), num_threads=1)

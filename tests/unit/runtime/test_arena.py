@@ -1,4 +1,4 @@
-"""Aligned memory and the pool of what calls use."""
+"""Aligned memory and the pool of memory for calls."""
 
 from __future__ import annotations
 

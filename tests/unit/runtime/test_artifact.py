@@ -1,4 +1,4 @@
-"""Saved models: round trip, and refusal of what is not one."""
+"""Saved models: round trip, and errors for invalid files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def weights_artifact(arrays: dict[str, np.ndarray[Any, Any]]) -> Artifact:
 
 
 def change_header(path: Path, edit: Any) -> None:
-    """Apply `edit` to the parsed header of a file, and make its digest good again."""
+    """Applies `edit` to the parsed header of a file, and updates its digest."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
@@ -54,7 +54,7 @@ def change_header(path: Path, edit: Any) -> None:
 
 
 def change_model(path: Path, **fields: object) -> None:
-    """Replace fields of the model's description."""
+    """Replaces fields of the model's description."""
 
     def edit(header: dict[str, Any]) -> None:
         model = json.loads(header["__metadata__"]["xrelay.model"])

@@ -1,4 +1,4 @@
-"""Outputs and buffers whose extents a run makes: in Python, from files, in C, in several threads, and in errors."""
+"""Outputs and buffers with extents computed at run time: in Python, from files, in C, with threads, and on errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.errors import ArtifactError, ExecutionError, InputError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.runtime.metadata import ModelMetadata
 
-# A loop that appends x[i] to a buffer, n times at most 7 but for an error; a branch that yields one of two buffers.
+# A loop appends x[i] to a buffer n times, with an error for n > 8; a branch yields one of two buffers.
 TEXT = """
 func.func private @append(%b: memref<?x2xf32> {loop.extents = array<i64: 0>}, %x: memref<8x2xf32>,
     %c: memref<?x2xf32> {loop.extents = array<i64: 1>}, %k: index, %m: index)

@@ -1,4 +1,4 @@
-"""Models exported to C: compiled by a C compiler where there is one, and run."""
+"""Models exported to C: compiled by a C compiler, if there is one, and run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   return status;
 }
 """
-# A parallel for of the program's own: from the back, index by index.
+# The program's own parallel for: runs from the last index to the first.
 OWN_PARALLEL_FOR = """
 #include <stdint.h>
 int calls;
@@ -87,7 +87,7 @@ _DIALECTS = (
 
 
 def _models(name: str) -> Iterator[ModelMetadata]:
-    """Models in which `name` is that of inputs, outputs, weights, dimensions and extents."""
+    """Models in which inputs, outputs, weights, dimensions and extents are called `name`."""
     fixed, opened = TensorSpec(name, "float32", (2,)), TensorSpec(name, "float32", (name, f"2 * {name}"))
     listed, memory = TensorSpec(name, "float32", (name,), containers=("sequence",)), MemoryInfo(uncounted=(name,))
     yield ModelMetadata((fixed,), (fixed, fixed), weights=(fixed,), memory=memory)

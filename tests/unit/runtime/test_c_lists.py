@@ -1,4 +1,4 @@
-"""Models that take and give sequences and optionals, exported to C."""
+"""Models with sequences and optionals as inputs and outputs, exported to C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ func.func @main(%s: !s, %o: !o, %x: tensor<?x2xf32, #relay.dims<n>>) -> (!s, !o,
 }
 """
 
-# A sequence of two values, of 1 and 0 rows, then an empty one; the optional holds 7, and then nothing.
+# A sequence of two values, of 1 and 0 rows, then an empty one; the optional is 7, and then empty.
 C_MAIN = """
 #include "m.h"
 int main(int argc, char **argv) {

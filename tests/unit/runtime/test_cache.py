@@ -66,7 +66,7 @@ def test_the_entries_unused_for_longest_go(tmp_path: Path):
     for index in range(8):
         cache.put(entry_key(index), bytes(1000))
         os.utime(cache.path(entry_key(index)), (index, index))
-    assert cache.get(entry_key(0)) is not None  # a use makes it the newest
+    assert cache.get(entry_key(0)) is not None  # a use makes it the newest entry
     for index in range(8, 11):
         cache.put(entry_key(index), bytes(1000))
     kept = [index for index in range(11) if cache.path(entry_key(index)).exists()]

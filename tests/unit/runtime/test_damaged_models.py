@@ -1,4 +1,4 @@
-"""Saved models that were damaged, cut short or exchanged: refused in one line, or as good as before."""
+"""Damaged, truncated or exchanged saved models: an error of one line, or correct results."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def saved(add_artifact: Artifact, tmp_path: Path) -> Path:
 
 
 def run(script: str, *arguments: object) -> str:
-    """What a script prints in a process of its own, which must end well."""
+    """The output of a script in a separate process, which must succeed."""
     command = [sys.executable, "-c", script, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -120,7 +120,7 @@ def test_weights_are_mapped_where_they_are_many(saved: Path, monkeypatch: pytest
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each time that the weights of a file are hashed."""
+    """A list that grows each time the weights of a file are hashed."""
     return count_hashed(monkeypatch, model_file)
 
 
@@ -147,7 +147,7 @@ def test_a_file_that_was_checked_is_refused_once_it_changed(saved: Path, hashed:
 
 
 def test_a_change_through_a_mapping_is_seen(saved: Path, hashed: list[int]):
-    """The second store to a mapped page leaves the times of the file as the first one set them."""
+    """The second store to a mapped page does not update the file's times again."""
     place = weight_place(saved)
     with saved.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         mapped[place] = mapped[place]
@@ -194,7 +194,7 @@ def test_what_follows_the_model_is_refused(saved: Path):
         file.write(b"more")
     with pytest.raises(ArtifactError, match="its tensors end at"):
         load(saved)
-    os.truncate(saved, 1 << 40)  # a hole: no space is taken
+    os.truncate(saved, 1 << 40)  # a sparse file: takes no space
     with pytest.raises(ArtifactError, match="its tensors end at"):
         load(saved)
 

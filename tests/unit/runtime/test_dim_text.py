@@ -1,4 +1,4 @@
-"""The runtime reads extents as the compiler writes them."""
+"""The runtime parses extents as the compiler prints them."""
 
 from __future__ import annotations
 

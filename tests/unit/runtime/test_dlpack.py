@@ -1,4 +1,4 @@
-"""Arrays of other libraries go in and out without a copy."""
+"""Arrays of other libraries are passed in and out without a copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CPU, CUDA = (1, 0), (2, 0)
 
 
 class Exporter:
-    """An array of a library that knows DLPack alone."""
+    """An array of a library that only supports DLPack."""
 
     def __init__(self, array: NDArray[Any], device: tuple[int, int] = CPU):
         self._array, self._device = array, device

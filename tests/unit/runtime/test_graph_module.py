@@ -1,4 +1,4 @@
-"""`GraphModule`, as Relay's users call it."""
+"""`GraphModule`, with Relay's interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model says of the memory of a run: a limit of as much suffices, and parts are what they are called."""
+"""A model's reported memory needs: a run succeeds within them, and their parts are correct."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ func.func @main(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.sequence<tensor<?xf
   func.return %s : !relay.sequence<tensor<?xf32>>
 }
 """
-# A function that one beside @main calls has two buffers at a time.
+# A function called from another function than @main has two live buffers at a time.
 CALLED = """
 func.func private @fill(%y: memref<4096xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to 4096 {

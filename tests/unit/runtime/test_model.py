@@ -333,7 +333,7 @@ def test_many_models_come_and_go(build_model: Build):
 
 
 class Endless:
-    """A sequence that says it has more elements than memory."""
+    """A sequence that claims to have more elements than memory."""
 
     def __len__(self) -> int:
         return 1 << 60

@@ -1,4 +1,4 @@
-"""The sizes of names from the shapes of arrays."""
+"""The sizes of names, derived from the shapes of arrays."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_libraries_are_unloaded_and_loaded_again():
 
 
 def test_read_only_data_is_reachable():
-    """The small code model needs an object's sections close together, wherever the linker puts them."""
+    """The small code model requires an object's sections to be close together, wherever the linker places them."""
     text = "@table = private constant [4 x i64] [i64 10, i64 20, i64 30, i64 40]\ndefine i64 @f(i64 %i) {\n"
     text += "  %p = getelementptr [4 x i64], ptr @table, i64 0, i64 %i\n  %v = load i64, ptr %p\n  ret i64 %v\n}\n"
     library = NativeLibrary.load([compile_ir(text, cpu="", features="")], exports=["f"])

@@ -1,4 +1,4 @@
-"""Runs that end before their time: limits of time, other threads, Ctrl-C."""
+"""Runs that end early: time limits, other threads, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ExecutionError, InputError
 from xrelay.passes.infra.source import full_context, parse_module
 
-# Each iteration makes a box that the next one frees.
+# Each iteration allocates a buffer that the next one frees.
 TEXT = """
 func.func private @fill(%y: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to 4 {
@@ -52,7 +52,7 @@ func.func @main(%n: memref<i64> {relay.name = "n"}, %y: memref<4xf32> {relay.nam
   func.return
 }
 """
-# Forty kernels in a row, each of as many steps as the input says.
+# Forty consecutive kernels, each with as many steps as the input.
 STRAIGHT = """
 func.func private @steps(%y: memref<1xf32>, %times: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   %zero = arith.constant 0 : index
@@ -87,7 +87,7 @@ def straight() -> CompiledModel:
 
 @contextmanager
 def handling_interrupts() -> Generator[None]:
-    """Lets an interrupt raise `KeyboardInterrupt`, which a program that runs in the background ignores."""
+    """Makes an interrupt raise `KeyboardInterrupt`, which a background process would ignore."""
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -97,7 +97,7 @@ def handling_interrupts() -> Generator[None]:
 
 @contextmanager
 def soon(action: object, *arguments: object) -> Generator[None]:
-    """Does something from another thread, again and again until the body is over: it may come before a run begins."""
+    """Calls `action` repeatedly from another thread until the body is over, as it may precede the run."""
     over = threading.Event()
 
     def act() -> None:
@@ -132,7 +132,7 @@ def test_what_is_no_limit(model: CompiledModel, timeout: float) -> None:
 
 
 def test_where_no_thread_is_to_be_had(model: CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit of time is refused, a run without one goes on, and `cancel` without a run ends no later one."""
+    """A time limit raises, a run without one succeeds, and `cancel` without a run has no effect on later ones."""
 
     def refuse(*arguments: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -228,7 +228,7 @@ def test_kernels_in_a_row(straight: CompiledModel) -> None:
 
 def test_short_runs_of_kernels_in_a_row_are_left_alone(model: CompiledModel, straight: CompiledModel) -> None:
     for each, is_short in ((model, False), (straight, True)):
-        for _ in range(100):  # One of them will not be disturbed.
+        for _ in range(100):  # at least one is not disturbed
             each.run([ONCE])
         executable = each._executable  # pyright: ignore[reportPrivateUsage]
         assert executable is not None

@@ -1,4 +1,4 @@
-"""What kernels allocate counts against the limit of a run, whichever thread does, and is freed on errors."""
+"""Allocations of kernels count towards the limit of a run, in any thread, and are freed on errors."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from xrelay.runtime.native import NativeLibrary, compile_ir
 from xrelay.runtime.thread_pool import thread_pool
 
 BODY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-# Adds one to each counter of the range, without atomics: an index taken twice or never shows.
+# Adds one to each counter of the range, without atomics: an index visited twice or never is detected.
 COUNT = """
 declare i32 @xrelay_parallel_for(ptr, ptr, ptr, i64)
 define internal i32 @body(ptr %ctx, ptr %env, i64 %begin, i64 %end) {
@@ -75,7 +75,7 @@ def repeat() -> Callable[[int, np.ndarray, int], int]:
 
 
 def parallel_for(context: Context, body: Callable[[int, int], int], n: int) -> int:
-    """Run a Python body; ctypes lets threads that Python did not make call it."""
+    """Runs a Python body; ctypes allows calls from threads that Python did not create."""
     wrapped = BODY(lambda _ctx, _env, begin, end: body(begin, end))
     pointer = ctypes.c_void_p
     function = ctypes.CFUNCTYPE(ctypes.c_int32, pointer, BODY, pointer, ctypes.c_int64)(thread_pool().parallel_for)
@@ -112,7 +112,7 @@ def test_one_thread_is_one_call_on_the_caller():
 
 
 def test_several_threads_take_part():
-    """Both chunks wait for each other, so one thread alone would never pass."""
+    """Both chunks wait for each other, so a single thread would never finish."""
     meeting = threading.Barrier(2, timeout=30)
     seen: set[int] = set()
 
@@ -182,7 +182,7 @@ def test_many_callers_at_once(repeat: Callable[[int, np.ndarray, int], int]):
 
 
 def test_workers_that_sleep_are_woken(repeat: Callable[[int, np.ndarray, int], int]):
-    """Pauses longer than workers spin, so each region finds them asleep."""
+    """Pauses are longer than workers spin, so each region finds them asleep."""
     meeting = threading.Barrier(2, timeout=30)
     for _ in range(20):
         threading.Event().wait(0.005)

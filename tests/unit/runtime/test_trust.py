@@ -1,4 +1,4 @@
-"""Native code comes only from files and folders that nobody but the user and root may write."""
+"""Native code is loaded only from files and folders that only the user and root may write."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_folder_that_others_may_write_is_no_place_for_a_model(saved: Path):
     saved.parent.chmod(0o777)
     with pytest.raises(ArtifactError, match=r"folder' may be written by everyone \(mode 0777\); help: take that right"):
         load(saved)
-    saved.parent.chmod(0o1777)  # sticky: nobody can replace another user's file
+    saved.parent.chmod(0o1777)  # sticky: users cannot replace another user's file
     load(saved)
 
 

@@ -1,4 +1,4 @@
-"""Which code LLVM's short pipeline takes, and that it unrolls and keeps accumulators in registers."""
+"""The code for which LLVM's short pipeline is used, and that it unrolls and keeps accumulators in registers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _text(body: str, *, unroll: str = "full", end: str = "") -> str:
 
 
 def _wide(text: str) -> str:
-    """The same text with vectors of a machine that has 32 registers for them."""
+    """The same text with vectors for a machine with 32 vector registers."""
     return text.replace("<8 x float>", "<16 x float>")
 
 
@@ -120,7 +120,7 @@ def test_labels_of_another_function_make_no_loop() -> None:
 
 
 def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
-    """Nothing of it is left: no call, and one sum for each iteration."""
+    """No call remains, and one addition per iteration."""
     text = 'target triple = "x86_64-unknown-linux-gnu"\n' + _wide(_text(_STORE, unroll="disable"))
     assert "@llvm.expect" in hide_counters(text)
     code = assembly(text, cpu="x86-64-v4", features="")
@@ -129,7 +129,7 @@ def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
 
 
 def test_few_passes_see_unrolled_code() -> None:
-    """It is the largest; what combining its instructions would find, code generation finds too."""
+    """It is the largest code; code generation also finds what instruction combining would find."""
     assert VECTOR_PASSES[VECTOR_PASSES.index("LoopUnroll") + 1 :] == ("SROA", "SimplifyCFG")
 
 

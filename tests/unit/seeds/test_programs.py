@@ -1,4 +1,4 @@
-"""The articles' Python programs run, and do what the articles say."""
+"""The Python programs of the articles run, with the results stated there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAMS = [SIMPLENET, PASS_INFRASTRUCTURE, TOPI_RESIZE]
 
 @pytest.fixture(autouse=True)
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a program registers ends with the test."""
+    """Restores the registries after a test."""
     monkeypatch.setattr(layout_hooks, "_HOOKS", dict(layout_hooks._HOOKS))
 
 
@@ -48,7 +48,7 @@ def test_passes_do_what_the_article_says(capsys: pytest.CaptureFixture[str]) -> 
     assert str(found["mod5"]).count('data_layout = "NCHW16c"') == 1
     assert str(found["mod5"]).count("relay.layout_transform") == 4
     assert "kernel_layout" not in str(found["mod5"]), "the hook of the program, not the CPU's own, chose"
-    # Each of the two constants is multiplied, once; c is used four times.
+    # Each of the two constants is multiplied once; c is used four times.
     custom = str(found["mod3"])
     assert custom.count("relay.multiply") == 3
     assert custom.count("relay.constant dense<3.000000e+00>") == 1
@@ -62,7 +62,7 @@ def test_the_disabled_pass_leaves_both_additions() -> None:
     seen: list[str] = []
     PASS_INFRASTRUCTURE.run(print=lambda *items: seen.append(" ".join(map(str, items))))
     modules = [text for text in seen if text.startswith("builtin.module")]
-    # Folded, without common parts, one group each, then Sequential at 2, at 3, with the pass disabled.
+    # Folded, without common subexpressions, one group each, then Sequential at 2, at 3, with the pass disabled.
     assert [text.count("relay.add(") for text in modules[:6]] == [4, 3, 3, 4, 3, 4]
 
 

@@ -1,4 +1,4 @@
-"""An operator from outside whose compute and schedule the article's program registers, from relay to native code."""
+"""An out-of-tree operator whose compute and schedule the article's program registers, from relay to native code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_operator_from_outside_runs_by_the_registered_compute_and_schedule() 
 
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """The article's functions, without what they register: no operator of that name is here."""
+    """The article's functions without their registrations: no operator of that name exists here."""
     from xrelay.relay import op as reg
 
     monkeypatch.setattr(reg, "register_compute", lambda name: lambda function: function)

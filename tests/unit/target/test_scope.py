@@ -1,4 +1,4 @@
-"""Targets as contexts: the innermost one is what is compiled for."""
+"""Targets as contexts: compilation uses the innermost one."""
 
 from __future__ import annotations
 

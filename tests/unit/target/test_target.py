@@ -1,4 +1,4 @@
-"""Targets in text, and what may be done for a machine of another kind: export, not run."""
+"""Targets as text, and operations for a machine of another kind: export, but not run."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ for cpu, feature in (line.split() for line in sys.stdin):
 
 @pytest.mark.parametrize(("arch", "cpu"), [("x86_64", "haswell"), ("aarch64", "cortex-a72")])
 def test_llvm_takes_every_feature_on_and_off(arch: str, cpu: str):
-    """In a process of its own, since LLVM ends the process at what it cannot do."""
+    """In a separate process, as LLVM aborts the process on unsupported features."""
     switches = [f"+{name}" for name in sorted(FEATURES[arch])]
     switches += [f"-{name}" for name in sorted(FEATURES[arch] - BASELINES[arch])]
     lines = "".join(f"{cpu} {switch}\n" for switch in switches)

@@ -1,4 +1,4 @@
-"""Schedules whose splits do not divide, for any shape: in native code and in the loop interpreter."""
+"""Schedules with splits that do not divide, for any shape: in native code and in the loop interpreter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Stage = te.schedule.Stage
 
 
 def check(schedule: te.Schedule, args: Sequence[te.Tensor], wanted: Callable[..., np.ndarray]) -> None:
-    """The last of `args`, compiled and interpreted with the schedule, is `wanted` of the others."""
+    """Checks that the last of `args`, compiled and interpreted with the schedule, is `wanted` of the others."""
     rng = np.random.default_rng(5)
     arrays = [rng.integers(-9, 9, arg.shape).astype(np.float32) for arg in args[:-1]]
     result = np.full(args[-1].shape, np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""Tensor expressions and schedules: what they compute, what they become, and what is refused."""
+"""Tensor expressions and schedules: their values, their lowering, and errors."""
 
 from __future__ import annotations
 

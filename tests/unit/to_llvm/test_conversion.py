@@ -1,4 +1,4 @@
-"""The conversion driver: order, types, locations, and what it says when it fails."""
+"""The conversion driver: order, types, locations, and errors."""
 
 from __future__ import annotations
 

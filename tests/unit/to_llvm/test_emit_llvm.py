@@ -94,7 +94,7 @@ def test_agrees_with_the_translator_of_xdsl():
 
 
 def bits_of(text: str, value_bytes: int) -> int:
-    """The bits that LLVM gives a float constant written as `text` (`type literal`)."""
+    """LLVM's bits of a float constant written as `text` (`type literal`)."""
     type_ = text.split()[0]
     module = binding.parse_assembly(f"@g = global {type_} {text.split()[1]}\ndefine ptr @f() {{ ret ptr @g }}")
     binding.initialize_native_target()

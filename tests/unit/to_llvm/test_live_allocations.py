@@ -1,4 +1,4 @@
-"""A kernel that fails frees what it has allocated."""
+"""A failing kernel frees its allocations."""
 
 from __future__ import annotations
 

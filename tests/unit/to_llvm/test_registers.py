@@ -1,4 +1,4 @@
-"""The hand-written loop nests of a GEMM and a convolution keep their accumulators in registers once LLVM is done."""
+"""The hand-written loop nests of a GEMM and a convolution keep their accumulators in registers after LLVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KERNELS = Path(__file__).parents[2] / "lit" / "lowering" / "to_llvm"
 
 
 def assembly(name: str) -> str:
-    """The kernel's assembly for a CPU with AVX-512, whatever machine runs this."""
+    """The kernel's assembly for a CPU with AVX-512, on any machine."""
     context = full_context()
     module = read_module(context, KERNELS / name)
     run_pipeline(module, parse_passes(",".join(LLVM_PIPELINE), pass_thunks()), context=context)

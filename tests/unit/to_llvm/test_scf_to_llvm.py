@@ -1,4 +1,4 @@
-"""`convert-scf-to-llvm` gives the text, and the messages, of the passes that it stands for."""
+"""`convert-scf-to-llvm` yields the same text and messages as the passes it replaces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEFORE = ",".join(LLVM_PIPELINE[: LLVM_PIPELINE.index(FUSED)])
 
 
 def outcome(module: ModuleOp, passes: str) -> str:
-    """What the passes make of the module, or why they refuse it."""
+    """The module after the passes, or the error message."""
     try:
         run_passes(module, passes)
     except XRelayError as error:
@@ -42,7 +42,7 @@ def test_equal_text_for_the_examples(folder: str) -> None:
 
 
 def is_compared(text: str, path: Path) -> bool:
-    """Compares the texts of an example, if it can be taken to where they differ."""
+    """Compares the results on an example; returns whether it can be lowered to the passes' input."""
     try:
         module = parse_module(full_context(), text, path.name)
         run_passes(module, f"convert-loop-to-scf,{BEFORE}" if path.parent.name == "loop_to_scf" else BEFORE)
@@ -53,7 +53,7 @@ def is_compared(text: str, path: Path) -> bool:
 
 
 def scf_of(expression: relay.Expr) -> ModuleOp:
-    """A network where `convert-scf-to-llvm` begins."""
+    """A network at the input level of `convert-scf-to-llvm`."""
     module = relay.Module.from_expr(expression)
     for stage in compile_stages(vector_lanes=8):
         if stage.phase is not Phase.LLVM:

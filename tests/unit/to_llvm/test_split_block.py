@@ -1,4 +1,4 @@
-"""Blocks are split without counting the others, so functions of many branches cost what their ops cost."""
+"""Splitting a block does not count the others, so the cost of functions with many branches is linear in their ops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_last_block_is_split() -> None:
 
 
 def calling(count: int) -> ModuleOp:
-    """A function whose blocks, one behind the other, each call a kernel."""
+    """A function with consecutive blocks that each call a kernel."""
     kernel = func.FuncOp("k", FunctionType.from_lists([], []), Region(), "private")
     blocks = [Block([func.CallOp("k", [], [])]) for _ in range(count)]
     for block, following in pairwise(blocks):

@@ -1,4 +1,4 @@
-"""The verdict on the outputs of two engines, and engines that fail."""
+"""Comparison of the outputs of two engines, and engines that fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line that the command shows for an error."""
+"""The line that the command prints for an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source line that a message is about, and a caret below its column."""
+"""The source line of a message, with a caret below its column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--verify-diagnostics` finds expectations where they are written, and every way to miss one."""
+"""`--verify-diagnostics` finds expected errors at their lines, and reports every kind of mismatch."""
 
 from __future__ import annotations
 

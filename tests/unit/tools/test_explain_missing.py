@@ -1,4 +1,4 @@
-"""`xrelay explain fusion --op` on what is no op any more, or never was: what became of it, in one line."""
+"""`xrelay explain fusion --op` for a name without an op: explains in one line what became of it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_became_of_it(
 
 @pytest.fixture
 def model(tmp_path: Path) -> str:
-    """An addition of a constant that the importer evaluates, and a relu without a name."""
+    """An addition of a constant that the importer folds, and a relu without a name."""
     nodes = [
         helper.make_node("Exp", ["w"], ["e"], name="folded"),
         helper.make_node("Add", ["x", "e"], ["a"], name="sum"),

@@ -1,4 +1,4 @@
-"""Names of a model that hold commands for a terminal: the tool prints them escaped."""
+"""Names of a model with terminal escape sequences: the tool prints them escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMANDS = (
 
 
 def _model(last: str) -> ModelProto:
-    """A model of two nodes, the second of the op type `last`, in which all that has a name is called `EVIL`."""
+    """A model of two nodes, the second of the op type `last`, with all names `EVIL`."""
     named = [helper.make_tensor_value_info(EVIL + each, TensorProto.FLOAT, [EVIL, 4]) for each in ("x", "y")]
     nodes = [
         helper.make_node("Relu", [EVIL + "x"], [EVIL + "t"], name=EVIL + "first"),

@@ -1,4 +1,4 @@
-"""What `xrelay-opt` answers to wrong command lines, programs and passes: one line, and nothing on stdout."""
+"""Errors of `xrelay-opt` for invalid command lines, programs and passes: one line, and no output on stdout."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def net(tmp_path: Path) -> str:
 
 @pytest.fixture
 def _broken_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package of passes that are wrong, as if it were installed."""
+    """Adds a package of faulty passes, as if it were installed."""
     monkeypatch.syspath_prepend(str(BROKEN))
 
 
 def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str]:
-    """The exit code and what stands on stderr; stdout must be empty."""
+    """The exit code and stderr; stdout must be empty."""
     try:
         code = main(arguments)
     except SystemExit as stop:
@@ -250,7 +250,7 @@ def test_verification_after_passes_can_be_turned_off(
 
 
 def test_standard_streams_that_are_closed(net: str) -> None:
-    """Nothing comes to an output that a shell has closed; an input that is closed is an error."""
+    """A closed output is ignored; a closed input is an error."""
     command = [sys.executable, "-m", "xrelay.tools.xrelay_opt"]
     silent = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, net], check=False, capture_output=True, text=True)
     assert (silent.returncode, silent.stderr) == (0, "")

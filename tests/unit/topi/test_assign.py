@@ -1,4 +1,4 @@
-"""Which family takes a kernel, what happens where one gives up, and that odd shapes get legal schedules."""
+"""The choice of a kernel's schedule family, fallbacks, and legal schedules for irregular shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling costs nothing for each element: programs with extents that no memory holds go through all stages."""
+"""Compile time does not depend on extents: programs with extents beyond any memory pass all stages."""
 
 from __future__ import annotations
 

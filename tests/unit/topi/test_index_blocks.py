@@ -1,4 +1,4 @@
-"""Quotients and remainders of blocks within blocks, on which vectors of packed weights depend."""
+"""Quotients and remainders of nested blocks, on which vectors of packed weights depend."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from xrelay.passes.topi.inline_injective import MAX_INDEX_SIZE, TopiInlineInject
 
 
 def inlined(stages: int) -> list[ComputeOp]:
-    """What is left of `stages` transposes of 7 x 11 elements, each reshaped to 7 x 11 again."""
+    """The remaining computes of `stages` transposes of 7 x 11 elements, each reshaped to 7 x 11 again."""
     names = ["%x", *(f"%a{stage}" for stage in range(stages))]
     computes = [
         f"""{result} = topi.compute "shuffle" [%i : 7, %j : 11] : tensor<7x11xf32> {{

@@ -233,7 +233,7 @@ def at_topi_level(text: str) -> ModuleOp:
 
 
 def test_names_that_a_region_binds_end_with_it() -> None:
-    """The second run of the inner loop has no iteration, and so no rows that tell how long they are."""
+    """The second run of the inner loop has no iteration, and so no rows that determine their length."""
     program = at_topi_level("""
     func.func @main(%n: tensor<i64>, %p: tensor<1xi64>, %f: tensor<f32>) -> !U {
       %a = relay.dyn.full(%f, %p) : (tensor<f32>, tensor<1xi64>) -> !U

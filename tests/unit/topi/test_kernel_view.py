@@ -1,4 +1,4 @@
-"""The view of a kernel knows the axes of a sum of products by role, whatever their number and order."""
+"""The view of a kernel identifies the axes of a sum of products by role, in any number and order."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_divisors() -> None:
 
 @pytest.mark.parametrize("extent", [2**31, 2**33 + 17, 2**62])
 def test_nothing_is_listed_for_each_element_of_an_extent(extent: int) -> None:
-    """A list of this length has no place in memory."""
+    """A list of this length would not fit into memory."""
     assert choose_tile(extent, 4, 32).columns == choose_tile(14 * 64, 4, 32).columns
     assert choose_tile(7, 32, 32, height=extent).blocks >= 1
     assert choose_tile(14, extent, 32).blocks == 2

@@ -1,4 +1,4 @@
-"""`torch.compile(model, backend="xrelay")` gives what PyTorch gives, natively or with a line that says why not."""
+"""`torch.compile(model, backend="xrelay")` matches PyTorch, natively or with a message that states the reason."""
 
 from __future__ import annotations
 
