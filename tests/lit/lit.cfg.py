@@ -17,7 +17,7 @@ config.excludes = ["Inputs", "Output"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 
-# lit hands tests an empty environment; the tools are those of the Python that runs lit.
+# lit passes an empty environment to tests; the tools are those of the Python that runs lit.
 bin_dir = str(Path(sys.executable).parent)
 config.environment["PATH"] = os.pathsep.join([bin_dir, os.environ.get("PATH", "")])
 if lit_config.params.get("tools") != "scripts":
@@ -25,7 +25,7 @@ if lit_config.params.get("tools") != "scripts":
     from support.tool_server.direct import served_subprocess
     from support.tool_server.launch import start
 
-    # filecheck has a server of its own, without the compiler: a fork of less memory takes a third of the time.
+    # filecheck has its own server without the compiler: a fork with less memory takes a third of the time.
     own = {name: Path(bin_dir) / name for name in ("xrelay-opt", "xrelay", "python")}
     checker = {"filecheck": Path(bin_dir) / "filecheck"}
     folders = [start(own.values(), config.environment), start(checker.values(), config.environment, ["filecheck.main"])]
@@ -41,7 +41,7 @@ config.environment["XRELAY_WORKERS"] = "0"
 try:
     import psutil  # noqa: F401
 
-    # Ends a test that hangs; slow tests on busy machines stay far below it.
+    # Kills a test that hangs; slow tests on busy machines take much less time.
     config.maxIndividualTestTime = 600
 except ImportError:
     lit_config.note("psutil is not installed: tests run without a time limit")

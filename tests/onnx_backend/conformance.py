@@ -1,12 +1,12 @@
-"""`make conformance`: how many of onnx's official cases run natively, by tier and by op, and why the others do not.
+"""`make conformance`: counts the official onnx cases that run natively, by tier and by op, with reasons for the others.
 
-A case belongs to the op that it tests, also where the op is expanded to the nodes of its definition. It is compiled as
-it is, and once more with its settings (a shape, axes, bounds) as constants where the model takes them as inputs. The
-table tells three kinds apart: *constant* cases have no settings that are inputs, *given* ones have some, and the
-extents of *open* ones follow from values at run time, or their bodies are control flow. The tiers, in `sets/`, are
-those of onnx 1.23: a case of tier 4 may be refused, and counts where it is refused by name or right.
+A case belongs to the op that it tests, also if the op is expanded to the nodes of its definition. It is compiled as it
+is, and again with its settings (a shape, axes, bounds) as constants if they are inputs of the model. The table has
+three kinds: *constant* cases have no settings as inputs, *given* cases have some, and *open* cases have extents that
+depend on run-time values, or control flow. The tiers, in `sets/`, are those of onnx 1.23. A case of tier 4 may be
+rejected: it counts if it is correct or rejected with a reason.
 
-With `NAMED=1` every extent of an input is a name and settings are constants: what is refused needs known extents.
+With `NAMED=1` every extent of an input is a name and settings are constants: rejected cases then need static extents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from xrelay.errors import XRelayError
 SETS = Path(__file__).with_name("sets")
 EXPANDED = re.compile(r"_expanded(_ver\d+)?$")
 OPEN = frozenset({"Compress", "If", "Loop", "NonMaxSuppression", "NonZero", "Scan", "SequenceMap", "Unique"})
-"""Ops whose results have extents known at run time alone, and those with bodies."""
+"""Ops with result extents known only at run time, and ops with bodies."""
 
 KINDS = ("constant", "given", "open")
 TIERS = ("tier1", "tier2", "tier3", "tier4")
@@ -41,12 +41,12 @@ MAY_REFUSE = "tier4"
 
 PASSED, REFUSED = "", "refused"
 WIDTH = 150
-"""The characters of a reason that are printed."""
+"""The maximum number of characters of a printed reason."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a case: why it does not run as it is and with constant settings; empty where it runs."""
+    """The result of a case: why it does not run as it is and with constant settings; empty if it runs."""
 
     name: str
     kind: str
@@ -62,12 +62,12 @@ def case_set(name: str) -> list[str]:
 
 @cache
 def cases_by_name() -> dict[str, NodeCase]:
-    """All official cases, whole networks too."""
+    """All official cases, including whole networks."""
     return {case.name: case for case in (*official_cases(), *network_cases())}
 
 
 def op_of(case: NodeCase) -> str:
-    """The op that a case tests: that of its only node, or of the case whose expansion it is."""
+    """The op that a case tests: that of its single node, or of the case whose expansion it is."""
     original = cases_by_name().get(EXPANDED.sub("", case.name), case)
     nodes = original.model.graph.node
     return nodes[0].op_type if len(nodes) == 1 else "(several)"
@@ -81,7 +81,7 @@ def kind_of(case: NodeCase) -> str:
 
 
 def all_nodes(graph: onnx.GraphProto) -> Iterable[onnx.NodeProto]:
-    """The nodes of a graph and of the bodies within."""
+    """The nodes of a graph and of its subgraphs."""
     pending = [graph]
     while pending:
         for node in pending.pop().node:
@@ -90,7 +90,7 @@ def all_nodes(graph: onnx.GraphProto) -> Iterable[onnx.NodeProto]:
 
 
 def failure(case: NodeCase) -> str:
-    """Why a case does not give natively what onnx expects; empty where it does."""
+    """Why the native results of a case differ from onnx's; empty if they agree."""
     try:
         found = flat(compile(case.model, cache=False, threads=1).run(case.inputs))
         comparison = compare_outputs(
@@ -98,34 +98,34 @@ def failure(case: NodeCase) -> str:
         )
     except XRelayError as error:
         return f"{REFUSED}: {error.message}"
-    except Exception as error:  # a table that says of one case what is wrong with it, and goes on
+    except Exception as error:  # an error of one case must not end the table
         return f"FAILED: {type(error).__name__}: {error}"
     return PASSED if comparison else f"WRONG: {comparison}"
 
 
 def judge(name: str) -> Verdict:
-    """Compile and run one case."""
+    """Compiles and runs one case."""
     case = cases_by_name()[name]
     alone = failure(case)
     return Verdict(name, kind_of(case), alone, failure(with_constant_settings(case)) if settings(case) else alone)
 
 
 def judge_named(name: str) -> Verdict:
-    """Compile one case for inputs of any extents, and run it."""
+    """Compiles one case for inputs of any extents, and runs it."""
     case = cases_by_name()[name]
     found = failure(with_named_extents(case))
     return Verdict(name, kind_of(case), found, found)
 
 
 def judge_all(names: Sequence[str], jobs: int, judge: Callable[[str], Verdict] = judge) -> list[Verdict]:
-    """All verdicts, in the order of the names; the workers inherit the cases that this process has collected."""
+    """All verdicts, in the order of the names; the workers inherit the collected cases from this process."""
     cases_by_name()
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
         return list(pool.map(judge, names, chunksize=4))
 
 
 def table(verdicts: Sequence[Verdict]) -> list[str]:
-    """One line for each op and one for all: cases, those that run as they are, by kind those with constant settings."""
+    """A line per op and one for all: cases, those that run as they are, and per kind those with constant settings."""
     by_op: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_op[op_of(cases_by_name()[verdict.name])].append(verdict)
@@ -134,9 +134,9 @@ def table(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def tier_table(verdicts: Sequence[Verdict]) -> list[str]:
-    """One line for each tier that has cases among `verdicts`: those in all, those judged, and what became of them.
+    """A line per tier with cases among `verdicts`: all its cases, those judged, and their outcomes.
 
-    The last number is what counts: cases that run as they are, and in tier 4 those that are refused.
+    The last number is the tier's count: cases that run as they are, and in tier 4 also those that are rejected.
     """
     rows: list[tuple[str, ...]] = [("tier", "cases", "judged", "as they are", "refused", "wrong", "count")]
     for tier in TIERS:
@@ -165,7 +165,7 @@ def _row(op: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def reasons(verdicts: Sequence[Verdict]) -> list[str]:
-    """Why cases do not run although their settings are constant, by op."""
+    """The reasons why cases with constant settings do not run, by op."""
     counts: Counter[tuple[str, str]] = Counter()
     for verdict in verdicts:
         if verdict.fixed != PASSED:
@@ -174,13 +174,13 @@ def reasons(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _without_names(reason: str) -> str:
-    """A reason in one line, without the names of nodes, so that equal ones are counted together."""
+    """A reason in one line, without the names of nodes, so that equal reasons are counted together."""
     line = re.sub(r"node '[^']*' |\d+ nodes? (is|are) not supported: ", "", reason.splitlines()[0])
     return line if len(line) <= WIDTH else line[:WIDTH] + "…"
 
 
 def main() -> int:
-    """Print the tables and the reasons; fails where a case is neither right nor refused."""
+    """Prints the tables and the reasons; fails if a case is neither correct nor rejected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=sorted(file.stem for file in SETS.glob("*.txt")), help="these cases alone")
     parser.add_argument("--op", help="the cases of this op alone, each with its verdict")

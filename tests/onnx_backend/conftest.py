@@ -1,4 +1,4 @@
-"""Tests of numbers, whose kernels are often those of another test."""
+"""Tests in this folder share a cache of kernels, as many compile the same ones."""
 
 from support.remembered_kernels import remembered_kernels
 

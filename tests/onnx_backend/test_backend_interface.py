@@ -1,4 +1,4 @@
-"""`xrelay.onnx_backend`: onnx's own tests run against it unchanged, and it answers as others do.
+"""`xrelay.onnx_backend`: onnx's own tests run against it unchanged, and it conforms to the backend interface.
 
 `make test` runs one in sixty of onnx's tests, `make test-all` all of them.
 """
@@ -32,7 +32,7 @@ MAY_REFUSE = frozenset(case_set("tier4"))
 @cache
 def official_tests() -> dict[str, unittest.TestCase]:
     """onnx's tests for the CPU by the name of their case."""
-    official_cases()  # collects the cases without what belongs to onnx's documentation
+    official_cases()  # collects the cases without the work for onnx's documentation
     classes = BackendTest(cast(Any, onnx_backend), __name__).test_cases.values()
     found = [kind(name) for kind in classes for name in dir(kind) if name.startswith("test_")]
     tests = {test.id().rpartition(".")[2]: test for test in found}
@@ -41,7 +41,7 @@ def official_tests() -> dict[str, unittest.TestCase]:
 
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """The reasons for which models were refused: onnx's tests swallow them."""
+    """The reasons for which models were rejected: onnx's tests discard them."""
     reasons: list[str] = []
     prepare = onnx_backend.prepare
 
@@ -53,7 +53,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
             raise
 
     monkeypatch.setattr(onnx_backend, "prepare", noting)
-    monkeypatch.setenv("ONNX_MODELS", str(tmp_path))  # where onnx writes what its networks give
+    monkeypatch.setenv("ONNX_MODELS", str(tmp_path))  # onnx writes the outputs of its networks there
     return reasons
 
 

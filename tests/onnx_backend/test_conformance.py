@@ -1,4 +1,4 @@
-"""What `make conformance` counts: the cases of a set, the op and kind of a case, and what the table says."""
+"""The counts of `make conformance`: the cases of a set, the op and kind of a case, and the table."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_shape_may_be_an_input_or_constant() -> None:
 
 @pytest.mark.parametrize("name", ["test_scan_sum", "test_scan9_multi_state", "test_reshape_one_dim"])
 def test_cases_run_with_extents_that_are_names(name: str) -> None:
-    """Rows of a scan that broadcast to an extent of what is around it, and data of any size for a constant shape."""
+    """Rows of a scan that broadcast to an extent outside of it, and data of any size for a constant shape."""
     assert judge_named(name).alone == ""
 
 

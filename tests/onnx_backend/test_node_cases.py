@@ -1,12 +1,12 @@
-"""The official cases of onnx's own test suite, by the interpreter and natively, against the outputs that onnx expects.
+"""The official cases of onnx's own test suite, in the interpreter and native code, against onnx's expected outputs.
 
-Cases that are refused are listed in `refused.txt` with the step that refuses and its reason; the list is checked in
-both directions. `cd tests; python -m onnx_backend.test_node_cases` writes it anew.
+Rejected cases are listed in `refused.txt` with the step that rejects them and its reason; the list is checked in both
+directions. `cd tests; python -m onnx_backend.test_node_cases` rewrites it.
 
-Natively run the cases of `sets/run_time_shapes.txt`, and one case of each family of the others: a family has the same
-ops and input dtypes, and its cases differ in attributes and shapes, which the interpreter sees all of. Others that are
-long graphs run by the interpreter alone. `make test` interprets one in four cases and compiles one in eight of those,
-and more until each op is among them; `make test-all` and `make conformance` all.
+Native code runs the cases of `sets/run_time_shapes.txt`, and one case of each family of the others: the cases of a
+family have the same ops and input dtypes, and differ in attributes and shapes, which the interpreter covers. Other long
+graphs run only in the interpreter. `make test` interprets one in four cases and compiles one in eight of those, and
+more until each op is covered; `make test-all` and `make conformance` run all.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
 LONG = 12
-"""Nodes of the longest model that is compiled."""
+"""The maximum number of nodes of a compiled model."""
 
 HELD = frozenset(case_set("run_time_shapes"))
 
 LIST = Path(__file__).with_name("refused.txt")
 
 CANCELLED = frozenset({"test_dft_inverse", "test_dft_inverse_opset19"})
-"""Cases that expect 2e-7 where terms cancel, what rounding in f32 left of their sum: they are held to sums in f64."""
+"""Cases that expect 2e-7 where terms cancel, the rounding error of a sum in f32: they are compared with sums in f64."""
 
 
 def interpreted(case: NodeCase) -> list[np.ndarray]:
@@ -51,13 +51,13 @@ STEPS = {"interpreter": interpreted, "native": native}
 
 @cache
 def refusals() -> dict[tuple[str, str], str]:
-    """The list: `(step, case) → reason`."""
+    """The list of rejections: `(step, case) → reason`."""
     rows = (line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
     return {(step, name): reason for step, name, reason in rows}
 
 
 def chosen(step: str) -> list[NodeCase]:
-    """All cases by the interpreter; natively, of those it takes, all of `HELD` and the largest of other families."""
+    """All cases for the interpreter; natively all of `HELD` that it accepts, and the largest of other families."""
     if step == "interpreter":
         return node_cases()
     refused = {name for other, name in refusals() if other == "interpreter"}
@@ -73,7 +73,7 @@ def _size(case: NodeCase) -> int:
 
 
 def check(case: NodeCase, step: str) -> None:
-    """The case gives what onnx expects, or is refused as the list says."""
+    """Checks that a case matches onnx's outputs, or is rejected as listed."""
     if (step, case.name) in refusals():
         with pytest.raises(XRelayError):
             STEPS[step](case)
@@ -87,7 +87,7 @@ def check(case: NodeCase, step: str) -> None:
 
 
 def in_double(case: NodeCase) -> list[np.ndarray]:
-    """What onnx's reference gives for the inputs in f64, rounded once; integers stay as they are."""
+    """The outputs of onnx's reference for the inputs in f64, rounded once; integers are unchanged."""
     evaluator: Any = ReferenceEvaluator(case.model)
     feeds = {
         info.name: array.astype(np.float64) if array.dtype.kind == "f" else array
@@ -115,7 +115,7 @@ def test_the_list_names_only_cases_that_run_and_why() -> None:
 
 
 def write_list() -> None:
-    """Find out anew what is refused, step by step."""
+    """Rewrites the list of rejections, step by step."""
     lines = ["# What is refused of onnx's node cases: step, case, reason. Written by test_node_cases.py."]
     for step, run in STEPS.items():
         for case in chosen(step):
@@ -124,7 +124,7 @@ def write_list() -> None:
             except XRelayError as error:
                 lines.append(f"{step}\t{case.name}\t{error.message}")
         LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        refusals.cache_clear()  # what runs natively depends on what the interpreter takes
+        refusals.cache_clear()  # the native cases are those that the interpreter accepts
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random nodes of every registered op with special values: the interpreter against onnxruntime, some natively too."""
+"""Random nodes of every registered op with special values: the interpreter against onnxruntime, some in native code."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ ALLOWED = (
     "is out of range for rank",
     "the slope has rank",
 )
-"""The reasons for which a node may be refused although onnxruntime takes it."""
+"""The reasons for which a node may be rejected although onnxruntime accepts it."""
 
 
 def interpreted(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | str:
-    """The outputs, or why the model is refused."""
+    """The outputs, or the error message."""
     try:
         return run_relay(import_onnx(model), list(inputs.values()))
     except XRelayError as error:
@@ -89,7 +89,7 @@ def test_domains_of_inputs_follow_from_the_op() -> None:
     assert domains["Equal"] == domains["Not"] == {"any", "small"}
     assert domains["MatMul"] == {"finite", "small"}
     whole = [random_node_model(np.random.default_rng(seed), "Mod", 13) for seed in range(20)]
-    # A divisor that is a constant has no zeros already.
+    # A constant divisor already has no zeros.
     graphs = [model.graph for model in whole if not model.graph.initializer]
     integers = [each for each in graphs if each.input[0].type.tensor_type.elem_type == TensorProto.INT32]
     assert integers
@@ -121,7 +121,7 @@ def test_native_code_gives_what_the_interpreter_gives(op: str) -> None:
 
 
 def runnable(op: str) -> tuple[onnx.ModelProto, dict[str, np.ndarray], list[np.ndarray]]:
-    """A model that is not refused, its inputs and outputs."""
+    """A model that is not rejected, its inputs and outputs."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
         model = random_node_model(rng, op)

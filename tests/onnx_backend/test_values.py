@@ -1,6 +1,6 @@
-"""Nodes on values that are easily got wrong: infinities, long tails of f16, integers beyond 2^53, empty tensors.
+"""Nodes on difficult values: infinities, small values of f16, integers beyond 2^53, empty tensors.
 
-What each must give is written down here, from ONNX's definitions; interpreter and native code are held to it.
+The expected results are written down from ONNX's definitions; interpreter and native code are compared with them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ F2, F4, I8 = np.float16, np.float32, np.int64
 
 @dataclass(frozen=True)
 class Case:
-    """A node of `x`, further inputs that are computed and further ones that are constants, and what it gives."""
+    """A node of `x`, further computed inputs and constant inputs, and the expected output."""
 
     op: str
     x: Any

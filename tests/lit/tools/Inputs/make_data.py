@@ -1,4 +1,4 @@
-"""Writes data for calibration: make_data.py FILE.npz KIND, for an input `data` of shape (1, 3, 8, 8)."""
+"""Writes calibration data: make_data.py FILE.npz KIND, for an input `data` of shape (1, 3, 8, 8)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""For each .mlir file of a folder: does xrelay-opt print it as it is, also after a detour through the generic form?"""
+"""Checks that xrelay-opt prints each .mlir file of a folder unchanged, also by way of the generic form."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The pass `acme-cheap-division`: divisions by constants become multiplications; and a table of patterns for others."""
+"""The pass `acme-cheap-division`, which replaces divisions by constants by multiplications, and a table of patterns."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ class MultiplyByReciprocal(RewritePattern):
     exact: bool
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Leaves reciprocals that are rounded alone where `exact`."""
+        """With `exact`, keeps divisions whose reciprocal is rounded."""
         divisor = constant_of(op.operands[1])
         if divisor is None or divisor.shape or divisor.dtype.kind != "f" or not np.isfinite(1 / divisor):
             return
@@ -41,7 +41,7 @@ class AcmeCheapDivisionPass(ModulePass):
     exact: bool = field(default=False, metadata={"help": "only where the reciprocal is not rounded"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every division of the module."""
+        """Rewrites every division of the module."""
         rewrite(op, {DIVIDE: MultiplyByReciprocal(self.exact)})
 
 

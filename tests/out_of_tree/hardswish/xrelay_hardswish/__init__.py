@@ -1,1 +1,1 @@
-"""Hard-swish for xrelay, added from outside: nothing in xrelay knows of it."""
+"""Hard-swish for xrelay as an out-of-tree package: xrelay does not depend on it."""

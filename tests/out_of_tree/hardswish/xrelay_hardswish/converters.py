@@ -1,4 +1,4 @@
-"""From ONNX."""
+"""The ONNX converter."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from xrelay.extend.converters import NodeView, converts
 
 @converts("HardSwish", since=14)
 def convert_hard_swish(node: NodeView) -> SSAValue:
-    """One node, one op."""
+    """Converts the node to one op."""
     return node.emit("contrib.hard_swish", node.input(0))

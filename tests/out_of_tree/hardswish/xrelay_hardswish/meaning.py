@@ -1,4 +1,4 @@
-"""What the operator means, in numpy."""
+"""The operator's definition in numpy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from xrelay_hardswish.ops import HardSwishOp
 
 @evaluates(HardSwishOp)
 def evaluate_hard_swish(op: HardSwishOp, data: NDArray[Any]) -> NDArray[Any]:
-    """Computed in f64, given in the type of the data."""
+    """Computes in f64, and returns the type of the data."""
     x = data.astype(np.float64)
     return (x * np.clip(x / 6 + 0.5, 0, 1)).astype(data.dtype)

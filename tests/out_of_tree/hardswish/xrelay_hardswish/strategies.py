@@ -1,4 +1,4 @@
-"""How one element of the result is computed."""
+"""The compute of the operator."""
 
 from __future__ import annotations
 

@@ -7,5 +7,5 @@ from xrelay.extend.converters import NodeView, converts
 
 @converts("L1Normalize", domain="com.acme", attributes=("axis",))
 def convert(node: NodeView) -> SSAValue:
-    """One node, one op."""
+    """Converts the node to one op."""
     return node.emit("acme.l1_normalize", node.input(0), axis=node.attribute_int("axis", -1))

@@ -8,6 +8,6 @@ from xrelay.extend.interpreter import Array, evaluates
 
 @evaluates(L1NormalizeOp)
 def evaluate(op: L1NormalizeOp, data: Array) -> Array:
-    """Computed in f64, rounded once."""
+    """Computes in f64, and rounds once."""
     wide = data.astype(np.float64)
     return (wide / np.abs(wide).sum(axis=op.axis.value.data, keepdims=True)).astype(data.dtype)

@@ -1,4 +1,4 @@
-"""The operator as index spaces, and the schedule of kernels that hold it."""
+"""The operator as computes, and the schedule of kernels that contain it."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def schedule(draft: schedules.ScheduleDraft) -> bool:
-    """Computes the sum of a row where the row is divided by it, both in lanes; rows are spread over threads."""
+    """Computes the sum of a row at the row's loop, vectorizes both, and distributes rows over threads."""
     blocks = {block.block_name: block for block in draft.blocks()}
     rows = schedules.loops_of_kind(draft.blocks()[-1], schedules.IterKind.SPATIAL)
     if SUM not in blocks or len(rows) < 2 or draft.attempt(schedules.ComputeAt(SUM, rows[-2])) is not None:

@@ -1,4 +1,4 @@
-"""A package of another's passes, each wrong in its own way, which xDSL and so `xrelay-opt` find by its entry point."""
+"""A third-party package of faulty passes, which xDSL and so `xrelay-opt` find by its entry point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 
 @dataclass(frozen=True)
 class BrokenRaise(ModulePass):
-    """Raises what no user should see as it is."""
+    """Raises an exception that is not an XRelayError."""
 
     name = "broken-raise"
 
@@ -27,7 +27,7 @@ class BrokenRaise(ModulePass):
 
 @dataclass(frozen=True)
 class BrokenTypes(ModulePass):
-    """Gives an op a result type that it cannot have."""
+    """Sets an invalid result type."""
 
     name = "broken-types"
 
@@ -38,7 +38,7 @@ class BrokenTypes(ModulePass):
 
 @dataclass(frozen=True)
 class BrokenDominance(ModulePass):
-    """Moves ops behind their uses."""
+    """Moves ops after their uses."""
 
     name = "broken-dominance"
 
@@ -51,7 +51,7 @@ class BrokenDominance(ModulePass):
 
 @dataclass(frozen=True)
 class BrokenValues(ModulePass):
-    """Computes something else."""
+    """Changes the results of the program."""
 
     name = "broken-values"
 
@@ -62,7 +62,7 @@ class BrokenValues(ModulePass):
 
 @dataclass(frozen=True)
 class BrokenRecursion(ModulePass):
-    """Never ends."""
+    """Recurses without end."""
 
     name = "broken-recursion"
 
@@ -72,7 +72,7 @@ class BrokenRecursion(ModulePass):
 
 @dataclass(frozen=True)
 class BrokenInterrupt(ModulePass):
-    """Stands for a user who presses Ctrl-C."""
+    """Raises KeyboardInterrupt, as Ctrl-C does."""
 
     name = "broken-interrupt"
 
