@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
 from xrelay.dialects.topi.build import Body, Number, variables
 from xrelay.dialects.topi.named.pool import lowest
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 class _Windows:
     """The windows of an adaptive pool, in the layout of its data."""
 
-    def __init__(self, emitter: TopiEmitter):
+    def __init__(self, emitter: TopiBuilder):
         self._emitter, op = emitter, cast(AdaptivePoolOp, emitter.op)
         layout, out_layout = op.layouts
         data, target = shape_of(emitter.operand(0)), out_layout.primal_extents(emitter.result_shape)
@@ -82,7 +82,7 @@ class _Windows:
 
 
 @of_any_number
-def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_adaptive_avg_pool(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Returns the sum of each window, divided by its size."""
     element, windows = element_of(emitter.operand(0)), _Windows(emitter)
     sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
@@ -93,7 +93,7 @@ def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return windows.laid_out(mean)
 
 
-def build_adaptive_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_adaptive_max_pool(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Returns the greatest element of each window."""
     windows, first = _Windows(emitter), lowest(element_of(emitter.operand(0)))
     return windows.laid_out(windows.folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x)))

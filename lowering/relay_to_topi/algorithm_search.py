@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SearchsortedOp, "searchsorted.generic")
-def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_searchsorted(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Counts the elements before each value; with `right`, equal elements are included."""
     rows, values, right = emitter.operand(0), emitter.operand(1), emitter.flag("right")
     length = shape_of(rows)[-1]
@@ -35,7 +35,7 @@ def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def number_by_halving(
-    emitter: TopiEmitter,
+    emitter: TopiBuilder,
     label: str,
     shape: Sequence[Dim],
     length: Dim,

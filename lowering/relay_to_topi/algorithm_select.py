@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, UniqueOp
 from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, variables
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ArgwhereOp, "argwhere.generic")
-def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_argwhere(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Finds the positions of nonzero elements and converts them to indices."""
     data = emitter.operand(0)
     shape = shape_of(data)
@@ -53,7 +53,7 @@ def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(UniqueOp, "unique.generic")
-def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_unique(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Finds runs of equal elements in the sorted data; for the order of first occurrence, runs are sorted again."""
     data = emitter.operand(0)
     length, element = shape_of(data)[0], element_of(data)
@@ -90,7 +90,7 @@ def _begins_run(b: Body, ordered: SSAValue, length: Dim) -> SSAValue:
 class _Lists:
     """Builds vectors of `length` elements; the first `count`, known at run time, are used."""
 
-    def __init__(self, emitter: TopiEmitter, count: SSAValue, length: Dim):
+    def __init__(self, emitter: TopiBuilder, count: SSAValue, length: Dim):
         self._emitter, self._count, self._length = emitter, count, length
 
     def all(self, label: str, fill: Callable[[Body, AffineExpr], SSAValue], element: Attribute = i64) -> SSAValue:

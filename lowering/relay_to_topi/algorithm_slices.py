@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, i1, i32
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp, RankRowsOp
 from xrelay.dialects.topi import PositionsOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(CompressOp, "compress.generic")
-def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_compress(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Gathers the slices where the condition is true, followed by zeros."""
     data = emitter.operand(0)
     found = emitter.insert(PositionsOp(emitter.operand(1)))
@@ -42,7 +42,7 @@ def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(RankRowsOp, "rank_rows.generic")
-def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_rank_rows(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Folds over all rows for each row: the sign of the first difference, and the number of smaller rows."""
     data = emitter.operand(0)
     rows, columns = shape_of(data)

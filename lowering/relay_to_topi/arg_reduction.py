@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp, ArgReduceOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, compute
@@ -26,7 +26,7 @@ MAX_INDEX = (1 << 31) - 1
 
 @implements(ArgmaxOp, "argmax.fold")
 @implements(ArgminOp, "argmin.fold")
-def build_fold(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_fold(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits one fold of value and index, which reads memory once and is vectorised across other axes."""
     data, reduction = emitter.operand(0), Reduction.of(emitter)
     element, last = element_of(data), emitter.flag("select_last_index")
@@ -59,7 +59,7 @@ def _rows_are_short(op: Operation) -> str | None:
 
 @implements(ArgmaxOp, "argmax.two_folds", priority=11, condition=_rows_are_short)
 @implements(ArgminOp, "argmin.two_folds", priority=11, condition=_rows_are_short)
-def build_two_folds(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_two_folds(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the extreme element of each row, then the least or greatest index of elements equal to it."""
     data, reduction, last = emitter.operand(0), Reduction.of(emitter), emitter.flag("select_last_index")
     is_max = isinstance(emitter.op, ArgmaxOp)
@@ -87,11 +87,11 @@ def build_two_folds(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [index]
 
 
-def _label(emitter: TopiEmitter) -> str:
+def _label(emitter: TopiBuilder) -> str:
     return emitter.op.name.removeprefix("relay.")
 
 
-def _worst(emitter: TopiEmitter) -> float:
+def _worst(emitter: TopiBuilder) -> float:
     """Returns the initial value, which no element is worse than."""
     least, most = value_range(element_of(emitter.operand(0)))
     return least if isinstance(emitter.op, ArgmaxOp) else most
@@ -105,7 +105,7 @@ def _number(b: Body, reduction: Reduction) -> SSAValue:
     return b.add(arith.IndexCastOp(b.index(number), i32))
 
 
-def _beats(emitter: TopiEmitter, b: Body, value: SSAValue, best: SSAValue, *, or_equal: bool) -> SSAValue:
+def _beats(emitter: TopiBuilder, b: Body, value: SSAValue, best: SSAValue, *, or_equal: bool) -> SSAValue:
     """Returns whether `value` replaces `best`; NaN replaces all numbers."""
     sides = (value, best) if isinstance(emitter.op, ArgmaxOp) else (best, value)
     beats = compare(b, *sides, *(("oge", "sge") if or_equal else ("ogt", "sgt")))

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(MirrorPadOp, "nn.mirror_pad.generic")
-def build_mirror_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_mirror_pad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads at mirrored indices."""
     data, op = emitter.operand(0), cast(MirrorPadOp, emitter.op)
     shape, behind = shape_of(data), int(op.mode.data == "SYMMETRIC")
@@ -36,7 +36,7 @@ def build_mirror_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(FifoBufferOp, "nn.fifo_buffer.generic")
-def build_fifo_buffer(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_fifo_buffer(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the kept elements of the buffer, followed by those of the data."""
     data, buffer = emitter.operand(0), emitter.operand(1)
     shape, element = shape_of(buffer), element_of(data)

@@ -10,7 +10,7 @@ from typing import Final, cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
@@ -91,7 +91,7 @@ def _no_product(op: Operation) -> str | None:
 
 
 @into_single
-def build_product(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_product(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Taps × points by points × filters.
 
     What the taps see is laid out in rows, along which it lies in the data; of the two factors that is the larger one.
@@ -138,7 +138,7 @@ def _split(b: Body, number: AffineExpr, extents: Sequence[Dim]) -> list[AffineEx
 
 
 @into_single
-def build_sums(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sums(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """A sum of products for each element of the weight: in any layout and of any extents."""
     parts, op = _Parts.of(emitter.op), cast(ConvBackwardWeightOp, emitter.op)
     grad, data, element = emitter.operand(0), emitter.operand(1), emitter.result_type.element_type
@@ -162,7 +162,7 @@ def build_sums(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute(op.relay_name().removeprefix("nn."), spatial, element, add, reduce=reduce, init=[0])]
 
 
-def _padded(emitter: TopiEmitter, parts: _Parts, data: SSAValue) -> SSAValue:
+def _padded(emitter: TopiBuilder, parts: _Parts, data: SSAValue) -> SSAValue:
     """The data surrounded by zeros as far as windows reach, so that sums read it without a condition."""
     op, layout = parts.op, parts.op.layouts[1]
     window = dict(zip(op.AXES, op.window(op.sizes), strict=True))

@@ -15,7 +15,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.layout.layout import Layout
@@ -64,7 +64,7 @@ class _PhaseAxis:
 
 
 @into_single
-def build_conv_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_conv_transpose(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """The filters of all phases, their convolution, and its results side by side."""
     op = cast(ConvTransposeOp, emitter.op)
     data_layout, weight_layout, out_layout = op.layouts
@@ -89,7 +89,7 @@ def build_conv_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def _phase_filters(
-    emitter: TopiEmitter, weight: SSAValue, extents: dict[str, int], axes: Sequence[_PhaseAxis]
+    emitter: TopiBuilder, weight: SSAValue, extents: dict[str, int], axes: Sequence[_PhaseAxis]
 ) -> SSAValue:
     """The weight as filters of a convolution: (filter and phases, channels of a group, taps)."""
     op, element = cast(ConvTransposeOp, emitter.op), element_of(weight)
@@ -116,7 +116,7 @@ def _phase_filters(
     return emitter.compute("phase_filters", variables("i", shape), element, fill)
 
 
-def _side_by_side(emitter: TopiEmitter, results: SSAValue, axes: Sequence[_PhaseAxis]) -> SSAValue:
+def _side_by_side(emitter: TopiBuilder, results: SSAValue, axes: Sequence[_PhaseAxis]) -> SSAValue:
     """The results of all phases, each at its place, in the op's layout."""
     op, element = cast(ConvTransposeOp, emitter.op), element_of(results)
     layout = op.layouts[2]

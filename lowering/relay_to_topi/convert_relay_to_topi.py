@@ -38,7 +38,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, tuple_fields
+from xrelay.dialects.relay.computes.builder import TopiBuilder, tuple_fields
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
@@ -123,7 +123,7 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
             return "its shape is known at run time alone, and native code takes known shapes; fix them with shapes={…}"
         try:
             selection = strategies.STRATEGIES.select(op)
-            tensors = selection.implementation.build(TopiEmitter(op, rewriter))
+            tensors = selection.implementation.build(TopiBuilder(op, rewriter))
         except LoweringError as error:
             return error.message
         self._choices.append(f"{op.name}: {selection.implementation.name} ({selection.reason})")
@@ -145,7 +145,7 @@ class LowerTupleGetItem(ConversionPattern[TupleGetItemOp]):
 
     def rewrite(self, op: TupleGetItemOp, rewriter: ConversionRewriter) -> str | None:
         """Read through the cast."""
-        emitter = TopiEmitter(op, rewriter)
+        emitter = TopiBuilder(op, rewriter)
         try:
             fields = tuple_fields(op.operands[0])
         except LoweringError as error:

@@ -9,7 +9,7 @@ from xdsl.dialects import math
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_correlation import CorrelationOp
 from xrelay.dialects.topi.build import Body, variables
@@ -19,7 +19,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(CorrelationOp, "nn.correlation.generic")
 @in_single
-def build_correlation(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_correlation(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Averages products, or absolute differences, of elements of both images."""
     op, first, second = cast(CorrelationOp, emitter.op), emitter.operand(0), emitter.operand(1)
     _, channels, *extents = shape_of(first)

@@ -7,7 +7,7 @@
       %r = func.call @k(%x)                                  #relay.bounds<k <= 20>}
       func.return %r                                     func.return %r
 
-An implementation marks such a buffer with `TopiEmitter.counted`. This module adapts the signatures of such kernels and
+An implementation marks such a buffer with `TopiBuilder.counted`. This module adapts the signatures of such kernels and
 their calls. The kernels that read the result have named extents.
 """
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(BatchFlattenOp, "batch_flatten.generic")
 @implements(SqueezeOp, "squeeze.generic")
 @implements(ExpandDimsOp, "expand_dims.generic")
-def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_reshape(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the element at the same row-major index; an empty operand is never read."""
     data = emitter.operand(0)
     source, target = shape_of(data), emitter.result_shape
@@ -98,7 +98,7 @@ def _delinearized(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[I
 
 
 @implements(TransposeOp, "transpose.generic")
-def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_transpose(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads with permuted axes: result axis `i` is operand axis `axes[i]`; by default, axes are reversed."""
     data = emitter.operand(0)
     rank = len(shape_of(data))
@@ -114,7 +114,7 @@ def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(ConcatenateOp, "concatenate.generic")
-def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_concatenate(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the operand that contains the element, selected by a binary tree of guards."""
     parts = emitter.operands_of_tuple(0)
     shape = emitter.result_shape
@@ -142,7 +142,7 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(SplitOp, "split.generic")
-def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_split(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits one compute for each part, which reads at the part's offset."""
     data = emitter.operand(0)
     axis = emitter.integer("axis") % len(shape_of(data))
@@ -165,7 +165,7 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(PadOp, "pad.generic")
-def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_pad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Pads by the widths of the op."""
     widths = emitter.ints("pad_width")
     padded = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
@@ -173,7 +173,7 @@ def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def build_padded(
-    emitter: TopiEmitter, value: SSAValue, before: Callable[[Body], Sequence[IndexLike]], padded: Sequence[bool]
+    emitter: TopiBuilder, value: SSAValue, before: Callable[[Body], Sequence[IndexLike]], padded: Sequence[bool]
 ) -> Sequence[SSAValue]:
     """Reads the first operand inside its bounds; outside, `value` or the element specified by the mode.
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(DeformableConv2DOp, "nn.deformable_conv2d.generic")
 @in_single
-def build_deformable_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_deformable_conv2d(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
     op, weight = cast(DeformableConv2DOp, emitter.op), emitter.operand(2)
     filters, depth, rows, columns = (shape_of(weight)[axis] for axis in op.weight_axes)
@@ -54,7 +54,7 @@ def build_deformable_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
 class _Taps:
     """The values of all taps at all positions of the window."""
 
-    def __init__(self, emitter: TopiEmitter, op: DeformableConv2DOp, columns: Dim, count: Dim):
+    def __init__(self, emitter: TopiBuilder, op: DeformableConv2DOp, columns: Dim, count: Dim):
         self._emitter, self._op, self._columns, self._count = emitter, op, columns, count
         self._data, self._offset = emitter.operand(0), emitter.operand(1)
         self._real, shape = element_of(self._data), shape_of(self._data)

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import in_single, into_single
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
@@ -26,7 +26,7 @@ def _known_block(op: Operation) -> str | None:
 
 @implements(ContribDensePackOp, "dense_pack.generic", priority=0)
 @in_single
-def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_named_blocks(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a plain sum of products with the layout's block size, which C2 ensures."""
     data, weight = emitter.operand(0), emitter.operand(1)
     op = cast(ContribDensePackOp, emitter.op)
@@ -49,6 +49,6 @@ def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(DenseOp, "dense.matmul")
 @implements(ContribDensePackOp, "dense_pack.matmul", condition=_known_block)
 @into_single
-def build_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dense(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits `topi.matmul` of the rows of data and weight; the weight may be packed."""
     return emitter.insert(MatmulOp(emitter.operand(0), emitter.operand(1), emitter.result_type)).results

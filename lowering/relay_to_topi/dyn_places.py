@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
@@ -42,7 +42,7 @@ def _says_places(op: Operation) -> str | None:
 
 
 @implements(DynStridedSliceOp, "dyn.strided_slice.sizes", condition=_says_places)
-def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_strided_slice(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads with a start and step along each sliced axis; the first and last indices are checked."""
     strides, shape = emitter.operand(3), shape_of(emitter.operand(0))
     (number,) = emitter.known(strides, "the numbers of a slice")
@@ -57,7 +57,7 @@ def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return moved(emitter, "dyn_strided_slice", place)
 
 
-def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValue:
+def _places(emitter: TopiBuilder, axis: int, extent: Dim, count: Dim) -> SSAValue:
     """Returns the first index, last index and magnitude of the step along an axis, checked; 0 if unused."""
 
     def fill(b: Body) -> SSAValue:
@@ -76,7 +76,7 @@ def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValu
 
 
 @implements(DynPadOp, "dyn.nn.pad.named", condition=has_named_extents)
-def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_pad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Pads like `nn.pad`, with widths that are checked at run time."""
     shape, grown, mode = shape_of(emitter.operand(0)), emitter.result_shape, emitter.text("pad_mode")
     widths: list[SSAValue] = []

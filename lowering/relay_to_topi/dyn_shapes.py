@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
@@ -28,7 +28,7 @@ implements(DynTopKOp, "dyn.topk.named")(build_topk)
 
 
 @implements(DynBroadcastToOp, "dyn.broadcast_to.named")
-def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_broadcast_to(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Broadcasts as numpy does."""
     data, shape = emitter.operand(0), emitter.result_shape
     names = variables("i", shape)
@@ -37,7 +37,7 @@ def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(CollapseSumToOp, "collapse_sum_to.named")
 @in_single
-def build_collapse_sum_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_collapse_sum_to(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums along removed axes and along axes that become shorter.
 
     An axis that is known only at run time to be kept or summed has `extent / wanted` terms: one, or all.
@@ -65,7 +65,7 @@ def build_collapse_sum_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(DynFullOp, "dyn.full.named")
-def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_full(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Fills with the value."""
     value, element = emitter.operand(0), emitter.result_type.element_type
     names = variables("i", emitter.result_shape)

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp, label_extents
@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(EinsumOp, "einsum.generic")
 @in_single
-def build_einsum(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_einsum(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a compute over the labels of the result that folds over the others."""
     tensors = emitter.operands_of_tuple(0)
     shapes = [shape_of(tensor) for tensor in tensors]

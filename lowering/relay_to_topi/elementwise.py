@@ -9,7 +9,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
@@ -51,14 +51,14 @@ Unary = Callable[[Body, SSAValue], SSAValue]
 Binary = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
-def _label(emitter: TopiEmitter) -> str:
+def _label(emitter: TopiBuilder) -> str:
     return emitter.op.name.removeprefix("relay.").replace(".", "_")
 
 
 def unary(fill: Unary) -> Build:
     """Returns an implementation that computes each element from one operand element."""
 
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0]))
 
     return build
@@ -67,7 +67,7 @@ def unary(fill: Unary) -> Build:
 def binary(fill: Binary) -> Build:
     """Returns an implementation that computes each element from two operand elements, with broadcasting."""
 
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0], values[1]))
 
     return build
@@ -146,13 +146,13 @@ for _op, _pair in _BINARY.items():
 
 
 @implements(WhereOp, "where.generic")
-def build_where(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_where(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a select."""
     return emitter.map_elements("where", lambda b, values: b.add(arith.SelectOp(*values)))
 
 
 @implements(ClipOp, "clip.generic")
-def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_clip(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes `min(max(x, a_min), a_max)`; bounds outside of the element type's range are omitted."""
     element = emitter.result_type.element_type
     low, high = (_rounded(emitter.number(name), element) for name in ("a_min", "a_max"))
@@ -176,7 +176,7 @@ def _rounded(bound: float, type: Attribute) -> float:
 
 
 @implements(DropoutOp, "dropout.inference")
-def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dropout(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Returns the data and a mask of ones."""
     data, mask_type = emitter.result_types
     source, element = emitter.operand(0), mask_type.element_type
@@ -190,7 +190,7 @@ def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(BiasAddOp, "bias_add.generic")
-def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_bias_add(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes `data + bias`, with the bias along one axis."""
     data, bias = emitter.operand(0), emitter.operand(1)
     shape = emitter.result_shape
@@ -204,14 +204,14 @@ def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(CastOp, "cast.generic")
-def build_cast(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_cast(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Converts each element."""
     target = emitter.result_type.element_type
     return emitter.map_elements("cast", lambda b, values: convert_scalar(b, values[0], target))
 
 
 @implements(ReinterpretOp, "reinterpret.generic")
-def build_reinterpret(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_reinterpret(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a bitcast."""
     target = emitter.result_type.element_type
     return emitter.map_elements("reinterpret", lambda b, values: b.add(arith.BitcastOp(values[0], target)))

@@ -9,7 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_fill import (
     ConstantLikeOp,
     ConstantOfShapeOp,
@@ -29,7 +29,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(FullOp, "full.generic")
 @implements(FullLikeOp, "full_like.generic")
-def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_full(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Fills with the last operand, a scalar."""
     value = emitter.operand(len(emitter.op.operands) - 1)
     element, shape = emitter.result_type.element_type, emitter.result_shape
@@ -42,7 +42,7 @@ def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(OnesOp, "ones.generic")
 @implements(ZerosLikeOp, "zeros_like.generic")
 @implements(OnesLikeOp, "ones_like.generic")
-def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_constant_like(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Fills with a constant."""
     number, element = cast(ConstantLikeOp | ConstantOfShapeOp, emitter.op).NUMBER, emitter.result_type.element_type
     names = variables("i", emitter.result_shape)
@@ -50,7 +50,7 @@ def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(StackOp, "stack.generic")
-def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_stack(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the field at the index along the new axis, selected by a binary tree of guards."""
     parts, shape = emitter.operands_of_tuple(0), emitter.result_shape
     axis, element = emitter.integer("axis") % len(shape), element_of(parts[0])
@@ -71,7 +71,7 @@ def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(ArangeOp, "arange.counted")
-def build_arange(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_arange(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the start plus the index times the step."""
     start, _, step = (emitter.operand(index) for index in range(3))
     element, shape = emitter.result_type.element_type, emitter.result_shape

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, f64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.topi.build import Body, variables
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 class _Roots:
     """The roots of unity for a length: tables of their real and imaginary parts."""
 
-    def __init__(self, emitter: TopiEmitter, length: Dim, real: Attribute, *, turn: float):
+    def __init__(self, emitter: TopiBuilder, length: Dim, real: Attribute, *, turn: float):
         self._length = length
 
         def part(function: type[math.CosOp | math.SinOp]) -> Callable[[Body], SSAValue]:
@@ -49,7 +49,7 @@ class _Roots:
 
 @implements(DFTOp, "dft.generic")
 @in_single
-def build_dft(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dft(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the real and imaginary parts of sums of complex products."""
     re, im = emitter.operand(0), emitter.operand(1)
     shape, real, inverse = shape_of(re), element_of(re), emitter.flag("inverse")
@@ -76,7 +76,7 @@ def build_dft(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(STFTOp, "stft.generic")
 @in_single
-def build_stft(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_stft(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the sums over the window for both parts."""
     data, window = emitter.operand(0), emitter.operand(1)
     real, length, hop = element_of(data), emitter.integer("win_length"), emitter.integer("hop_length")

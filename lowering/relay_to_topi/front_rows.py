@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -17,7 +17,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 class FrontRows:
     """The rows that a mask (batches, rows) selects: a stable sort moves them to the front, and a sum counts them."""
 
-    def __init__(self, emitter: TopiEmitter, mask: SSAValue):
+    def __init__(self, emitter: TopiBuilder, mask: SSAValue):
         self._emitter = emitter
         self._batch, self._rows = shape_of(mask)
         spatial = {"b": self._batch, "i": self._rows}

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.topi.build import Body, IndexLike, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -27,7 +27,7 @@ INDEX = IndexType()
 
 
 def checked_indices(
-    emitter: TopiEmitter, indices: SSAValue, size: Dim, *, part: int | None = None, from_end: bool = True
+    emitter: TopiBuilder, indices: SSAValue, size: Dim, *, part: int | None = None, from_end: bool = True
 ) -> SSAValue:
     """Returns a tensor of the indices in [0, size), checked at run time.
 
@@ -44,7 +44,7 @@ def checked_indices(
 
 
 @implements(TakeOp, "take.generic")
-def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_take(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the data at the indices along the axis."""
     data, indices, op = emitter.operand(0), emitter.operand(1), cast(TakeOp, emitter.op)
     shape, places = shape_of(data), shape_of(indices)
@@ -80,7 +80,7 @@ def _in_mode(b: Body, place: SSAValue, size: Dim, mode: str) -> SSAValue:
 
 
 @implements(GatherOp, "gather.generic")
-def build_gather(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_gather(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the data at the index along the axis, and at the current point along the others."""
     data, axis = emitter.operand(0), emitter.integer("axis") % len(emitter.result_shape)
     known = checked_indices(emitter, emitter.operand(1), shape_of(data)[axis])
@@ -94,7 +94,7 @@ def build_gather(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(GatherNDOp, "gather_nd.generic")
-def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_gather_nd(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the data at the batch indices, the components of the index tuple, and the indices of the slice."""
     data, indices, batch = emitter.operand(0), emitter.operand(1), emitter.integer("batch_dims")
     shape, rank = shape_of(data), len(shape_of(indices)) - 1
@@ -108,14 +108,14 @@ def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("gather_nd", variables("i", emitter.result_shape), element_of(data), fill)]
 
 
-def tuple_parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
+def tuple_parts(emitter: TopiBuilder, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
     """Returns the components of the index tuples, each checked against the extent of its axis."""
     (count,) = emitter.known_extents(shape_of(indices)[:1], "the tuples of indices")
     return [checked_indices(emitter, indices, size, part=part) for part, size in enumerate(sizes[:count])]
 
 
 @implements(OneHotOp, "one_hot.generic")
-def build_one_hot(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_one_hot(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Selects between both values by comparing the index with the new axis."""
     indices, on_value, off_value = (emitter.operand(index) for index in range(3))
     op = emitter.op

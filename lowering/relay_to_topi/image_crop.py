@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp, CropAndResizeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -28,7 +28,7 @@ OUTSIDE = -1
 
 @implements(CropAndResizeOp, "image.crop_and_resize.generic")
 @in_single
-def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_crop_and_resize(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits tables of row and column coordinates, and interpolates elements."""
     op, (data, boxes) = cast(CropAndResizeOp, emitter.op), (emitter.operand(0), emitter.operand(1))
     real: Attribute = f64 if Float64Type() in (element_of(data), element_of(boxes)) else f32
@@ -62,7 +62,7 @@ def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("crop_and_resize", variables("i", emitter.result_shape), element, fill)]
 
 
-def _table(emitter: TopiEmitter, op: CropAndResizeOp, axis: int, real: Attribute) -> SSAValue:
+def _table(emitter: TopiBuilder, op: CropAndResizeOp, axis: int, real: Attribute) -> SSAValue:
     """Returns the table of coordinates along one axis: (boxes, elements)."""
     boxes, count = emitter.operand(1), emitter.ints("crop_size")[axis]
     extent = shape_of(emitter.operand(0))[op.image_axes[axis + 1]]
@@ -109,7 +109,7 @@ def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -
 
 @implements(AffineGridOp, "image.affine_grid.generic")
 @in_single
-def build_affine_grid(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_affine_grid(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums three terms."""
     data, (height, width) = emitter.operand(0), emitter.ints("target_shape")
     real = element_of(data)

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.image_dilation import Dilation2DOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.named.pool import lowest
@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(Dilation2DOp, "image.dilation2d.generic")
-def build_dilation2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dilation2d(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
     op, (data, weight) = cast(Dilation2DOp, emitter.op), (emitter.operand(0), emitter.operand(1))
     element, shape, window = emitter.result_type.element_type, shape_of(data), shape_of(weight)

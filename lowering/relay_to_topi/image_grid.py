@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, f32, f64, i6
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.image_grid import CUBIC, SAMPLINGS, GridSampleOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -29,7 +29,7 @@ FAR = 1 << 30
 
 @implements(GridSampleOp, "image.grid_sample.generic")
 @in_single
-def build_grid_sample(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_grid_sample(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums over all taps: one, two or four for each axis."""
     op, data = cast(GridSampleOp, emitter.op), emitter.operand(0)
     real = element_of(emitter.operand(1))
@@ -39,7 +39,7 @@ def build_grid_sample(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("grid_sample", names, target, lambda b: finished(b, sampler.sample(b), target))]
 
 
-def _table(emitter: TopiEmitter, op: GridSampleOp, axis: int, extent: Dim, real: Attribute) -> SSAValue:
+def _table(emitter: TopiBuilder, op: GridSampleOp, axis: int, extent: Dim, real: Attribute) -> SSAValue:
     """Returns the table of coordinates along one axis, clamped or reflected according to the padding mode."""
     grid, count = emitter.operand(1), len(shape_of(emitter.operand(0))) - 2
     aligned, padding, method = bool(op.align_corners.value.data), op.padding_mode.data, op.method.data

@@ -14,7 +14,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
@@ -34,7 +34,7 @@ UNROLLED = 8
 """Up to so many terms stand one after the other; more are a reduction."""
 
 
-def build_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_resize(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """The spatial axes, wherever the layout has them."""
     op = cast(ResizeOp, emitter.op)
     shape, letters = shape_of(emitter.operand(0)), str(op.data_layout.primal)
@@ -55,7 +55,7 @@ for _op in RESIZES:
 
 @implements(DynResizeOp, "dyn.image.resize.named", condition=has_named_extents)
 @in_single
-def build_dyn_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dyn_resize(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """The axes in the order in which they are named, their scales and regions read where the program runs."""
     op = cast(DynResizeOp, emitter.op)
     shape, scales, roi = shape_of(emitter.operand(0)), emitter.operand(2), emitter.operand(3)
@@ -74,7 +74,7 @@ def build_dyn_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return _resized(emitter, op.resampling, axes)
 
 
-def _resized(emitter: TopiEmitter, rule: Resampling, axes: dict[int, AxisPlaces]) -> Sequence[SSAValue]:
+def _resized(emitter: TopiBuilder, rule: Resampling, axes: dict[int, AxisPlaces]) -> Sequence[SSAValue]:
     """The axes one after the other, and the result's type at the end."""
     data, target = emitter.operand(0), emitter.result_type.element_type
     real = element_of(data) if not rule.reach else _weighed_in(element_of(data))
@@ -90,7 +90,7 @@ def _resized(emitter: TopiEmitter, rule: Resampling, axes: dict[int, AxisPlaces]
 
 
 def _bilinear(
-    emitter: TopiEmitter, data: SSAValue, shape: list[Dim], rule: Resampling, axes: dict[int, AxisPlaces]
+    emitter: TopiBuilder, data: SSAValue, shape: list[Dim], rule: Resampling, axes: dict[int, AxisPlaces]
 ) -> SSAValue:
     """Two axes at once: each of four elements by the product of its weights, as onnxruntime sums them."""
     target, real = emitter.result_type.element_type, _weighed_in(element_of(data))
@@ -131,7 +131,7 @@ def _grows(at: AxisPlaces) -> bool:
 
 
 def _gathered(
-    emitter: TopiEmitter, data: SSAValue, shape: Sequence[Dim], axis: int, taps: Taps, number: int, real: Attribute
+    emitter: TopiBuilder, data: SSAValue, shape: Sequence[Dim], axis: int, taps: Taps, number: int, real: Attribute
 ) -> SSAValue:
     """The element below (`number` 0) or above (1) each place along the innermost axis.
 
@@ -146,7 +146,7 @@ def _gathered(
     return emitter.compute("resize_columns", variables("i", shape), real, fill)
 
 
-def _kept_shape(emitter: TopiEmitter, data: SSAValue, axes: Collection[int]) -> list[Dim]:
+def _kept_shape(emitter: TopiBuilder, data: SSAValue, axes: Collection[int]) -> list[Dim]:
     """The data's extents, but those of the result along other axes than `axes`: a block may have a name in the data."""
     pairs = enumerate(zip(shape_of(data), emitter.result_shape, strict=True))
     return [own if axis in axes else result for axis, (own, result) in pairs]
@@ -157,7 +157,7 @@ def _weighed_in(element: Attribute) -> AnyFloat:
     return f32 if isinstance(element, AnyFloat) and not isinstance(element, Float64Type) else f64
 
 
-def _converted(emitter: TopiEmitter, data: SSAValue, shape: Sequence[Dim], target: Attribute) -> SSAValue:
+def _converted(emitter: TopiBuilder, data: SSAValue, shape: Sequence[Dim], target: Attribute) -> SSAValue:
     def fill(b: Body) -> SSAValue:
         return finished(b, b.read(data, *b.spatial), target)
 
@@ -165,7 +165,7 @@ def _converted(emitter: TopiEmitter, data: SSAValue, shape: Sequence[Dim], targe
 
 
 def _resized_axis(
-    emitter: TopiEmitter,
+    emitter: TopiBuilder,
     data: SSAValue,
     shape: Sequence[Dim],
     axis: int,

@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
 from xrelay.dialects.relay.ops.tensor_elementwise import PowerOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.dialects.topi.build import Body, is_unsigned, variables
@@ -23,7 +23,7 @@ def _is_of_floats(op: Operation) -> str | None:
 
 
 @implements(PowerOp, "power.integers", priority=11, condition=_is_of_floats)
-def build_power(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_power(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """For each bit from the highest, squares the power, and multiplies it by the base if the bit is set.
 
     Negative exponents are read as unsigned numbers for bases 1, 0 and -1, whose powers are the same. Powers of other

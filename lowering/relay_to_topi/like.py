@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, read_broadcast
+from xrelay.dialects.relay.computes.builder import TopiBuilder, read_broadcast
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, ReshapeLikeOp, SliceLikeOp
 from xrelay.dialects.topi.build import variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -19,7 +19,7 @@ implements(ReshapeLikeOp, "reshape_like.generic")(build_reshape)
 
 @implements(CastLikeOp, "cast_like.generic")
 @implements(BroadcastToLikeOp, "broadcast_to_like.generic")
-def build_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_like(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Broadcasts and converts each element to the result's type."""
     data, shape, element = emitter.operand(0), emitter.result_shape, emitter.result_type.element_type
     return [
@@ -30,6 +30,6 @@ def build_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(SliceLikeOp, "slice_like.generic")
-def build_slice_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_slice_like(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads at the same index."""
     return moved(emitter, "slice_like", lambda b, axis, index: index)

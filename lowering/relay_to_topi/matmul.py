@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.ops import nn_matmul
 from xrelay.dialects.topi.named import BatchMatmulOp
@@ -16,7 +16,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(nn_matmul.MatmulOp, "matmul.generic")
 @implements(nn_matmul.BatchMatmulOp, "batch_matmul.generic")
 @into_single
-def build_product(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_product(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits `topi.batch_matmul`; a single matrix is a stack of rank 0."""
     left, right = emitter.operand(0), emitter.operand(1)
     transpose_left, transpose_right = emitter.flag("transpose_a"), emitter.flag("transpose_b")

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_movement import (
     BroadcastToOp,
@@ -30,7 +30,7 @@ Place = Callable[[Body, int, AffineExpr], IndexLike]
 """Maps an axis of the data and the result's index along it to the index of the data."""
 
 
-def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
+def moved(emitter: TopiBuilder, label: str, place: Place) -> Sequence[SSAValue]:
     """Emits a compute that reads at an index for each axis of the data; leading axes of the result are ignored."""
     data, target = emitter.operand(0), emitter.result_shape
     rank = len(shape_of(data))
@@ -43,7 +43,7 @@ def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
 
 
 @implements(StridedSliceOp, "strided_slice.generic")
-def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_strided_slice(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads with a start and step along each sliced axis."""
     op, shape = cast(StridedSliceOp, emitter.op), shape_of(emitter.operand(0))
     steps = op.steps(Facts(op.name, op.operand_types), shape)
@@ -58,7 +58,7 @@ def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(ReverseSequenceOp, "reverse_sequence.generic")
-def build_reverse_sequence(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_reverse_sequence(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads reversed indices up to the sequence length, which is checked."""
     data, lengths = emitter.operand(0), emitter.operand(1)
     shape = shape_of(data)
@@ -77,7 +77,7 @@ def build_reverse_sequence(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(TileOp, "tile.generic")
-def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_tile(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads at the remainder of the index."""
     shape, target = shape_of(emitter.operand(0)), emitter.result_shape
     own = target[len(target) - len(shape) :]
@@ -86,20 +86,20 @@ def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(RepeatOp, "repeat.generic")
-def build_repeat(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_repeat(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads at the quotient of the index."""
     repeated, count = emitter.integer("axis") % len(shape_of(emitter.operand(0))), emitter.integer("repeats")
     return moved(emitter, "repeat", lambda b, axis, i: i // count if axis == repeated and count > 1 else i)
 
 
 @implements(BroadcastToOp, "broadcast_to.generic")
-def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_broadcast_to(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Broadcasts as numpy does."""
     return emitter.map_elements("broadcast_to", lambda b, values: values[0])
 
 
 @implements(TriluOp, "trilu.generic")
-def build_trilu(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_trilu(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Selects by the distance to the right of the main diagonal."""
     data, k = emitter.operand(0), emitter.operand(1)
     element, predicate = element_of(data), "sge" if emitter.flag("upper") else "sle"

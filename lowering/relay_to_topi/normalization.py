@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import math
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.topi.build import Body
@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(BatchNormOp, "batch_norm.generic")
 @in_single
-def build_batch_norm(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_batch_norm(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes `(x - mean) / sqrt(var + epsilon) * gamma + beta`; returns the statistics unchanged."""
     data, gamma, beta, mean, variance = (emitter.operand(index) for index in range(5))
     shape = shape_of(data)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f64, i64
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, MeshgridOp, SequenceMaskOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import compare, convert_scalar
@@ -19,7 +19,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SequenceMaskOp, "sequence_mask.generic")
-def build_sequence_mask(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sequence_mask(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Selects by index and length, compared as 64-bit integers or in double precision."""
     data, lengths, axis = emitter.operand(0), emitter.operand(1), emitter.integer("axis")
     element, kind = element_of(data), element_of(lengths)
@@ -36,7 +36,7 @@ def build_sequence_mask(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(MatrixSetDiagOp, "matrix_set_diag.generic")
-def build_matrix_set_diag(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_matrix_set_diag(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads a row of `diagonal` on the replaced diagonals, else the data."""
     data, diagonal = emitter.operand(0), emitter.operand(1)
     element, first, last = element_of(data), emitter.integer("k1"), emitter.integer("k2")
@@ -55,7 +55,7 @@ def build_matrix_set_diag(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("matrix_set_diag", variables("i", shape_of(data)), element, choose)]
 
 
-def _place_in_row(emitter: TopiEmitter, b: Body) -> SSAValue:
+def _place_in_row(emitter: TopiBuilder, b: Body) -> SSAValue:
     """Returns the index of the current diagonal element in its row."""
     rows, columns = shape_of(emitter.operand(0))[-2:]
     row, column = b.index(b.spatial[-2]), b.index(b.spatial[-1])
@@ -75,7 +75,7 @@ def _place_in_row(emitter: TopiEmitter, b: Body) -> SSAValue:
 
 
 @implements(MeshgridOp, "meshgrid.generic")
-def build_meshgrid(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_meshgrid(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits one compute for each vector, which reads it at the index along its axis."""
     vectors, op = emitter.operands_of_tuple(0), cast(MeshgridOp, emitter.op)
 

@@ -9,7 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
@@ -49,7 +49,7 @@ def _channels_first(op: Operation) -> str | None:
     return None if str(layout) == plain or blocked else f"layout {layout} is neither {plain} nor {plain}[x]c"
 
 
-def _pool(emitter: TopiEmitter, kind: Kind, data: SSAValue, type: Attribute) -> SSAValue:
+def _pool(emitter: TopiBuilder, kind: Kind, data: SSAValue, type: Attribute) -> SSAValue:
     """Emits the topi pool for the relay op, of `data` in a channels-first layout."""
     op = cast(WindowPoolOp, emitter.op)
     window = op.window(op.sizes)
@@ -73,7 +73,7 @@ def _named(kind: Kind) -> Build:
 def _any_layout(kind: Kind) -> Build:
     """Returns an implementation that transforms to the plain layout in index expressions."""
 
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         op = cast(PoolOp, emitter.op)
         data, (layout, out_layout), plain = emitter.operand(0), op.layouts, Layout.parse(op.image_axes)
         moved = relayout(emitter, data, layout, plain)
@@ -83,7 +83,7 @@ def _any_layout(kind: Kind) -> Build:
     return build
 
 
-def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
+def relayout(emitter: TopiBuilder, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
     """Converts `data` from layout `source` to `target`; padding elements are zero."""
     extents = source.primal_extents(shape_of(data))
     shape = target.shape_from(extents)
@@ -116,7 +116,7 @@ def of_any_number(build: Build) -> Build:
     of_floats, of_integers = in_single(build), in_long(build)
 
     @wraps(build)
-    def mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def mean(emitter: TopiBuilder) -> Sequence[SSAValue]:
         element = element_of(emitter.operand(0))
         if not isinstance(element, AnyFloat) and not is_whole(element):
             raise LoweringError(f"{emitter.op.name} of {element}: only numbers have a mean", help="cast them before")
@@ -128,7 +128,7 @@ def of_any_number(build: Build) -> Build:
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
-def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> tuple[SSAValue, Dim]:
+def _over_image(emitter: TopiBuilder, label: str, first: Number, fold: Fold) -> tuple[SSAValue, Dim]:
     """Folds all elements of each image, in the data's layout; returns the result and the number of elements."""
     op = cast(PoolOp, emitter.op)
     data, layout = emitter.operand(0), op.layouts[0]
@@ -147,14 +147,14 @@ def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> 
     return emitter.compute(label, names, element, body, reduce=reduce, init=[first]), product(list(reduce.values()))
 
 
-def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
+def _in_out_layout(emitter: TopiBuilder, result: SSAValue) -> SSAValue:
     """Converts `result` from the data's layout to the op's `out_layout`."""
     layout, out_layout = cast(PoolOp, emitter.op).layouts
     return result if layout == out_layout else relayout(emitter, result, layout, out_layout)
 
 
 @of_any_number
-def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_global_avg_pool(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums over the spatial axes and divides by the number of elements."""
     element = element_of(emitter.operand(0))
     sums, count = _over_image(emitter, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
@@ -176,7 +176,7 @@ def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [_in_out_layout(emitter, emitter.compute(label, names, element, mean))]
 
 
-def build_global_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_global_max_pool(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Folds the maximum over the spatial axes."""
     label, first = f"nn_{emitter.op.name.rpartition('.')[2]}", lowest(element_of(emitter.operand(0)))
     result, _ = _over_image(emitter, label, first, lambda b, largest, x: b.largest(largest, x))

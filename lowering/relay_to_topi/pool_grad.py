@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_grad import AVG_POOL_GRADIENTS, MAX_POOL_GRADIENTS, PoolGradOp
@@ -64,7 +64,7 @@ class _Covering:
 
 
 @in_single
-def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_max_pool_grad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the number of each window's greatest tap; an element sums the windows whose greatest tap it is."""
     op, out_grad, data = cast(PoolGradOp, emitter.op), _plain(emitter, 0), _plain(emitter, 1)
     sizes, counts, type = op.sizes, shape_of(out_grad)[2:], i32 if prod(op.sizes) < _FEW_TAPS else i64
@@ -80,7 +80,7 @@ def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @in_single
-def build_avg_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_avg_pool_grad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the share of each window; each element sums the shares of its windows."""
     op, out_grad, padded = cast(PoolGradOp, emitter.op), _plain(emitter, 0), emitter.flag("count_include_pad")
     extents = op.layouts[0].primal_extents(emitter.result_shape)
@@ -95,7 +95,7 @@ def build_avg_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [_collected(emitter, shape, counts, lambda b, covering: covering.read(shares, 0))]
 
 
-def _plain(emitter: TopiEmitter, index: int) -> SSAValue:
+def _plain(emitter: TopiBuilder, index: int) -> SSAValue:
     """Returns operand `index` in the plain layout."""
     op = cast(PoolGradOp, emitter.op)
     value, layout, plain = emitter.operand(index), op.layouts[1 - index], Layout.parse(op.image_axes)
@@ -103,7 +103,7 @@ def _plain(emitter: TopiEmitter, index: int) -> SSAValue:
 
 
 def _collected(
-    emitter: TopiEmitter, shape: Sequence[Dim], counts: Sequence[Dim], share: Callable[[Body, _Covering], SSAValue]
+    emitter: TopiBuilder, shape: Sequence[Dim], counts: Sequence[Dim], share: Callable[[Body, _Covering], SSAValue]
 ) -> SSAValue:
     """Sums the shares of all windows for each element of plain data of `shape`; converts to the result's layout."""
     op, element = cast(PoolGradOp, emitter.op), emitter.result_type.element_type

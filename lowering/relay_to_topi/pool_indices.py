@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
 from xrelay.dialects.relay.ops.sliding_window import ImageOp
@@ -24,7 +24,7 @@ from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.registry import implements
 
 
-def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_max_pool_indices(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the indices in the plain layout, converted to the layout of the result."""
     op = cast(MaxPoolIndicesOp, emitter.op)
     (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
@@ -40,7 +40,7 @@ def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 def number_maxima(
-    emitter: TopiEmitter,
+    emitter: TopiBuilder,
     data: SSAValue,
     window: Sequence[WindowAxis[int]],
     counts: Sequence[Dim],

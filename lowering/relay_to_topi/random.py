@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.random import (
     WORD,
     WORDS,
@@ -36,7 +36,7 @@ def _key(b: Body, key: SSAValue) -> list[SSAValue]:
 
 
 @implements(ThreefrySplitOp, "random.threefry_split.generic")
-def build_threefry_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_threefry_split(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits two keys."""
     key = emitter.operand(0)
 
@@ -51,7 +51,7 @@ def build_threefry_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 class _Draw:
     """The random words for a shape."""
 
-    def __init__(self, emitter: TopiEmitter, shape: tuple[int, ...]):
+    def __init__(self, emitter: TopiBuilder, shape: tuple[int, ...]):
         self.shape, (self._count, self._moved), key = shape, blocks(shape), emitter.operand(0)
         self._state = emitter.compute(
             "key_with_room",
@@ -104,7 +104,7 @@ def convert_index(b: Body, index: SSAValue) -> SSAValue:
 
 
 @implements(ThreefryGenerateOp, "random.threefry_generate.generic")
-def build_threefry_generate(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_threefry_generate(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits random words."""
     draw = _Draw(emitter, emitter.ints("out_shape"))
     words = emitter.compute("words", variables("i", draw.shape), WORD, lambda b: draw.word(b, b.spatial))
@@ -112,7 +112,7 @@ def build_threefry_generate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(UniformOp, "random.uniform.generic")
-def build_uniform(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_uniform(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Scales fractions to the interval."""
     draw, (low, high) = _Draw(emitter, emitter.ints("out_shape")), (emitter.operand(1), emitter.operand(2))
     element = element_of(low)
@@ -125,7 +125,7 @@ def build_uniform(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(NormalOp, "random.normal.generic")
-def build_normal(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_normal(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes a radius and an angle from each pair of fractions."""
     shape, (mean, scale) = emitter.ints("out_shape"), (emitter.operand(1), emitter.operand(2))
     draw, element = _Draw(emitter, (2, *shape)), element_of(mean)
@@ -141,7 +141,7 @@ def build_normal(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(MultinomialOp, "random.multinomial.generic")
-def build_multinomial(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_multinomial(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits cumulative sums, and counts those that are not greater than the random limit."""
     probs = emitter.operand(1)
     *rows, classes = emitter.known(probs, "probabilities")

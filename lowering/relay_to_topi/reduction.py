@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
-def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
+def reduced_axes(emitter: TopiBuilder, rank: int) -> list[int]:
     """Returns the reduced axes: those of `axis`, by default all; with `exclude` the other axes."""
     given = emitter.ints("axis") if "axis" in emitter.op.properties else range(rank)
     named = {axis % rank for axis in given} if rank else set[int]()
@@ -43,7 +43,7 @@ class Reduction:
     out: Shape
 
     @staticmethod
-    def of(emitter: TopiEmitter) -> Reduction:
+    def of(emitter: TopiBuilder) -> Reduction:
         """Returns the reduction of a relay op."""
         shape = shape_of(emitter.operand(0))
         axes = tuple(reduced_axes(emitter, len(shape)))
@@ -74,7 +74,7 @@ class Reduction:
 
 
 def fold(
-    emitter: TopiEmitter,
+    emitter: TopiBuilder,
     label: str,
     first: Number,
     combine: Combine,
@@ -100,7 +100,7 @@ def fold(
 
 @implements(SumOp, "sum.generic")
 @in_single
-def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sum(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums over some axes; for booleans, computes whether any is true."""
     if emitter.result_type.element_type == i1:
         return build_any(emitter)
@@ -108,34 +108,34 @@ def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(MaxOp, "max.generic")
-def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_max(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Folds the maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
     return [fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
 
 
 @implements(MinOp, "min.generic")
-def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_min(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Folds the minimum over some axes."""
     _, first = value_range(emitter.result_type.element_type)
     return [fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
 
 
 @implements(AllOp, "all.generic")
-def build_all(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_all(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes whether all elements over some axes are true."""
     return [fold(emitter, "all", 1, lambda b, so_far, x: b.add(arith.AndIOp(so_far, x)))]
 
 
 @implements(AnyOp, "any.generic")
-def build_any(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_any(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes whether any element over some axes is true."""
     return [fold(emitter, "any", 0, lambda b, so_far, x: b.add(arith.OrIOp(so_far, x)))]
 
 
 @implements(VarianceOp, "variance.generic")
 @in_single
-def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_variance(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the sum of squared differences from the mean, divided by the number of terms."""
     data, mean, reduction = emitter.operand(0), emitter.operand(1), Reduction.of(emitter)
     element = emitter.result_type.element_type
@@ -160,7 +160,7 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(ProdOp, "prod.generic")
 @in_single
-def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_prod(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Multiplies over some axes; for booleans, computes whether all are true."""
     if emitter.result_type.element_type == i1:
         return build_all(emitter)
@@ -169,7 +169,7 @@ def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(MeanOp, "mean.generic")
 @in_single
-def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_mean(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sums over some axes and divides by the number of elements; integers are summed in 64 bits."""
     shape = shape_of(emitter.operand(0))
     element = emitter.result_type.element_type

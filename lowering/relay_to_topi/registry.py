@@ -1,7 +1,7 @@
 """The implementations of relay's operators: their methods `compute`, and strategies.
 
     @implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=why_not_blocked)
-    def build(build: TopiEmitter) -> Sequence[SSAValue]: …
+    def build(build: TopiBuilder) -> Sequence[SSAValue]: …
 
 A strategy is a further implementation, which is faster under a condition or on a target.
 """
@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiEmitter
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import in_single, into_single
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -25,7 +25,7 @@ from xrelay.target.strategy import DEFAULT_PRIORITY, Implementation, StrategyReg
 class ComputedOp(Protocol):
     """An operator with an implementation in its class."""
 
-    def compute(self, build: TopiEmitter) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the topi ops of the operator and returns its tensors."""
         ...
 
@@ -38,7 +38,7 @@ def own_implementation(op: type[Operation]) -> Implementation[Build] | None:
     return Implementation(f"{op.relay_name()}.generic", build, DEFAULT_PRIORITY, always)
 
 
-def _compute(build: TopiEmitter) -> Sequence[SSAValue]:
+def _compute(build: TopiBuilder) -> Sequence[SSAValue]:
     return cast(ComputedOp, build.op).compute(build)
 
 

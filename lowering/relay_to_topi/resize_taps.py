@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.image_resize import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -42,7 +42,7 @@ class Taps:
         return b.add(SelectOp(inside, value, convert_scalar(b, b.constant(self.rule.extrapolation, f64), value.type)))
 
 
-def taps_of(emitter: TopiEmitter, at: AxisPlaces, rule: Resampling, real: Attribute) -> Taps:
+def taps_of(emitter: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribute) -> Taps:
     """Builds the tables; weights are of type `real`."""
     places = emitter.compute("resize_places", {"o": at.size}, f64, lambda b: place_of(b, b.spatial[0], at, rule))
     half = rule.half_window(at.extent, at.size, by_scale=at.scale is not None)
@@ -116,7 +116,7 @@ def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> S
     return b.add(SelectOp(b.add(arith.CmpfOp(place, last, "oge")), b.constant(0.5, f64), weight))
 
 
-def _normalized(emitter: TopiEmitter, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:
+def _normalized(emitter: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:
     """Weights divided by their sum, in the order of the elements; those that are all 0 stay."""
 
     def add(b: Body) -> SSAValue:

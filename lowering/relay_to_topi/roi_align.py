@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp
 from xrelay.dialects.topi.build import Body, variables
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import Regions
 
 @implements(RoiAlignOp, "vision.roi_align.generic")
 @in_single
-def build_roi_align(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_roi_align(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits products with tables of weights, or a fold over all samples."""
     regions, mode = Regions(emitter), emitter.text("mode")
     axes = RoiAxis(regions, 0), RoiAxis(regions, 1)

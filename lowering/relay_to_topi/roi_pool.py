@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.vision_roi import RoiPoolOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number
 
 
 @implements(RoiPoolOp, "vision.roi_pool.generic")
-def build_roi_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_roi_pool(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the maxima over the rows of each bin, and the maxima of these over its columns."""
     regions = Regions(emitter)
     count, channels = regions.count, shape_of(regions.data)[1]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(CumsumOp, "cumsum.generic")
 @implements(CumprodOp, "cumprod.generic")
 @in_single
-def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_cumulative(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a scan along one axis, or over the flattened data without an axis."""
     data, element = emitter.operand(0), emitter.result_type.element_type
     shape, is_sum = shape_of(data), isinstance(emitter.op, CumsumOp)
@@ -43,7 +43,7 @@ def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(ReverseOp, "reverse.generic")
-def build_reverse(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_reverse(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads at reversed indices along the axis."""
     data, shape = emitter.operand(0), emitter.result_shape
     axis = emitter.integer("axis") % len(shape)

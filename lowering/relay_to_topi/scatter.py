@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ScatterElementsOp, "scatter_elements.generic")
-def build_scatter_elements(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_scatter_elements(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Scatters each update to the index along the axis, and to its own indices along the others."""
     data, indices, updates = (emitter.operand(index) for index in range(3))
     axis = emitter.integer("axis") % len(shape_of(data))
@@ -33,7 +33,7 @@ def build_scatter_elements(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(ScatterNDOp, "scatter_nd.generic")
-def build_scatter_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_scatter_nd(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Scatters each update to the components of its index tuple and its indices in the slice."""
     data, indices, updates = (emitter.operand(index) for index in range(3))
     rank = len(shape_of(indices)) - 1

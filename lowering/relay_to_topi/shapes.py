@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
@@ -17,7 +17,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ShapeOfOp, "shape_of.static")
-def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_shape_of(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Selects among the extents by index."""
     extents, element = shape_of(emitter.operand(0)), emitter.result_type.element_type
 
@@ -33,7 +33,7 @@ def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(NdarraySizeOp, "ndarray_size.static")
-def build_ndarray_size(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_ndarray_size(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a scalar."""
     count, element = product(shape_of(emitter.operand(0))), emitter.result_type.element_type
     return [emitter.compute("ndarray_size", {}, element, lambda b: b.size(count, element))]

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.nn_space import (
     BatchToSpaceNdOp,
     DepthToSpaceOp,
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(DepthToSpaceOp, "depth_to_space.generic")
-def build_depth_to_space(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_depth_to_space(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the channel from that of the result and the index in the block."""
     block, is_dcr = emitter.integer("block_size"), emitter.text("mode") == "DCR"
     channel, row, column = cast(PixelBlockOp, emitter.op).axes()
@@ -43,7 +43,7 @@ def build_depth_to_space(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(SpaceToDepthOp, "space_to_depth.generic")
-def build_space_to_depth(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_space_to_depth(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the index in the block from the channel."""
     block, data = emitter.integer("block_size"), emitter.operand(0)
     channel, row, column = cast(PixelBlockOp, emitter.op).axes()
@@ -61,7 +61,7 @@ def build_space_to_depth(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(BatchToSpaceNdOp, "batch_to_space_nd.generic")
-def build_batch_to_space_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_batch_to_space_nd(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the batch from that of the result and the index in the block."""
     block, crops = emitter.ints("block_shape"), emitter.ints("crops")
     batches = emitter.result_shape[0]
@@ -79,7 +79,7 @@ def build_batch_to_space_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(SpaceToBatchNdOp, "space_to_batch_nd.generic")
-def build_space_to_batch_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_space_to_batch_nd(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the index in the block from the batch; elements outside of the data are the pad value."""
     data, block, before = emitter.operand(0), emitter.ints("block_shape"), emitter.ints("paddings")[::2]
     shape = shape_of(data)
@@ -103,7 +103,7 @@ def build_space_to_batch_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(DilateOp, "dilate.generic")
-def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_dilate(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the data if every index is a multiple of its stride, else the dilation value."""
     data, strides = emitter.operand(0), emitter.ints("strides")
     apart = [axis for axis, stride in enumerate(strides) if stride > 1]
@@ -119,7 +119,7 @@ def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(YoloReorgOp, "vision.yolo_reorg.generic")
-def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_yolo_reorg(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the index in the block from the channel, after a reshape of the result to the data's shape."""
     data, stride = emitter.operand(0), emitter.integer("stride")
     shape, result = shape_of(data), emitter.result_shape
@@ -136,6 +136,6 @@ def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return _moved(emitter, "yolo_reorg", read)
 
 
-def _moved(emitter: TopiEmitter, label: str, read: Callable[[Body], SSAValue]) -> Sequence[SSAValue]:
+def _moved(emitter: TopiBuilder, label: str, read: Callable[[Body], SSAValue]) -> Sequence[SSAValue]:
     """Emits a compute of the result's shape with elements from `read`."""
     return [emitter.compute(label, variables("i", emitter.result_shape), element_of(emitter.operand(0)), read)]

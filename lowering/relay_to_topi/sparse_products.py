@@ -12,7 +12,7 @@ from typing import Final
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import BlockSizes, SparseConv2dOp, SparseDenseOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -30,7 +30,7 @@ FEW_ROWS: Final = 8
 
 @implements(SparseDenseOp, "nn.sparse_dense.generic")
 @in_single
-def build_sparse_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_dense(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the sums by block rows, transposed to the order of the result."""
     dense, data, indices, indptr = (emitter.operand(index) for index in range(4))
     rows, is_left = shape_of(dense)[0], emitter.flag("sparse_lhs")
@@ -47,7 +47,7 @@ def build_sparse_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("sparse_dense", variables("i", emitter.result_shape), element_of(sums), fill)]
 
 
-def _turned(emitter: TopiEmitter, matrix: SSAValue) -> SSAValue:
+def _turned(emitter: TopiBuilder, matrix: SSAValue) -> SSAValue:
     rows, columns = shape_of(matrix)
     space = {"k": columns, "m": rows}
     return emitter.compute("turned", space, element_of(matrix), lambda b: b.read(matrix, *reversed(b.spatial)))
@@ -55,7 +55,7 @@ def _turned(emitter: TopiEmitter, matrix: SSAValue) -> SSAValue:
 
 @implements(SparseConv2dOp, "nn.sparse_conv2d.generic")
 @in_single
-def build_sparse_conv2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_conv2d(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Multiplies the weight by the matrix whose columns are all windows."""
     data, weight, indices, indptr = (emitter.operand(index) for index in range(4))
     op = emitter.op
@@ -96,7 +96,7 @@ class _Image:
         return at
 
 
-def _windows(emitter: TopiEmitter, data: SSAValue, axis: int) -> SSAValue:
+def _windows(emitter: TopiBuilder, data: SSAValue, axis: int) -> SSAValue:
     """Returns the elements of all windows, zero-padded: (columns of the weight, pixels)."""
     image, element, (size, _) = _Image(shape_of(data), axis), element_of(data), emitter.ints("kernel_size")
     space = {"k": image.channels * (size * size), "m": product((image.count, image.height, image.width))}
@@ -121,7 +121,7 @@ def _windows(emitter: TopiEmitter, data: SSAValue, axis: int) -> SSAValue:
 class _Blocks:
     """The blocks of a sparse matrix with their block rows and block columns."""
 
-    def __init__(self, emitter: TopiEmitter, data: SSAValue, indices: SSAValue, indptr: SSAValue, depth: Dim):
+    def __init__(self, emitter: TopiBuilder, data: SSAValue, indices: SSAValue, indptr: SSAValue, depth: Dim):
         self._emitter, self._data, self._element = emitter, data, element_of(data)
         self._sizes = BlockSizes.of(shape_of(data), shape_of(indptr))
         self._rows = row_of_each(emitter, indptr, self._sizes.count)

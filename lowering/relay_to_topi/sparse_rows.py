@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseTransposeOp
 from xrelay.dialects.topi import SortOp
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(SparseAddOp, "nn.sparse_add.generic")
 @in_single
-def build_sparse_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_add(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Adds each value at its row and column."""
     dense, data, indices, indptr = (emitter.operand(index) for index in range(4))
     (count,), (height, width) = shape_of(data), shape_of(dense)
@@ -40,7 +40,7 @@ def build_sparse_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(SparseTransposeOp, "nn.sparse_transpose.generic")
-def build_sparse_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_transpose(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
     data, indices, indptr = (emitter.operand(index) for index in range(3))
     (count,), (pointers,) = shape_of(data), shape_of(indptr)
@@ -68,7 +68,7 @@ def _number(b: Body, index: SSAValue) -> SSAValue:
     return b.add(arith.IndexCastOp(index, i64))
 
 
-def row_of_each(emitter: TopiEmitter, indptr: SSAValue, count: Dim) -> SSAValue:
+def row_of_each(emitter: TopiBuilder, indptr: SSAValue, count: Dim) -> SSAValue:
     """Returns the row of each of `count` values; the number of rows for values in no row.
 
     The row is the number of rows that begin at or before the value, minus one, computed by a histogram and its prefix
@@ -87,7 +87,7 @@ def row_of_each(emitter: TopiEmitter, indptr: SSAValue, count: Dim) -> SSAValue:
     return emitter.compute("rows", {"k": count}, INDEX, row)
 
 
-def _counted_up(emitter: TopiEmitter, places: SSAValue, size: Dim, *, exclusive: bool) -> SSAValue:
+def _counted_up(emitter: TopiBuilder, places: SSAValue, size: Dim, *, exclusive: bool) -> SSAValue:
     """Returns the number of `places` that are at most, or with `exclusive` less than, each number below `size`."""
     none = emitter.compute("none", {"k": size}, i64, lambda b: b.constant(0, i64))
 

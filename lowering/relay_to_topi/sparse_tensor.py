@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 @implements(SparseToDenseOp, "sparse_to_dense.generic")
 @implements(DynSparseToDenseOp, "dyn.sparse_to_dense.named")
-def build_sparse_to_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_to_dense(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Fills with the default and scatters the values; the values are the second last operand."""
     (full,) = build_full(emitter)
     indices, values = emitter.operand(0), emitter.operand(len(emitter.op.operands) - 2)
@@ -39,7 +39,7 @@ def build_sparse_to_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.insert(scatter("sparse_to_dense", space, Combine.UPDATE, full, fill)).result]
 
 
-def _parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
+def _parts(emitter: TopiBuilder, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
     """Returns the indices along each axis of the result, checked against its extent."""
     places = shape_of(indices)
     if len(places) < 2:
@@ -55,7 +55,7 @@ def _parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> lis
 
 
 @implements(SparseReshapeOp, "sparse_reshape.generic")
-def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sparse_reshape(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes row-major indices, and new coordinates by quotients and remainders, in 64 bits."""
     indices, old, new = (emitter.operand(index) for index in range(3))
     (count, parts), (rank,) = shape_of(indices), shape_of(new)
@@ -89,7 +89,7 @@ def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [places, result]
 
 
-def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
+def _new_shape(emitter: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue:
     """Returns the new shape in 64 bits, with -1 replaced by the remaining extent."""
 
     def is_rest(b: Body, value: SSAValue) -> SSAValue:
@@ -113,7 +113,7 @@ def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
     return emitter.compute("extents", {"j": shape_of(new)[0]}, i64, extent)
 
 
-def _differences(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
+def _differences(emitter: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue:
     """Returns the number of differing extents of two shapes; 0 only if they are equal."""
     (before,), (after,) = shape_of(old), shape_of(new)
 
@@ -130,7 +130,7 @@ def _differences(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue
     return emitter.compute("differences", {}, i64, lambda b: b.plus(b.read(found), b.size(longer, i64)))
 
 
-def _inner_counts(emitter: TopiEmitter, shape: SSAValue) -> SSAValue:
+def _inner_counts(emitter: TopiBuilder, shape: SSAValue) -> SSAValue:
     """Returns the row-major stride of each axis of a shape."""
 
     def multiply(b: Body) -> SSAValue:

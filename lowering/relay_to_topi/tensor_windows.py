@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i1, i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp, StridedSetOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -21,7 +21,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(StridedSetOp, "strided_set.generic")
-def build_strided_set(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_strided_set(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the new values in the slice, else the data."""
     data, new = emitter.operand(0), emitter.operand(1)
     shape, element, room = shape_of(data), element_of(data), shape_of(new)
@@ -44,7 +44,7 @@ def build_strided_set(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("strided_set", variables("i", shape), element, choose)]
 
 
-def _bounds(emitter: TopiEmitter, axis: int, extent: Dim) -> SSAValue:
+def _bounds(emitter: TopiBuilder, axis: int, extent: Dim) -> SSAValue:
     """Returns the first index of a slice along an axis, its nonzero stride, and its number of elements."""
 
     def bound(b: Body) -> SSAValue:
@@ -74,7 +74,7 @@ def _bounds(emitter: TopiEmitter, axis: int, extent: Dim) -> SSAValue:
 
 
 @implements(SlidingWindowOp, "sliding_window.generic")
-def build_sliding_window(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_sliding_window(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the element at an index of a window."""
     data, strides = emitter.operand(0), emitter.ints("strides")
     axis = emitter.integer("axis") % len(shape_of(data))
@@ -89,7 +89,7 @@ def build_sliding_window(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 
 @implements(AdvIndexOp, "adv_index.generic")
-def build_adv_index(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_adv_index(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Reads the element at the indices, which are checked at run time."""
     data, *indices = emitter.operands_of_tuple(0)
     shape, result = shape_of(data), emitter.result_shape

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.ops.trees import TreeLeavesOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
@@ -21,7 +21,7 @@ INDEX = IndexType()
 
 
 @implements(TreeLeavesOp, "tree_leaves.generic")
-def build_tree_leaves(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_tree_leaves(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Replaces a node by one of its children in each step.
 
     The accumulator is the node's offset from its root, because a fold begins with a constant; offsets wrap. The last

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, IntegerType,
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_boxes import GetValidCountsOp, NonMaxSuppressionOp
 from xrelay.dialects.topi import SortOp, SuppressOp
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(GetValidCountsOp, "vision.get_valid_counts.generic")
 @in_single
-def build_get_valid_counts(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_get_valid_counts(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Moves valid boxes to the front, followed by -1."""
     data, threshold = emitter.operand(0), emitter.operand(1)
     shape, element = shape_of(data), element_of(data)
@@ -53,7 +53,7 @@ def build_get_valid_counts(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [front.counts(i32), rows, emitter.compute("valid_places", variables("i", shape[:2]), i32, place)]
 
 
-def rows_in_front(emitter: TopiEmitter, data: SSAValue, front: FrontRows) -> SSAValue:
+def rows_in_front(emitter: TopiBuilder, data: SSAValue, front: FrontRows) -> SSAValue:
     """Returns the selected rows in order, followed by rows of -1."""
     element = element_of(data)
 
@@ -71,7 +71,7 @@ def rows_in_front(emitter: TopiEmitter, data: SSAValue, front: FrontRows) -> SSA
 
 @implements(NonMaxSuppressionOp, "vision.non_max_suppression.generic")
 @in_single
-def build_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_non_max_suppression(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a sort by score, `topi.suppress` with classes, and the results in the requested form."""
     data, op = emitter.operand(0), cast(NonMaxSuppressionOp, emitter.op)
     taken = _taken(emitter, _Candidates(emitter))
@@ -108,7 +108,7 @@ def build_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [named, emitter.compute("box_counts", column, i32, lambda b: b.read(counts, b.spatial[0]))]
 
 
-def _as_i32(emitter: TopiEmitter, numbers: SSAValue) -> SSAValue:
+def _as_i32(emitter: TopiBuilder, numbers: SSAValue) -> SSAValue:
     names = variables("i", shape_of(numbers))
     return emitter.compute("numbers", names, i32, lambda b: convert_scalar(b, b.read(numbers, *b.spatial), i32))
 
@@ -116,7 +116,7 @@ def _as_i32(emitter: TopiEmitter, numbers: SSAValue) -> SSAValue:
 class _Candidates:
     """The candidate boxes in descending order of score, and the operands of `topi.suppress`."""
 
-    def __init__(self, emitter: TopiEmitter):
+    def __init__(self, emitter: TopiBuilder):
         self._emitter, self._data = emitter, emitter.operand(0)
         self._real, (self._batch, self._boxes, _) = element_of(self._data), shape_of(self._data)
         self._kind = emitter.integer("id_index")
@@ -162,7 +162,7 @@ class _Candidates:
         return chosen(b, number, [*low, *high, area, kind])
 
 
-def _taken(emitter: TopiEmitter, candidates: _Candidates) -> SSAValue:
+def _taken(emitter: TopiBuilder, candidates: _Candidates) -> SSAValue:
     """Returns the selected boxes in descending order of score, -1 for others: (batch, boxes)."""
     data, counts, iou = emitter.operand(0), emitter.operand(1), emitter.operand(4)
     real = element_of(data)
@@ -182,7 +182,7 @@ def _taken(emitter: TopiEmitter, candidates: _Candidates) -> SSAValue:
     return emitter.compute("taken", variables("i", shape_of(data)[:2]), i64, box)
 
 
-def _most(emitter: TopiEmitter) -> SSAValue:
+def _most(emitter: TopiBuilder) -> SSAValue:
     """Returns the maximum number of selected boxes."""
 
     def fill(b: Body) -> SSAValue:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxTransformLocOp
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(MultiboxPriorOp, "vision.multibox_prior.generic")
 @in_single
-def build_multibox_prior(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_multibox_prior(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Computes the corners of boxes from centres and half sides."""
     _, _, height, width = shape_of(emitter.operand(0))
     sizes, ratios, steps, offsets = (
@@ -77,7 +77,7 @@ def between_0_and_1(b: Body, value: SSAValue) -> SSAValue:
 
 @implements(MultiboxTransformLocOp, "vision.multibox_transform_loc.generic")
 @in_single
-def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_multibox_transform_loc(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the best class of each box, then the rows of the kept boxes, or of all."""
     best, best_class = _best_classes(emitter)
     spatial, real, keeps_all = variables("i", shape_of(best)), element_of(best), emitter.flag("keep_background")
@@ -113,7 +113,7 @@ def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("multibox_rows", rows, real, row), kept.counts(i32)]
 
 
-def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
+def _best_classes(emitter: TopiBuilder) -> tuple[SSAValue, SSAValue]:
     """Returns the greatest probability of each box, at least -1, and the first class with it, except the background.
 
     With `keep_background` the background is class 0.
@@ -140,7 +140,7 @@ def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
     return best, emitter.compute("best_class", spatial, i64, number, reduce=reduce, init=[(1 << 63) - 1])
 
 
-def _moved_side(emitter: TopiEmitter, b: Body, image: AffineExpr, box: AffineExpr, end: int) -> SSAValue:
+def _moved_side(emitter: TopiBuilder, b: Body, image: AffineExpr, box: AffineExpr, end: int) -> SSAValue:
     """Returns a coordinate of a transformed anchor: left, top, right or bottom."""
     predictions, anchors = emitter.operand(1), emitter.operand(2)
     axis, real, variances = end % 2, element_of(anchors), floats(emitter.op.properties["variances"])

@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
 from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, variables
@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(AllClassNonMaxSuppressionOp, "vision.all_class_non_max_suppression.generic")
-def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_all_class_non_max_suppression(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the rows of selected boxes and their number."""
     by_score = emitter.insert(SortOp(_scores(emitter), 2, descending=True))
     most = emitter.compute("most", {}, i64, lambda b: convert_scalar(b, b.read(emitter.operand(2)), i64))
@@ -31,7 +31,7 @@ def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAVal
     return [_rows(emitter, by_score.indices, found), number]
 
 
-def _scores(emitter: TopiEmitter) -> SSAValue:
+def _scores(emitter: TopiBuilder) -> SSAValue:
     """Returns the scores with -inf for NaN; -inf is sorted last and never selected."""
     scores = emitter.operand(1)
     element = element_of(scores)
@@ -44,7 +44,7 @@ def _scores(emitter: TopiEmitter) -> SSAValue:
     return emitter.compute("scores", variables("i", shape_of(scores)), element, score)
 
 
-def _sides(emitter: TopiEmitter) -> SSAValue:
+def _sides(emitter: TopiBuilder) -> SSAValue:
     """Returns the lower and higher corner and the area (NaN if not positive) of boxes: (batch, number, box)."""
     boxes = emitter.operand(0)
     (batch, count, _), element = shape_of(boxes), element_of(boxes)
@@ -72,7 +72,7 @@ def _sides(emitter: TopiEmitter) -> SSAValue:
     return emitter.compute("box_sides", {"b": batch, "s": 5, "i": count}, element, side)
 
 
-def _rows(emitter: TopiEmitter, order: SSAValue, found: PositionsOp) -> SSAValue:
+def _rows(emitter: TopiBuilder, order: SSAValue, found: PositionsOp) -> SSAValue:
     """Returns batch, class and box of each position."""
     _, classes, count = (divisor(extent) for extent in shape_of(order))
 

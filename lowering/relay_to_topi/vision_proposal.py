@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_proposal import ProposalOp
 from xrelay.dialects.topi import SortOp, SuppressOp
@@ -25,7 +25,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(ProposalOp, "vision.proposal.generic")
 @in_single
-def build_proposal(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_proposal(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the selected boxes in order, repeated if there are too few."""
     boxes = _Boxes(emitter)
     order, kept = boxes.taken()
@@ -54,7 +54,7 @@ def build_proposal(emitter: TopiEmitter) -> Sequence[SSAValue]:
 class _Boxes:
     """The boxes of all anchors, in order of pixels of the feature image and anchors of each pixel."""
 
-    def __init__(self, emitter: TopiEmitter):
+    def __init__(self, emitter: TopiBuilder):
         self._emitter, self._op = emitter, cast(ProposalOp, emitter.op)
         self._scores, self._moves, self._info = (emitter.operand(number) for number in range(3))
         self._anchors, self.real = self._op.anchors(), element_of(self._scores)

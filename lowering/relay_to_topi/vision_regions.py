@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.vision_roi import RegionOp
 from xrelay.dialects.topi.build import Body, IndexLike
@@ -25,7 +25,7 @@ FAR = 1 << 40
 class Regions:
     """The regions of an op, and their images."""
 
-    def __init__(self, emitter: TopiEmitter):
+    def __init__(self, emitter: TopiBuilder):
         self.emitter, self.op = emitter, cast(RegionOp, emitter.op)
         self.data, self.rois = emitter.operand(0), emitter.operand(1)
         self.element, self.size = element_of(self.data), ints(self.op.pooled_size)

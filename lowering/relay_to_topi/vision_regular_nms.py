@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, f32, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_nms import RegularNonMaxSuppressionOp
 from xrelay.dialects.topi import SortOp, SuppressOp
@@ -24,7 +24,7 @@ from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 @implements(RegularNonMaxSuppressionOp, "vision.regular_non_max_suppression.generic")
 @in_single
-def build_regular_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_regular_non_max_suppression(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits the detections in the order of a sort over all classes."""
     return _Detections(emitter).results()
 
@@ -32,7 +32,7 @@ def build_regular_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue
 class _Detections:
     """The sorted scores of each class, the selected boxes, and their order over all classes."""
 
-    def __init__(self, emitter: TopiEmitter):
+    def __init__(self, emitter: TopiBuilder):
         self._emitter, self._boxes = emitter, emitter.operand(0)
         (self._batch, self._count, _), self._real = shape_of(self._boxes), element_of(self._boxes)
         self._classes = emitter.integer("num_classes")

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.gradients.builder import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientBuilder
 from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
 
 
@@ -33,7 +33,7 @@ class Adjoint:
             into.terms += source.terms
             pending += ((into.field(index), field) for index, field in source.fields.items())
 
-    def add(self, gradient: SSAValue, emit: GradientEmitter) -> None:
+    def add(self, gradient: SSAValue, emit: GradientBuilder) -> None:
         """Adds a value. A tuple is added field by field."""
         pending: list[tuple[Adjoint, SSAValue]] = [(self, gradient)]
         while pending:
@@ -69,7 +69,7 @@ class Adjoints:
         """Returns the adjoint of `value`, or None if the result does not depend on it."""
         return self._known.get(value)
 
-    def total(self, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+    def total(self, value: SSAValue, emit: GradientBuilder) -> SSAValue:
         """Returns the gradient of `value` as a value of its type; zeros if the result does not depend on it."""
         if not isinstance(value.type, TupleType):
             return _sum(value, self._known.get(value), emit)
@@ -87,7 +87,7 @@ class Adjoints:
         return total
 
 
-def _sum(value: SSAValue, adjoint: Adjoint | None, emit: GradientEmitter) -> SSAValue:
+def _sum(value: SSAValue, adjoint: Adjoint | None, emit: GradientBuilder) -> SSAValue:
     """Returns the sum of an adjoint's terms, zeros without terms. The sum replaces the terms."""
     if adjoint is None or not adjoint.terms:
         return emit.zeros_like(value)

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, not_differentiable
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.function import InvokeOp
@@ -63,7 +63,7 @@ def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
     forward = [op for op in block.ops if op is not end]
     backward = BackwardPass(active_values(function))
     end.detach()
-    emit = GradientEmitter(block, end)
+    emit = GradientBuilder(block, end)
     result = end.operands[0] if len(end.operands) == 1 else emit.tuple(*end.operands)
     adjoints = Adjoints()
     for value in end.operands[: 1 if first_alone else None]:
@@ -98,7 +98,7 @@ def _require_tensors(function: FuncOp) -> None:
         raise PassError(f"@{function.sym_name.data} gives nothing to differentiate", location=place)
 
 
-def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter, *, first_alone: bool) -> None:
+def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientBuilder, *, first_alone: bool) -> None:
     """Sets the gradient of each element of `value`, or of the first tensor in it, to 1."""
     pending = [(adjoint, value)]
     while pending:
@@ -152,7 +152,7 @@ class BackwardPass:
 
     def _step(self, job: _Job, op: Operation, adjoint: Adjoint) -> Sequence[Operation]:
         """Propagates the gradient of the result of `op`; returns ops that replace it and are to be visited."""
-        emit = GradientEmitter(job.block, op)
+        emit = GradientBuilder(job.block, op)
         if isinstance(op, LetOp):
             job.adjoints[op.value].absorb(adjoint)
         elif isinstance(op, TupleGetItemOp):
@@ -170,7 +170,7 @@ class BackwardPass:
 
     # --- operators -------------------------------------------------------------------------------------------------
 
-    def _apply_rule(self, job: _Job, op: RelayOp, emit: GradientEmitter) -> Sequence[Operation]:
+    def _apply_rule(self, job: _Job, op: RelayOp, emit: GradientBuilder) -> Sequence[Operation]:
         """Applies the rule of `op`. A composite op without a rule is replaced by its parts."""
         rule = gradient_rule(type(op))
         if rule is None:
@@ -190,7 +190,7 @@ class BackwardPass:
 
     def _add(self, job: _Job, op: Operation, operand: SSAValue, gradient: SSAValue) -> None:
         """Adds the result of a rule to the gradient of an operand."""
-        emit = GradientEmitter(job.block, op)
+        emit = GradientBuilder(job.block, op)
         if gradient.type != operand.type:
             if not fits(gradient.type, operand.type):
                 message = f"its rule gives a gradient of type {gradient.type} for an operand of type {operand.type}"
@@ -198,7 +198,7 @@ class BackwardPass:
             gradient = gradient if isinstance(operand.type, TupleType) else emit.op("reshape_like", gradient, operand)
         job.adjoints[operand].add(gradient, emit)
 
-    def _parts(self, job: _Job, op: CompositeOp, emit: GradientEmitter) -> Sequence[Operation]:
+    def _parts(self, job: _Job, op: CompositeOp, emit: GradientBuilder) -> Sequence[Operation]:
         """Inserts the parts of `op`, passes its gradient to the last one, and returns them."""
         parts, value = op.parts_on(op.operands)
         for part in parts:
@@ -210,7 +210,7 @@ class BackwardPass:
 
     # --- branches --------------------------------------------------------------------------------------------------
 
-    def _branch(self, job: _Job, op: IfOp, emit: GradientEmitter) -> None:
+    def _branch(self, job: _Job, op: IfOp, emit: GradientBuilder) -> None:
         """Selects the gradients of the values that the branches of `op` capture.
 
         Before:
@@ -248,7 +248,7 @@ class BackwardPass:
                 self._active.add(new)
         adjoints = Adjoints()
         result = values.get(yielded(region), yielded(region))
-        emit = GradientEmitter(block, op)
+        emit = GradientBuilder(block, op)
         adjoints[result].add(gradient, emit)
 
         def finish() -> None:

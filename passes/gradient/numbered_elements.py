@@ -12,24 +12,24 @@ from typing import Final
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientBuilder
 
 _FAR: Final = 2**31 - 1
 """An index after the end of every axis."""
 
 
-def numbered(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def numbered(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the numbers of the elements of `value`, from 1, in its shape."""
     ones = emit.op("cast", emit.ones_like(value), dtype=i64)
     return emit.reshape_like(emit.op("cumsum", _flat(ones, emit), axis=0), value)
 
 
-def no_numbers(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def no_numbers(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the number 0 for each element of `value`."""
     return emit.op("cast", emit.zeros_like(value), dtype=i64)
 
 
-def collected(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def collected(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns for each element of `value` the sum of the gradient over the elements with its number."""
     zeros = _flat(emit.cast_like(emit.zeros_like(value), gradient), emit)
     # Elements without a source are added to an extra element, which is dropped.
@@ -39,5 +39,5 @@ def collected(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: Grad
     return emit.cast_like(emit.reshape_like(found, value), value)
 
 
-def _flat(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _flat(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     return value if len(emit.shape(value)) == 1 else emit.op("reshape", value, newshape=[-1])

@@ -1,7 +1,7 @@
 """The table of gradient rules: operator class → function from the gradient of its result to those of its operands.
 
     @differentiates(MultiplyOp)
-    def multiply(op: MultiplyOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def multiply(op: MultiplyOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         left = emit.op("multiply", gradient, op.rhs)
         right = emit.op("multiply", gradient, op.lhs)
         return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
@@ -24,12 +24,12 @@ from typing import TypeAlias, TypeVar, cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.plugins import load_plugins
 from xrelay.registrations import import_modules, note_registration
 
 OpT = TypeVar("OpT", bound=RelayOp)
-GradientRule: TypeAlias = Callable[[OpT, SSAValue, GradientEmitter], Gradients]
+GradientRule: TypeAlias = Callable[[OpT, SSAValue, GradientBuilder], Gradients]
 """`rule(op, gradient of its result, emit)`."""
 
 _RULES: dict[type[RelayOp], GradientRule[RelayOp]] = {}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support.pass_checks import apply
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientBuilder
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
@@ -102,7 +102,7 @@ def test_a_region_that_no_crop_asks_for_has_no_part_in_the_gradient() -> None:
 
 
 def test_a_rule_that_needs_what_the_type_lacks_is_told_so(request: pytest.FixtureRequest) -> None:
-    def large(op: ReluOp, gradient: SSAValue, emit: GradientEmitter) -> list[SSAValue]:
+    def large(op: ReluOp, gradient: SSAValue, emit: GradientBuilder) -> list[SSAValue]:
         return [emit.op("multiply", gradient, 300)]
 
     own = gradient_rule(ReluOp)

@@ -16,7 +16,7 @@ from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientBuilder
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
@@ -65,7 +65,7 @@ def backward(name: str, shapes: list[Any], dtype: str, attributes: dict[str, Any
         gradient = gradient.results[0]
     rule = gradient_rule(type_of(op))
     assert rule is not None
-    emit = GradientEmitter(block, op)
+    emit = GradientBuilder(block, op)
     found = [
         emit.zeros_like(operands[at]) if each is None else each for at, each in enumerate(rule(op, gradient, emit))
     ]

@@ -38,7 +38,7 @@ class Inserter(Protocol):
         ...
 
 
-class TopiEmitter:
+class TopiBuilder:
     """Builds the topi ops of one relay op: its operands, result types and properties, and new ops before it."""
 
     op: Operation
@@ -184,7 +184,7 @@ class TopiEmitter:
         return [self.compute(label, variables("i", shape), self.result_type.element_type, body)]
 
 
-Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
+Build: TypeAlias = Callable[[TopiBuilder], Sequence[SSAValue]]
 """Builds the topi ops of one relay op and returns its tensors, several if the result is a tuple."""
 
 

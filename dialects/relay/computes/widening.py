@@ -9,7 +9,7 @@ from functools import cached_property, wraps
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder, element_of
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
@@ -33,14 +33,14 @@ class Widening:
         """Wraps `build` to convert its results back, and to widen its operands unless `operands` is false."""
 
         @wraps(build)
-        def build_wide(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        def build_wide(emitter: TopiBuilder) -> Sequence[SSAValue]:
             results = build(WideEmitter(emitter, self, operands=operands))
             pairs = zip(results, emitter.result_types, strict=True)
             return [self.converted(emitter, value, type.element_type, self.labels[1]) for value, type in pairs]
 
         return build_wide
 
-    def converted(self, emitter: TopiEmitter, value: SSAValue, element: Attribute, label: str) -> SSAValue:
+    def converted(self, emitter: TopiBuilder, value: SSAValue, element: Attribute, label: str) -> SSAValue:
         """Converts every element, if the type differs."""
         if element_of(value) == element:
             return value
@@ -51,10 +51,10 @@ class Widening:
         return emitter.compute(label, variables("i", shape_of(value)), element, body)
 
 
-class WideEmitter(TopiEmitter):
+class WideEmitter(TopiBuilder):
     """An emitter that presents narrow results of the relay op, and optionally its operands, as wide."""
 
-    def __init__(self, emitter: TopiEmitter, widening: Widening, *, operands: bool):
+    def __init__(self, emitter: TopiBuilder, widening: Widening, *, operands: bool):
         super().__init__(emitter.op, emitter.inserter)
         self._widening, self._widens_operands = widening, operands
         self._wide: dict[SSAValue, SSAValue] = {}

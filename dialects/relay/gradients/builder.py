@@ -26,7 +26,7 @@ Gradients: TypeAlias = Sequence[SSAValue | None]
 """The gradient of each operand; None if the result does not depend on it."""
 
 
-class GradientEmitter:
+class GradientBuilder:
     """Adds ops of the backward pass at the end of `block`, with the location of `source`, an op of the forward pass.
 
     The block has no terminator until all gradients are known.

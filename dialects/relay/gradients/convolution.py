@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, not_differentiable
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis, of_any_size, sides_of
@@ -38,7 +38,7 @@ def exchanged(layout: Layout) -> str:
 
 
 def gradient_of_data(
-    build: GradientEmitter,
+    build: GradientBuilder,
     data: tuple[SSAValue, Layout],
     image: tuple[SSAValue, Layout],
     weight: tuple[SSAValue, Layout],

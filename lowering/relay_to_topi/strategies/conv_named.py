@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiEmitter
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.topi.named import (
@@ -62,7 +62,7 @@ def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
 def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> Build:
     """The named convolution of topi for the layouts that it stands for."""
 
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         op = cast(ConvOp, emitter.op)
         weight = emitter.operand(1)
         window = op.window(emitter.known(weight, "the weight")[2 : 2 + len(op.AXES)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_slices import RankRowsOp
@@ -50,6 +50,6 @@ SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
 
 
 @differentiates(*COMPARISONS, *LOGIC, *STEPS, *PLACES, *SHAPES)
-def constant(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def constant(op: RelayOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns None for all operands."""
     return [None] * len(op.operands)

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.image_dilation import Dilation2DOp
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.gradient.numbered_elements import collected, numbered
@@ -16,7 +16,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(Dilation2DOp)
-def dilation2d(op: Dilation2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dilation2d(op: Dilation2DOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Adds the gradient to the element and the weight of the first tap whose sum is the result; padding is ignored."""
     plain, back = [0, *op.image_axes], [[0, *op.image_axes].index(axis) for axis in range(4)]
     data, result, given = (_moved(value, plain, emit) for value in (op.data, op.result, gradient))
@@ -42,7 +42,7 @@ def dilation2d(op: Dilation2DOp, gradient: SSAValue, emit: GradientEmitter) -> G
     return [emit.cast_like(of_data, op.data), emit.cast_like(_moved(of_weight, turned, emit), op.weight)]
 
 
-def _moved(value: SSAValue, axes: Sequence[int], emit: GradientEmitter) -> SSAValue:
+def _moved(value: SSAValue, axes: Sequence[int], emit: GradientBuilder) -> SSAValue:
     return value if list(axes) == sorted(axes) else emit.op("transpose", value, axes=list(axes))
 
 
@@ -53,13 +53,13 @@ def _known(op: Dilation2DOp, extents: Shape) -> list[int]:
     return known
 
 
-def _padded(op: Dilation2DOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _padded(op: Dilation2DOp, value: SSAValue, emit: GradientBuilder) -> SSAValue:
     top, left, bottom, right = ints(op.padding)
     return emit.op("nn.pad", value, 0, pad_width=(0, 0, 0, 0, top, bottom, left, right))
 
 
 def _seen(
-    op: Dilation2DOp, value: SSAValue, tap: tuple[int, ...], counts: Sequence[int], emit: GradientEmitter
+    op: Dilation2DOp, value: SSAValue, tap: tuple[int, ...], counts: Sequence[int], emit: GradientBuilder
 ) -> SSAValue:
     """Returns the elements under a tap in all windows."""
     strides = ints(op.strides)
@@ -68,6 +68,6 @@ def _seen(
     return emit.op("strided_slice", value, begin=begin, end=end, strides=list(strides), axes=[2, 3])
 
 
-def _tap_of(weight: SSAValue, tap: tuple[int, ...], emit: GradientEmitter) -> SSAValue:
+def _tap_of(weight: SSAValue, tap: tuple[int, ...], emit: GradientBuilder) -> SSAValue:
     """Returns the weight of a tap in each channel."""
     return emit.op("strided_slice", weight, begin=list(tap), end=[place + 1 for place in tap], axes=[1, 2])

@@ -9,7 +9,7 @@ from string import ascii_letters
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.einsum_equation import Equation
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp
 from xrelay.dialects.relay.structure.tuples import field_count
@@ -18,7 +18,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(EinsumOp)
-def einsum(op: EinsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def einsum(op: EinsumOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns for each factor the einsum of the gradient and the other factors, summed over labels that it lacks."""
     factors = [emit.item(op.data, number) for number in range(field_count(op.data) or 0)]
     equation = op.labelled([len(emit.shape(each)) for each in factors])
@@ -34,7 +34,7 @@ class _Work:
     factors: Sequence[SSAValue]
     equation: Equation
     letters: dict[str, str]
-    emit: GradientEmitter
+    emit: GradientBuilder
 
     def of_factor(self, number: int, gradient: SSAValue) -> SSAValue:
         """Returns the gradient of one factor."""

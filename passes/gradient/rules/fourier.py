@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.passes.gradient.axis_products import matrix_of
@@ -14,7 +14,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(DFTOp)
-def dft(op: DFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dft(op: DFTOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the transform of the opposite direction, corrected by the factor n of the inverse transform."""
     inverse = bool(op.inverse.value.data)
     parts = [emit.item(gradient, number) for number in range(2)]
@@ -24,7 +24,7 @@ def dft(op: DFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(STFTOp)
-def stft(op: STFTOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def stft(op: STFTOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of frames times the window, summed per element, and times the frames, summed."""
     size, length = op.n_fft.value.data, op.win_length.value.data
     rank = len(emit.shape(op.data))
@@ -47,7 +47,7 @@ def _frequencies(op: STFTOp) -> int:
     return size // 2 + 1 if op.onesided.value.data else size
 
 
-def _frames(op: STFTOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _frames(op: STFTOp, value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the frames of a signal, cut to the length of the window."""
     axis, length = len(emit.shape(value)) - 1, op.win_length.value.data
     window, strides = [op.n_fft.value.data], [op.hop_length.value.data]
@@ -55,5 +55,5 @@ def _frames(op: STFTOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
     return emit.op("strided_slice", whole, begin=[0], end=[length], axes=[axis + 1])
 
 
-def _place(number: int, emit: GradientEmitter) -> SSAValue:
+def _place(number: int, emit: GradientBuilder) -> SSAValue:
     return emit.insert(ConstantOp.of(np.array(number, np.int64))).result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.shared.types import element_type_of
@@ -13,7 +13,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(WhereOp)
-def where(op: WhereOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def where(op: WhereOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient for the selected elements, None for the condition."""
     zeros = emit.zeros_like(gradient)
     x, y = emit.op("where", op.condition, gradient, zeros), emit.op("where", op.condition, zeros, gradient)
@@ -21,7 +21,7 @@ def where(op: WhereOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(TakeOp)
-def take(op: TakeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def take(op: TakeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns a scatter-add along the axis, which is moved to the front; None for the indices."""
     rank, places = len(emit.shape(op.data)), len(emit.shape(op.indices))
     axis, batch = op.axis_and_batch(rank, places)
@@ -39,7 +39,7 @@ def take(op: TakeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     return [emit.reshape_like(_transposed(total, back, emit), op.data), None]
 
 
-def _inside(op: TakeOp, extent: Dim, emit: GradientEmitter) -> SSAValue:
+def _inside(op: TakeOp, extent: Dim, emit: GradientBuilder) -> SSAValue:
     """Returns the indices at which `op` reads, according to its mode; those of mode "raise" are in range."""
     if op.mode.data == "raise":
         return op.indices
@@ -51,12 +51,12 @@ def _inside(op: TakeOp, extent: Dim, emit: GradientEmitter) -> SSAValue:
     return emit.op("minimum", emit.op("maximum", indices, 0), extent - 1)
 
 
-def _transposed(value: SSAValue, axes: list[int], emit: GradientEmitter) -> SSAValue:
+def _transposed(value: SSAValue, axes: list[int], emit: GradientBuilder) -> SSAValue:
     return value if axes == sorted(axes) else emit.op("transpose", value, axes=axes)
 
 
 @differentiates(GatherNDOp)
-def gather_nd(op: GatherNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def gather_nd(op: GatherNDOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns a scatter-add at the index tuples; None for these."""
     if op.batch_dims.value.data:
         raise not_differentiable(op, f"batch_dims is {op.batch_dims.value.data}")
@@ -64,14 +64,14 @@ def gather_nd(op: GatherNDOp, gradient: SSAValue, emit: GradientEmitter) -> Grad
 
 
 @differentiates(GatherOp)
-def gather(op: GatherOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def gather(op: GatherOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns a scatter-add along the axis; None for the indices."""
     zeros, axis = emit.zeros_like(op.data), op.axis.value.data
     return [emit.op("scatter_elements", zeros, op.indices, gradient, axis=axis, reduction="add"), None]
 
 
 @differentiates(OneHotOp)
-def one_hot(op: OneHotOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def one_hot(op: OneHotOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums of the gradient over on and off elements; None for the indices."""
     on, off = emit.scalar(1, gradient), emit.scalar(0, gradient)
     places = {"depth": op.depth.value.data, "axis": op.axis.value.data, "dtype": element_type_of(gradient.type)}

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import f32, f64, i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.image_grid import PADDINGS, SAMPLINGS, GridSampleOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import element_type_of
@@ -21,7 +21,7 @@ _FAR: Final = float(1 << 30)
 
 
 @differentiates(GridSampleOp)
-def grid_sample(op: GridSampleOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def grid_sample(op: GridSampleOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum of the gradient over the samples of each element, times its weights, and that of the grid.
 
     The gradient of a coordinate along an axis is the gradient times the difference of the elements on both sides. With
@@ -77,7 +77,7 @@ class _Axis:
     sides: tuple[_Side, _Side]
 
 
-def _axis(op: GridSampleOp, grid: SSAValue, axis: int, emit: GradientEmitter) -> _Axis:
+def _axis(op: GridSampleOp, grid: SSAValue, axis: int, emit: GradientBuilder) -> _Axis:
     extent, aligned = emit.shape(op.data)[2 + axis], bool(op.align_corners.value.data)
     if not isinstance(extent, int):
         raise not_differentiable(op, f"the extent {extent} of its data is not known")
@@ -101,7 +101,7 @@ def _axis(op: GridSampleOp, grid: SSAValue, axis: int, emit: GradientEmitter) ->
 
 
 def _brought_in(
-    op: GridSampleOp, place: SSAValue, slope: SSAValue, extent: int, emit: GradientEmitter
+    op: GridSampleOp, place: SSAValue, slope: SSAValue, extent: int, emit: GradientBuilder
 ) -> tuple[SSAValue, SSAValue]:
     """Returns coordinates clamped or reflected according to the padding mode, and their derivatives."""
     aligned = bool(op.align_corners.value.data)
@@ -117,7 +117,7 @@ def _brought_in(
 
 
 def _mirrored(
-    place: SSAValue, slope: SSAValue, extent: int, *, aligned: bool, emit: GradientEmitter
+    place: SSAValue, slope: SSAValue, extent: int, *, aligned: bool, emit: GradientBuilder
 ) -> tuple[SSAValue, SSAValue]:
     """Returns coordinates reflected at both ends, and their derivatives, which change sign."""
     low, width = (0.0, extent - 1.0) if aligned else (-0.5, float(extent))
@@ -135,7 +135,7 @@ def _mirrored(
     return emit.op("where", stays, place, seen), emit.op("where", stays, slope, turned)
 
 
-def _side(op: GridSampleOp, index: SSAValue, weight: SSAValue, extent: int, emit: GradientEmitter) -> _Side:
+def _side(op: GridSampleOp, index: SSAValue, weight: SSAValue, extent: int, emit: GradientBuilder) -> _Side:
     """Returns the elements at whole coordinates."""
     inside = emit.ones_like(weight)
     if op.padding_mode.data == PADDINGS[0]:
@@ -148,7 +148,7 @@ def _side(op: GridSampleOp, index: SSAValue, weight: SSAValue, extent: int, emit
     return _Side(emit.op("cast", near, dtype=i64), weight, inside)
 
 
-def _number(indices: list[SSAValue], axes: list[_Axis], emit: GradientEmitter) -> SSAValue:
+def _number(indices: list[SSAValue], axes: list[_Axis], emit: GradientBuilder) -> SSAValue:
     """Returns the row-major indices of elements."""
     number, *others = indices
     for index, axis in zip(others, axes[1:], strict=True):
@@ -156,13 +156,13 @@ def _number(indices: list[SSAValue], axes: list[_Axis], emit: GradientEmitter) -
     return number
 
 
-def _product(factors: list[SSAValue], emit: GradientEmitter) -> SSAValue:
+def _product(factors: list[SSAValue], emit: GradientBuilder) -> SSAValue:
     first, *others = factors
     for factor in others:
         first = emit.op("multiply", first, factor)
     return first
 
 
-def _in_rows(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _in_rows(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Flattens the pixels of each image, with an axis for channels."""
     return emit.op("reshape", emit.op("expand_dims", value, axis=1), newshape=(0, 0, -1))

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, floats, ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp, ResizingOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -17,7 +17,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(*RESIZES)
-def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def resize(op: ResizeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Multiplies by the weights of the elements along each spatial axis."""
     gradient, layout, count = emit.cast_like(gradient, op.data), op.data_layout, len(op.AXES)
     roi = floats(op.roi)
@@ -34,7 +34,7 @@ def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 
 @differentiates(DynResizeOp)
-def dyn_resize(op: DynResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dyn_resize(op: DynResizeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Multiplies by the weights of the elements along each axis; None for sizes, scales and regions."""
     gradient, rank = emit.cast_like(gradient, op.data), len(emit.shape(op.data))
     axes = [axis_index(axis, rank) for axis in ints(op.axes)]
@@ -48,11 +48,11 @@ def dyn_resize(op: DynResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
     return [gradient, None, None, None]
 
 
-def _places(emit: GradientEmitter, *places: int) -> SSAValue:
+def _places(emit: GradientBuilder, *places: int) -> SSAValue:
     return emit.insert(ConstantOp.of(np.array(places, np.int64))).result
 
 
-def _lines(op: ResizingOp, extent: Dim, like: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _lines(op: ResizingOp, extent: Dim, like: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns unit vectors of `extent` elements; their resized values are the weights of each element."""
     if not isinstance(extent, int):
         raise not_differentiable(op, f"the extent {extent} of its data is not known")
@@ -66,7 +66,7 @@ def _rule(op: ResizingOp) -> dict[str, AttributeValue]:
 
 
 @differentiates(AffineGridOp)
-def affine_grid(op: AffineGridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def affine_grid(op: AffineGridOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums of the gradient times the factor of each element of a matrix: x, y or 1."""
     units = np.zeros((3, 2, 3))
     units[:, 0] = np.eye(3)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_fill import StackOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_places import MeshgridOp
@@ -17,13 +17,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SplitOp)
-def split(op: SplitOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def split(op: SplitOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the concatenated gradients of the parts."""
     return [emit.op("concatenate", gradient, axis=op.axis.value.data)]
 
 
 @differentiates(ConcatenateOp)
-def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient split at the boundaries of the parts."""
     axis = axis_index(op.axis.value.data, len(emit.shape(gradient)))
     extents = [shape_of(type)[axis] for type in _fields(op.data)]
@@ -34,7 +34,7 @@ def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientEmitter) ->
 
 
 @differentiates(StackOp)
-def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def stack(op: StackOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the slices of the gradient."""
     fields, axis = _fields(op.data), axis_index(op.axis.value.data, len(emit.shape(gradient)))
     parts = emit.op("split", gradient, indices_or_sections=len(fields), axis=axis)
@@ -42,7 +42,7 @@ def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(MeshgridOp)
-def meshgrid(op: MeshgridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def meshgrid(op: MeshgridOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums over the axes along which a vector is repeated."""
     count = len(_fields(op.data))
     sums: list[SSAValue] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -24,7 +24,7 @@ BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)
 
 
 @differentiates(*MOVES, *BY_NUMBERS)
-def moved(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def moved(op: RelayOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums for the data, the first operand; None for the others, which control the movement."""
     data, *others = op.operands
     numbers = emit.op(op.relay_name(), numbered(data, emit), *others, **op.properties)
@@ -32,7 +32,7 @@ def moved(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(FifoBufferOp)
-def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums for the elements of data and buffer in the new buffer."""
     rows = (
         (numbered(op.data, emit), no_numbers(op.buffer, emit)),
@@ -43,7 +43,7 @@ def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientEmitter) -> 
 
 
 @differentiates(AdvIndexOp)
-def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums over the reads of an element; None for the indices."""
     fields = [emit.item(op.inputs, number) for number in range(field_count(op.inputs) or 0)]
     numbers = emit.op("adv_index", emit.tuple(numbered(fields[0], emit), *fields[1:]))
@@ -52,7 +52,7 @@ def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientEmitter) -> Grad
 
 
 @differentiates(DynPadOp)
-def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums for the elements of the data and for the pad value; None for the widths."""
     nothing = emit.scalar(0, numbered(op.data, emit))
     numbers = emit.op("dyn.nn.pad", numbered(op.data, emit), op.pad_width, nothing, **op.properties)
@@ -60,7 +60,7 @@ def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradient
     return [collected(numbers, gradient, op.data, emit), None, emit.op("sum", fills)]
 
 
-def repeated_padding(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+def repeated_padding(op: PadOp, gradient: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the gradient of data whose elements are repeated by the padding."""
     nothing = emit.scalar(0, numbered(op.data, emit))
     numbers = emit.op("nn.pad", numbered(op.data, emit), nothing, **op.properties)

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_like import SliceLikeOp
 from xrelay.dialects.relay.ops.tensor_movement import (
     RepeatOp,
@@ -26,7 +26,7 @@ KEEP, SPLIT, REST = 0, -4, -1
 
 
 @differentiates(TileOp)
-def tile(op: TileOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def tile(op: TileOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum over the copies."""
     reps, rank = ints(op.reps), len(emit.shape(op.data))
     reps = (1,) * (rank - len(reps)) + reps
@@ -37,7 +37,7 @@ def tile(op: TileOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(RepeatOp)
-def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum over the copies, which are consecutive."""
     rank = len(emit.shape(op.data))
     axis = axis_index(op.axis.value.data, rank)
@@ -46,32 +46,32 @@ def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 
 @differentiates(ReverseOp)
-def reverse(op: ReverseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def reverse(op: ReverseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the reversed gradient."""
     return [emit.op("reverse", gradient, axis=op.axis.value.data)]
 
 
 @differentiates(ReverseSequenceOp)
-def reverse_sequence(op: ReverseSequenceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def reverse_sequence(op: ReverseSequenceOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient reversed in the same way; None for the lengths."""
     axes = {"seq_axis": op.seq_axis.value.data, "batch_axis": op.batch_axis.value.data}
     return [emit.op("reverse_sequence", gradient, op.seq_lengths, **axes), None]
 
 
 @differentiates(SequenceMaskOp)
-def sequence_mask(op: SequenceMaskOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sequence_mask(op: SequenceMaskOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of the elements that are not masked; None for the lengths."""
     return [emit.op("sequence_mask", gradient, op.valid_length, mask_value=0.0, axis=op.axis.value.data), None]
 
 
 @differentiates(TriluOp)
-def trilu(op: TriluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def trilu(op: TriluOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of the triangle; None for the number of the diagonal."""
     return [emit.op("trilu", gradient, op.k, upper=op.upper.value.data), None]
 
 
 @differentiates(StridedSliceOp)
-def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient at the indices of the elements, with zeros elsewhere."""
     shape = emit.shape(op.data)
     steps = op.steps(Facts(op.name, op.operand_types), shape)
@@ -94,7 +94,7 @@ def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientEmitter)
 
 
 @differentiates(SliceLikeOp)
-def slice_like(op: SliceLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def slice_like(op: SliceLikeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient padded with zeros for the removed elements; None for the other operand."""
     widths: list[int] = []
     for own, left in zip(emit.shape(op.data), emit.shape(gradient), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.convolution import exchanged, gradient_of_data, known_extents, window_attributes
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import Conv2DTransposeOp, Conv3DTransposeOp, ConvTransposeOp
@@ -12,7 +12,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(*WEIGHT_GRADIENTS)
-def backward_weight(op: ConvBackwardWeightOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def backward_weight(op: ConvBackwardWeightOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """The op is linear in both operands: the gradients are those of the convolution with `gradient` as weight."""
     gradient = emit.cast_like(gradient, op.data)
     grad, data, weight = op.layouts
@@ -31,7 +31,7 @@ def backward_weight(op: ConvBackwardWeightOp, gradient: SSAValue, emit: Gradient
 
 
 @differentiates(Conv2DTransposeOp, Conv3DTransposeOp)
-def transposed_convolution(op: ConvTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def transposed_convolution(op: ConvTransposeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """A convolution of the gradient, and the gradient of its weight, with gradient and data exchanged."""
     gradient = emit.cast_like(gradient, op.data)
     data, weight, out = op.layouts

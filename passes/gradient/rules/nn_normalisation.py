@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.composite_activation import LogSoftmaxOp
 from xrelay.dialects.relay.ops.fast_math import FastSoftmaxOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, SoftmaxOp
@@ -14,27 +14,27 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SoftmaxOp, FastSoftmaxOp)
-def softmax(op: SoftmaxOp | FastSoftmaxOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def softmax(op: SoftmaxOp | FastSoftmaxOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """`y * (g - sum(g * y))` along the axis."""
     total = emit.op("sum", emit.op("multiply", gradient, op.result), axis=(op.axis.value.data,), keepdims=True)
     return [emit.op("multiply", op.result, emit.op("subtract", gradient, total))]
 
 
 @differentiates(LogSoftmaxOp)
-def log_softmax(op: LogSoftmaxOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def log_softmax(op: LogSoftmaxOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """`g - exp(y) * sum(g)` along the axis."""
     total = emit.op("sum", gradient, axis=(op.axis.value.data,), keepdims=True)
     return [emit.op("subtract", gradient, emit.op("multiply", emit.op("exp", op.result), total))]
 
 
 @differentiates(DropoutOp)
-def dropout(op: DropoutOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dropout(op: DropoutOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """The gradient of the first field, which is the data; the mask does not change with it."""
     return [emit.item(gradient, 0)]
 
 
 @differentiates(BatchNormOp)
-def batch_norm(op: BatchNormOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def batch_norm(op: BatchNormOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Of `(x - mean) * r * gamma + beta` with `r = 1 / sqrt(var + epsilon)`; mean and variance are results as well."""
     rank = len(emit.shape(op.data))
     axis = axis_index(op.axis.value.data, rank)

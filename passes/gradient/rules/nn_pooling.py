@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, string_attribute
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool2DOp,
@@ -20,13 +20,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(MaxPool2DOp, MaxPool3DOp)
-def max_pool(op: WindowPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def max_pool(op: WindowPoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns `nn.max_pool2d_grad` or `nn.max_pool3d_grad`."""
     return [emit.op(f"nn.max_pool{len(op.AXES)}d_grad", gradient, op.data, **_attributes(op))]
 
 
 @differentiates(AvgPool2DOp, AvgPool3DOp)
-def avg_pool(op: AvgPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def avg_pool(op: AvgPoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns `nn.avg_pool2d_grad` or `nn.avg_pool3d_grad`."""
     include = bool(op.count_include_pad.value.data)
     name = f"nn.avg_pool{len(op.AXES)}d_grad"
@@ -34,14 +34,14 @@ def avg_pool(op: AvgPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradie
 
 
 @differentiates(*AVG_POOL_GRADIENTS)
-def avg_pool_grad(op: AvgPoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def avg_pool_grad(op: AvgPoolGradOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the pool of the gradient, because the op is linear in `out_grad`; None for the data."""
     include = bool(op.count_include_pad.value.data)
     return [emit.op(f"nn.avg_pool{len(op.AXES)}d", gradient, **_attributes(op), count_include_pad=include), None]
 
 
 @differentiates(*MAX_POOL_GRADIENTS)
-def max_pool_grad(op: PoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def max_pool_grad(op: PoolGradOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient at each window's greatest element, because the op is linear in `out_grad`.
 
     The derivative by the data is 0 almost everywhere.
@@ -58,7 +58,7 @@ def max_pool_grad(op: PoolGradOp, gradient: SSAValue, emit: GradientEmitter) -> 
     return [moved(found, plain, out_layout, emit), None]
 
 
-def _in_rows(value: SSAValue, axes: int, emit: GradientEmitter) -> SSAValue:
+def _in_rows(value: SSAValue, axes: int, emit: GradientBuilder) -> SSAValue:
     """Merges the last `axes` axes."""
     for _ in range(axes - 1):
         # 0 keeps an extent, -3 merges two, -2 keeps all others.
@@ -72,7 +72,7 @@ def _attributes(op: WindowPoolOp | PoolGradOp) -> dict[str, AttributeValue]:
     return {name: op.properties[name] for name in names}
 
 
-def moved(value: SSAValue, source: Layout, target: Layout, emit: GradientEmitter) -> SSAValue:
+def moved(value: SSAValue, source: Layout, target: Layout, emit: GradientBuilder) -> SSAValue:
     """Converts a tensor from one layout to another."""
     if source == target:
         return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
@@ -17,7 +17,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(DenseOp)
-def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dense(op: DenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient times the weight, and its transpose times the data, with outer axes merged to rows."""
     rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
     of_data = emit.op("nn.matmul", rows, op.weight)
@@ -25,7 +25,7 @@ def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(ContribDensePackOp)
-def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of `nn.dense`, with conversions of the packed weight."""
     packed: dict[str, AttributeValue] = {"src_layout": "NC", "dst_layout": str(op.layout)}
     turned: dict[str, AttributeValue] = {"src_layout": str(op.layout), "dst_layout": "NC"}
@@ -36,7 +36,7 @@ def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: Gradien
 
 
 @differentiates(MatmulOp)
-def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of a stack of products; that of the single matrix is the sum over the stack."""
     flip_a, flip_b = op.transposed
     gradient = emit.cast_like(gradient, op.tensor_a)
@@ -47,7 +47,7 @@ def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 
 @differentiates(BatchMatmulOp)
-def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns G Bᵀ and Aᵀ G for Y = A B, or their transposes, summed over broadcast axes of a stack."""
     (a, b), (flip_a, flip_b) = op.operands, op.transposed
     gradient = emit.cast_like(gradient, a)
@@ -67,12 +67,12 @@ def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientEmitter) -
 
 
 @differentiates(BiasAddOp)
-def bias_add(op: BiasAddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def bias_add(op: BiasAddOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient, and its sum over all axes except that of the bias."""
     return [gradient, emit.op("sum", gradient, axis=(op.axis.value.data,), exclude=True)]
 
 
-def _matrix(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _matrix(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Merges all axes except the last."""
     rank = len(emit.shape(value))
     if rank == 1:
@@ -83,7 +83,7 @@ def _matrix(value: SSAValue, emit: GradientEmitter) -> SSAValue:
     return value
 
 
-def _flipped(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _flipped(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Transposes the matrices of a stack."""
     rank = len(emit.shape(value))
     return emit.op("transpose", value, axes=(*range(rank - 2), rank - 1, rank - 2))

@@ -7,7 +7,7 @@ from typing import Final
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, DilateOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp
@@ -19,13 +19,13 @@ _FAR: Final = 2**31 - 1
 
 
 @differentiates(BatchFlattenOp)
-def batch_flatten(op: BatchFlattenOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def batch_flatten(op: BatchFlattenOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the shape of the data."""
     return [emit.reshape_like(gradient, op.data)]
 
 
 @differentiates(PadOp)
-def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def pad(op: PadOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of the data's elements, and the sum of the others for the pad value."""
     if op.pad_mode.data != "constant":
         return [repeated_padding(op, gradient, emit), None]
@@ -43,7 +43,7 @@ def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(DilateOp)
-def dilate(op: DilateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dilate(op: DilateOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient at the data's elements."""
     strides = ints(op.strides)
     zeros, far = [0] * len(strides), [_FAR] * len(strides)
@@ -51,21 +51,21 @@ def dilate(op: DilateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 
 
 @differentiates(BatchToSpaceNdOp)
-def batch_to_space_nd(op: BatchToSpaceNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def batch_to_space_nd(op: BatchToSpaceNdOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the inverse rearrangement of the gradient, with zeros for cropped elements."""
     shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "paddings": op.crops}
     return [emit.reshape_like(emit.op("nn.space_to_batch_nd", gradient, **shape), op.data)]
 
 
 @differentiates(SpaceToBatchNdOp)
-def space_to_batch_nd(op: SpaceToBatchNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def space_to_batch_nd(op: SpaceToBatchNdOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the inverse rearrangement of the gradient, without padding."""
     shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "crops": op.paddings}
     return [emit.reshape_like(emit.op("nn.batch_to_space_nd", gradient, **shape), op.data)]
 
 
 @differentiates(LayoutTransformOp)
-def layout_transform(op: LayoutTransformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def layout_transform(op: LayoutTransformOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the source layout, without the padding of blocks."""
     source, target = op.src_layout.data, op.dst_layout.data
     back = emit.op("layout_transform", gradient, src_layout=target, dst_layout=source)

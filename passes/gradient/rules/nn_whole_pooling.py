@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_adaptive_pool import (
     AdaptiveAvgPool1DOp,
@@ -35,7 +35,7 @@ from xrelay.passes.gradient.rules.nn_pooling import moved
 
 
 @differentiates(GlobalAvgPool1DOp, GlobalAvgPool2DOp, GlobalAvgPool3DOp)
-def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of each image, divided by its number of elements, for each element."""
     layout = op.layouts[0]
     axes = [layout.index(letter) for letter in op.AXES]
@@ -44,7 +44,7 @@ def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
 
 
 @differentiates(GlobalMaxPool2DOp, GlobalMaxPool3DOp)
-def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of a pool with one window over the whole image."""
     extents = op.layouts[0].primal_extents(emit.shape(op.data))
     sizes = [extent for extent in (extents[axis] for axis in op.AXES) if isinstance(extent, int)]
@@ -56,7 +56,7 @@ def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
     return [emit.op(f"nn.max_pool{len(op.AXES)}d_grad", gradient, op.data, pool_size=sizes, **layouts)]
 
 
-def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the gradient of each image at its first greatest element, for symbolic extents."""
     plain = Layout.parse(op.image_axes)
     data = moved(op.data, op.layouts[0], plain, emit)
@@ -72,7 +72,7 @@ def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) ->
 
 
 @differentiates(AdaptiveAvgPool1DOp, AdaptiveAvgPool2DOp, AdaptiveAvgPool3DOp)
-def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Sums the shares of the windows that contain an element, along each spatial axis."""
     gradient = _in_layout_of_data(op, gradient, emit)
     for axis, count, extent in _shared_axes(op, gradient, emit):
@@ -85,7 +85,7 @@ def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
 
 
 @differentiates(AdaptiveMaxPool2DOp, AdaptiveMaxPool3DOp)
-def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of a pool over disjoint windows; elements of overlapping windows are repeated first.
 
     Shorter windows repeat their last element, which does not change the first greatest element.
@@ -108,7 +108,7 @@ def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
     return [found]
 
 
-def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Iterator[tuple[int, int, int]]:
+def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientBuilder) -> Iterator[tuple[int, int, int]]:
     """Yields the axes that are divided into windows, with their numbers of windows and elements."""
     layout = op.layouts[0]
     for axis in (layout.index(letter) for letter in op.AXES):
@@ -139,7 +139,7 @@ def _places(count: int, extent: int) -> Array:
     return np.array([[*window, *[window[-1]] * (longest - len(window))] for window in windows], np.int64)
 
 
-def _in_layout_of_data(op: PoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _in_layout_of_data(op: PoolOp, gradient: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the gradient in the layout of the data."""
     layout, out_layout = op.layouts
     return moved(gradient, out_layout, layout, emit)

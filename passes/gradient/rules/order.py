@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, string_attribute
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, SortOp, TopKOp
 from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SortOp)
-def sort(op: SortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sort(op: SortOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient scattered to the indices of `argsort`."""
     order: dict[str, AttributeValue] = {"axis": op.axis.value.data, "is_ascend": op.ascends}
     places = emit.op("argsort", op.data, **order, dtype="int64")
@@ -20,7 +20,7 @@ def sort(op: SortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(TopKOp)
-def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def topk(op: TopKOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient scattered to the indices of the kept elements; the indices have no gradient."""
     if op.ret_type.data == "indices":
         return [None]
@@ -35,7 +35,7 @@ def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 
 @differentiates(DynTopKOp)
-def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient of `topk`; None for `k`."""
     if op.ret_type.data == "indices":
         return [None, None]
@@ -46,10 +46,10 @@ def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradie
 
 
 @differentiates(ArgsortOp)
-def argsort(op: ArgsortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def argsort(op: ArgsortOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns None: indices do not change with small changes of the elements."""
     return [None]
 
 
-def _put(data: SSAValue, places: SSAValue, gradient: SSAValue, axis: int, emit: GradientEmitter) -> SSAValue:
+def _put(data: SSAValue, places: SSAValue, gradient: SSAValue, axis: int, emit: GradientBuilder) -> SSAValue:
     return emit.op("scatter_elements", emit.zeros_like(data), places, gradient, axis=axis, reduction="update")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.random import (
     MultinomialOp,
     NormalOp,
@@ -17,13 +17,13 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(ThreefryGenerateOp, ThreefrySplitOp, MultinomialOp)
-def bits(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def bits(op: RelayOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns None for all operands, because the results are integers."""
     return [None] * len(op.operands)
 
 
 @differentiates(UniformOp)
-def uniform(op: UniformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def uniform(op: UniformOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sums of the gradient for both bounds, weighted by the position of the numbers between them."""
     values, given = emit.item(op.result, 1), emit.item(gradient, 1)
     low, high = (emit.cast_like(end, values) for end in (op.low, op.high))
@@ -34,7 +34,7 @@ def uniform(op: UniformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradien
 
 
 @differentiates(NormalOp)
-def normal(op: NormalOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def normal(op: NormalOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum of the gradient for the mean, and of its products with the normalised numbers for the scale."""
     values, given = emit.item(op.result, 1), emit.item(gradient, 1)
     mean, scale = (emit.cast_like(each, values) for each in (op.mean, op.scale))
@@ -42,6 +42,6 @@ def normal(op: NormalOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
     return [None, _total(given, op.mean, emit), _total(emit.op("multiply", given, standard), op.scale, emit)]
 
 
-def _total(value: SSAValue, like: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _total(value: SSAValue, like: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the sum of all elements with the element type of `like`."""
     return emit.cast_like(emit.op("sum", value), like)

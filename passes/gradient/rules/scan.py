@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp, CumulativeOp
 from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(CumsumOp)
-def cumsum(op: CumsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def cumsum(op: CumsumOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the cumulative sums from the end."""
     total = _from_end(op, gradient, emit)
     return [emit.cast_like(emit.reshape_like(total, op.data), op.data)]
 
 
 @differentiates(CumprodOp)
-def cumprod(op: CumprodOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def cumprod(op: CumprodOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the cumulative sums from the end of gradient times product, divided by the element.
 
     This holds before the first zero. For the first zero, the products are those with a 1 instead of it. After it all
@@ -37,7 +37,7 @@ def cumprod(op: CumprodOp, gradient: SSAValue, emit: GradientEmitter) -> Gradien
     return [emit.cast_like(emit.reshape_like(found, op.data), op.data)]
 
 
-def _from_end(op: CumulativeOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _from_end(op: CumulativeOp, value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the cumulative sums of `value` from the end."""
     turned = emit.op("reverse", value, axis=_axis(op))
     total = emit.op("cumsum", turned, axis=_axis(op), exclusive=op.exclusive.value.data)

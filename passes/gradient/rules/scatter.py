@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
@@ -29,7 +29,7 @@ class _Scatter:
     read: Callable[[SSAValue], SSAValue]
     write: _Write
 
-    def gradients(self, mode: str, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def gradients(self, mode: str, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         """Returns the gradients of data, indices and updates."""
         if mode == "add":
             return [gradient, None, self.read(gradient)]
@@ -37,13 +37,13 @@ class _Scatter:
             return self._of_update(gradient, emit)
         return self._of_product(gradient, emit) if mode == "mul" else self._of_extremum(gradient, emit)
 
-    def _of_update(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def _of_update(self, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         """Returns the gradient for the last update of each element, which is found by scattering numbers."""
         numbers, zeros = numbered(self.updates, emit), emit.zeros_like(self.updates)
         stays = emit.op("equal", self.read(self.write(no_numbers(self.data, emit), numbers, "update")), numbers)
         return [self.write(gradient, zeros, "update"), None, emit.op("where", stays, self.read(gradient), zeros)]
 
-    def _of_product(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def _of_product(self, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         """The derivative is the product of the other factors, which is exact if factors are 0."""
         factors = (self.data, self.updates)
         are_zero = [emit.op("equal", each, 0) for each in factors]
@@ -59,7 +59,7 @@ class _Scatter:
         of_updates = others(1, *(self.read(each) for each in (product, count, gradient)))
         return [others(0, product, count, gradient), None, of_updates]
 
-    def _of_extremum(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def _of_extremum(self, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         """Distributes the gradient equally among data and updates that are equal to the result."""
         of_data = emit.cast_like(emit.op("equal", self.data, self.result), gradient)
         of_updates = emit.cast_like(emit.op("equal", self.updates, self.read(self.result)), gradient)
@@ -68,7 +68,7 @@ class _Scatter:
 
 
 @differentiates(ScatterElementsOp)
-def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of a scatter along the axis; None for the indices."""
     axis = op.axis.value.data
 
@@ -82,7 +82,7 @@ def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientEm
 
 
 @differentiates(ScatterNDOp)
-def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of a scatter at index tuples; None for these."""
 
     def read(value: SSAValue) -> SSAValue:
@@ -95,7 +95,7 @@ def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
 
 
 @differentiates(StridedSetOp)
-def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns zero for replaced elements, the gradient in the slice for `v`, and None for begin, end and strides."""
     slice = (op.begin, op.end, op.strides)
     data = emit.op("strided_set", gradient, emit.zeros_like(op.v), *slice)
@@ -104,7 +104,7 @@ def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientEmitter) -> 
 
 
 @differentiates(MatrixSetDiagOp)
-def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns zero on the replaced diagonals, and the gradient of the diagonals for `diagonal`."""
     data = emit.op("matrix_set_diag", gradient, emit.zeros_like(op.diagonal), **op.properties)
     numbers = emit.op("matrix_set_diag", no_numbers(op.data, emit), numbered(op.diagonal, emit), **op.properties)
@@ -112,7 +112,7 @@ def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitt
 
 
 @differentiates(SparseToDenseOp)
-def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient at the coordinates for the values, the sum of the rest for the default, None for indices."""
     numbers = emit.op(
         "sparse_to_dense", op.sparse_indices, numbered(op.sparse_values, emit), _none(emit, op), **op.properties
@@ -122,7 +122,7 @@ def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientEmitt
 
 
 @differentiates(DynSparseToDenseOp)
-def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of `sparse_to_dense`; None for the shape."""
     numbers = emit.op(
         "dyn.sparse_to_dense",
@@ -136,12 +136,12 @@ def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: Gradie
     return [None, None, values, default]
 
 
-def _none(emit: GradientEmitter, op: SparseToDenseOp | DynSparseToDenseOp) -> SSAValue:
+def _none(emit: GradientBuilder, op: SparseToDenseOp | DynSparseToDenseOp) -> SSAValue:
     return emit.scalar(0, op.sparse_indices)
 
 
 def _seen_and_rest(
-    numbers: SSAValue, gradient: SSAValue, values: SSAValue, default: SSAValue, emit: GradientEmitter
+    numbers: SSAValue, gradient: SSAValue, values: SSAValue, default: SSAValue, emit: GradientBuilder
 ) -> tuple[SSAValue, SSAValue]:
     """Returns the gradient of values, collected by their numbers, and of the default."""
     rest = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynReshapeOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
@@ -18,20 +18,20 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 @differentiates(ReshapeOp, ReverseReshapeOp, SqueezeOp, ExpandDimsOp)
 def reshape(
-    op: ReshapeOp | ReverseReshapeOp | SqueezeOp | ExpandDimsOp, gradient: SSAValue, emit: GradientEmitter
+    op: ReshapeOp | ReverseReshapeOp | SqueezeOp | ExpandDimsOp, gradient: SSAValue, emit: GradientBuilder
 ) -> Gradients:
     """Returns the gradient in the data's shape."""
     return [emit.reshape_like(gradient, op.data)]
 
 
 @differentiates(ReshapeLikeOp, DynReshapeOp)
-def reshape_like(op: ReshapeLikeOp | DynReshapeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def reshape_like(op: ReshapeLikeOp | DynReshapeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the data's shape; None for the shape."""
     return [emit.reshape_like(gradient, op.data), None]
 
 
 @differentiates(TransposeOp)
-def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient with the inverse permutation of axes."""
     if op.axes is None:
         return [emit.op("transpose", gradient)]
@@ -41,30 +41,30 @@ def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gra
 
 
 @differentiates(BroadcastToOp)
-def broadcast_to(op: BroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def broadcast_to(op: BroadcastToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum over broadcast axes."""
     return [emit.sum_like(gradient, op.data)]
 
 
 @differentiates(BroadcastToLikeOp, DynBroadcastToOp)
-def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum over broadcast axes; None for the shape."""
     return [emit.sum_like(gradient, op.data), None]
 
 
 @differentiates(CollapseSumLikeOp, CollapseSumToOp)
-def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient broadcast to all elements of a sum; None for the shape."""
     return [emit.broadcast_like(gradient, op.data), None]
 
 
 @differentiates(CastOp)
-def cast(op: CastOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def cast(op: CastOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the data's element type; rounding is ignored."""
     return [emit.cast_like(gradient, op.data)]
 
 
 @differentiates(CastLikeOp)
-def cast_like(op: CastLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def cast_like(op: CastLikeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the data's element type; None for the other operand."""
     return [emit.cast_like(gradient, op.data), None]

@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
 from xrelay.passes.gradient.axis_products import matrix_of
 from xrelay.passes.gradient.numbered_elements import collected, numbered
@@ -14,7 +14,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SparseDenseOp)
-def sparse_dense(op: SparseDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sparse_dense(op: SparseDenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient times the densified sparse matrix, and times the data at the position of each value."""
     depth = emit.shape(op.dense_data)[1]
     if not isinstance(depth, int):
@@ -28,19 +28,19 @@ def sparse_dense(op: SparseDenseOp, gradient: SSAValue, emit: GradientEmitter) -
 
 
 @differentiates(SparseAddOp)
-def sparse_add(op: SparseAddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sparse_add(op: SparseAddOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient, and its elements at the positions of the values."""
     return [gradient, _at_places(op, gradient, emit), None, None]
 
 
 @differentiates(SparseTransposeOp)
-def sparse_transpose(op: SparseTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+def sparse_transpose(op: SparseTransposeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradients of the values at their original indices."""
     moved = emit.op("nn.sparse_transpose", numbered(op.sparse_data, emit), op.sparse_indices, op.sparse_indptr)
     return [collected(emit.item(moved, 0), emit.item(gradient, 0), op.sparse_data, emit), None, None]
 
 
-def _at_places(op: SparseDenseOp | SparseAddOp, matrix: SSAValue, emit: GradientEmitter) -> SSAValue:
+def _at_places(op: SparseDenseOp | SparseAddOp, matrix: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns the elements of a dense matrix at the positions of values, or blocks; 0 for those in no row."""
     if len(emit.shape(op.sparse_data)) == 3:
         _, rows, columns = emit.shape(op.sparse_data)
@@ -57,7 +57,7 @@ def _at_places(op: SparseDenseOp | SparseAddOp, matrix: SSAValue, emit: Gradient
     return emit.op("where", is_used, found, emit.zeros_like(found))
 
 
-def _rows(op: SparseDenseOp | SparseAddOp, emit: GradientEmitter) -> tuple[SSAValue, SSAValue]:
+def _rows(op: SparseDenseOp | SparseAddOp, emit: GradientBuilder) -> tuple[SSAValue, SSAValue]:
     """Returns the row of each value, the last that begins at or before it, and whether there is one."""
     begins = emit.op("cast", op.sparse_indptr, dtype=i64)
     numbers = emit.op("subtract", numbered(op.sparse_indices, emit), 1)

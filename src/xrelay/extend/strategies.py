@@ -1,12 +1,12 @@
 """Implementations of operators as topi computes.
 
     @implements(L1NormalizeOp, "l1_normalize.generic")
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]: …
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]: …
 
 Among the implementations whose condition holds, the one with the highest priority is chosen.
 """
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -18,7 +18,7 @@ __all__ = [
     "DEFAULT_PRIORITY",
     "Body",
     "LoweringError",
-    "TopiEmitter",
+    "TopiBuilder",
     "compute",
     "element_of",
     "implements",

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.passes.gradient.rule_table import GradientRule, differentiates
 from xrelay.registrations import note_registration
 from xrelay.relay.expr import Expr, view
@@ -46,7 +46,7 @@ def register_gradient(
 def _rule(function: Callable[..., object]) -> GradientRule[RelayOp]:
     """Converts a rule in Relay's form to one in xrelay's form."""
 
-    def rule(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    def rule(op: RelayOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
         answer = function(view(op.results[0]), view(gradient))
         if not isinstance(answer, Sequence) or not all(isinstance(each, Expr) for each in answer):
             raise not_differentiable(op, f"its gradient is {answer!r}, not a list of expressions")

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.shared.attribute_names import KERNEL_ANCHOR, STRATEGIES, TE_SCHEDULE
@@ -198,7 +198,7 @@ def _register(
             help=f"register at level={known[0].priority + 1} to replace it",
         )
 
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         return _build(emitter, choose, kind.relay_name())
 
     strategies.implements(kind, name, priority=level)(build)
@@ -206,7 +206,7 @@ def _register(
 
 
 def _build(
-    emitter: TopiEmitter, choose: Callable[[Attrs, list[Tensor], TypeView], OpImplementation], name: str
+    emitter: TopiBuilder, choose: Callable[[Attrs, list[Tensor], TypeView], OpImplementation], name: str
 ) -> Sequence[SSAValue]:
     """Inserts the computes of the implementation chosen for an op; returns their results."""
     operands = [
@@ -254,7 +254,7 @@ def _input(value: SSAValue, number: int) -> Tensor:
     return placeholder(type.get_shape(), numpy_dtype(type.element_type), hint)
 
 
-def _checked(tensors: object, emitter: TopiEmitter, name: str) -> list[Tensor]:
+def _checked(tensors: object, emitter: TopiBuilder, name: str) -> list[Tensor]:
     """Returns the tensors of a compute. Raises `LoweringError` if they do not match the operator's result types."""
     if not isinstance(tensors, (list, tuple)):
         raise LoweringError(f"the compute of {name} gave {tensors!r}", help="return a list of tensors")

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -34,7 +34,7 @@ from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_
 from xrelay.index_algebra.dims import Dim, Shape
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiEmitter
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
     from xrelay.dialects.topi.build import Body
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
@@ -254,7 +254,7 @@ class DirectConvOp(ConvOp):
 
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
 
-    def compute(self, build: TopiEmitter) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """A guarded sum of products, in any layouts. Strategies are faster in the layouts that topi names."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
         from xrelay.dialects.topi.named.window import TAPS
@@ -287,7 +287,7 @@ class DirectConvOp(ConvOp):
         label = f"conv{len(self.AXES)}d"
         return [build.compute(label, build.result_shape, element, fill, reduce=reduce, init=[0])]
 
-    def gradient(self, of: SSAValue, build: GradientEmitter) -> Gradients:
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """A transposed convolution of the gradient, and the gradient of the weight, an op of its own."""
         of = build.cast_like(of, self.data)
         data, weight, out = self.layouts

@@ -16,12 +16,12 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, minimum
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiEmitter
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
     from xrelay.dialects.topi.build import Body
 
 SHORT = 32
@@ -81,7 +81,7 @@ class LRNOp(AlongAxisOp):
             base = (self.bias.value.data + self.alpha.value.data / size * total).astype(sums).astype(np.float64)
         return (data.astype(np.float64) / float_power(base, self.beta.value.data)).astype(data.dtype)
 
-    def compute(self, build: TopiEmitter) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """`x / base^beta`; as `x * exp(-beta * log(base))` if the base is certainly positive.
 
         Both functions stay in vector registers, a power would not.
@@ -111,7 +111,7 @@ class LRNOp(AlongAxisOp):
 
         return [build.compute("nn_lrn", shape, element, normalize)]
 
-    def gradient(self, of: SSAValue, build: GradientEmitter) -> Gradients:
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """`g * s^-beta - x * 2 * alpha * beta / size * sum(g * x * s^(-beta - 1))`, where s is the base of the power.
 
         The sum is over the windows that contain an element, which reach as far up as its own window reaches down.
@@ -127,7 +127,7 @@ class LRNOp(AlongAxisOp):
         others = build.op("multiply", self._window_means(share, after, before, build), 2 * alpha * beta)
         return [build.op("subtract", build.op("multiply", of, scale), build.op("multiply", self.data, others))]
 
-    def _window_means(self, value: SSAValue, before: int, after: int, build: GradientEmitter) -> SSAValue:
+    def _window_means(self, value: SSAValue, before: int, after: int, build: GradientBuilder) -> SSAValue:
         """The sum over the elements around each along the axis, divided by the size of the window."""
         shape = build.shape(value)
         rank, axis = len(shape), axis_index(self.axis.value.data, len(shape))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xrelay.extend.strategies import Body, TopiEmitter, implements
+from xrelay.extend.strategies import Body, TopiBuilder, implements
 from xrelay_hardswish.ops import HardSwishOp
 
 
 @implements(HardSwishOp, "hard_swish.generic")
-def build_hard_swish(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_hard_swish(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """One compute without reduction: it fuses like any elementwise op."""
     return emitter.map_elements("contrib_hard_swish", lambda b, values: hard_swish(b, values[0]))
 

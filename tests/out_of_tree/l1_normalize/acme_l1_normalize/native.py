@@ -7,14 +7,14 @@ from xdsl.ir import SSAValue
 
 from acme_l1_normalize.ops import L1NormalizeOp
 from xrelay.extend import schedules
-from xrelay.extend.strategies import Body, TopiEmitter, element_of, implements, in_single, shape_of, variables
+from xrelay.extend.strategies import Body, TopiBuilder, element_of, implements, in_single, shape_of, variables
 
 SUM = "l1_sum"
 
 
 @implements(L1NormalizeOp, "l1_normalize.generic")
 @in_single
-def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """The sum of each row, and the elements divided by it."""
     data, axis = emitter.operand(0), emitter.integer("axis")
     shape, element = shape_of(data), element_of(data)
