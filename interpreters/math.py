@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.meaning.powers import float_power
+from xrelay.dialects.shared.numerics.powers import float_power
 from xrelay.interpreters.scalar_meaning import (
     ScalarCompiler,
     ScalarFunction,

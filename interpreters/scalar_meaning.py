@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.shared import dtypes
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.errors import InterpreterError, TypeInferenceError
-from xrelay.interpreters.rounding import cast_once
 
 Value: TypeAlias = Any
 """A numpy scalar, a numpy array of lanes, or (for `index`) a Python int. numpy's types cannot express this."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xrelay.dialects.loop import SortOp
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.interpreters.loop.frame import Frame, Slots, Step, outside
-from xrelay.interpreters.sorting import stable_order
 
 
 def compile_sort(op: SortOp, slots: Slots) -> Step:

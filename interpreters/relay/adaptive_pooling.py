@@ -9,11 +9,11 @@ from math import prod
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 
 

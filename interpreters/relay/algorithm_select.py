@@ -8,9 +8,9 @@ import numpy as np
 
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.sorting import stable_order
 
 
 @evaluates(ArgwhereOp)

@@ -6,8 +6,8 @@ import numpy as np
 
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp, RankRowsOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.sorting import stable_order
 
 
 @evaluates(CompressOp)

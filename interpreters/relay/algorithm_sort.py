@@ -8,9 +8,9 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, FirstOp, OrderOp, SortOp, TopKOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
-from xrelay.interpreters.sorting import stable_order
 
 
 def _places(dtype: Attribute | None, order: Array) -> Array:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.ops.composite_activation import LogSoftmaxOp
 from xrelay.dialects.relay.ops.nn_gates import (
     GeluOp,
@@ -18,7 +19,6 @@ from xrelay.dialects.relay.ops.nn_gates import (
 )
 from xrelay.dialects.relay.ops.nn_rectifiers import CeluOp, EluOp, LeakyReluOp, PReluOp, SeluOp, ThresholdedReluOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.in_double import in_double
+from xrelay.dialects.relay.meaning.integer_division import of_divisors, truncated_quotient
 from xrelay.dialects.relay.ops.composite_math import Log2Op, Log10Op, TruncDivideOp, TruncModOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.in_double import in_double
-from xrelay.interpreters.relay.integer_division import of_divisors, truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 
 

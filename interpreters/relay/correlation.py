@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.meaning.windows import places_in_steps
 from xrelay.dialects.relay.ops.nn_correlation import CorrelationOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -8,9 +8,9 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(DeformableConv2DOp)

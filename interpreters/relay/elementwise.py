@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.meaning.accumulators import accumulator
-from xrelay.dialects.relay.meaning.powers import float_power, integer_power
+from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
@@ -42,9 +42,9 @@ from xrelay.dialects.relay.ops.tensor_unary import (
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.interpreters.relay.integer_division import truncated_quotient
+from xrelay.dialects.shared.numerics.powers import float_power, integer_power
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.registry import Value, evaluates
-from xrelay.interpreters.rounding import cast_once
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 

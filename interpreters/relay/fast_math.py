@@ -10,8 +10,8 @@ import numpy as np
 from xrelay.dialects.relay.ops import fast_math as terms
 from xrelay.dialects.relay.ops.fast_math import FastErfOp, FastExpOp, FastSoftmaxOp, FastTanhOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 

@@ -21,10 +21,10 @@ from xrelay.dialects.relay.ops.tensor_fill import (
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(FullOp)

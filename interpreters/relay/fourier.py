@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.in_double import in_double
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(DFTOp)

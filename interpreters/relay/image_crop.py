@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp, CropAndResizeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(CropAndResizeOp)

@@ -12,10 +12,10 @@ from xrelay.dialects.relay.meaning.windows import taps
 from xrelay.dialects.relay.ops.image_dilation import Dilation2DOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.windows import window_of
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(Dilation2DOp)

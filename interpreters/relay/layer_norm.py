@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.ops.nn_layer_norm import (
     GroupNormOp,
     InstanceNormOp,
@@ -14,7 +15,6 @@ from xrelay.dialects.relay.ops.nn_layer_norm import (
     RMSNormOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
 
 

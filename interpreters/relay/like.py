@@ -14,10 +14,10 @@ from xrelay.dialects.relay.ops.tensor_like import (
     SliceLikeOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(CastLikeOp)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.ir import Operation
 
+from xrelay.dialects.relay.meaning.integer_division import of_divisors, truncated_quotient
 from xrelay.dialects.relay.ops.tensor_logic import (
     BitwiseAndOp,
     BitwiseNotOp,
@@ -23,7 +24,6 @@ from xrelay.dialects.relay.ops.tensor_logic import (
     RightShiftOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.integer_division import of_divisors, truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.in_double import in_double
 from xrelay.dialects.relay.ops.nn_losses import CrossEntropyOp, CrossEntropyWithLogitsOp, NLLLossOp, class_axis
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(CrossEntropyOp)

@@ -7,9 +7,9 @@ import numpy as np
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.fixed_point import divided, saturated
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 def along(parameter: Array, data: Array, axis: int) -> Array:

@@ -18,8 +18,8 @@ from xrelay.dialects.relay.ops.random import (
 )
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.threefry import ONES, hashed, shifted
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.threefry import ONES, hashed, shifted
 
 Words = list[int]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -9,8 +9,8 @@ from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp, CumulativeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(CumsumOp, CumprodOp)

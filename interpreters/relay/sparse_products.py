@@ -7,9 +7,9 @@ import numpy as np
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseConv2dOp, SparseDenseOp, SparseTransposeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.gather import checked
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(SparseDenseOp)

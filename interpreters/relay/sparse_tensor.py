@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.gather import checked
-from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(SparseToDenseOp)

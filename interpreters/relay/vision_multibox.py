@@ -7,8 +7,8 @@ import numpy as np
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxTransformLocOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 
 @evaluates(MultiboxPriorOp)

@@ -6,8 +6,8 @@ import numpy as np
 
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp, RegularNonMaxSuppressionOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.sorting import stable_order
 
 
 @evaluates(AllClassNonMaxSuppressionOp)

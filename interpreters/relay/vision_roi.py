@@ -9,9 +9,9 @@ import numpy as np
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp, RoiPoolOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.rounding import cast_once
 
 FAR = 1 << 40
 """Coordinates farther outside are clamped to this."""

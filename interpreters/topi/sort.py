@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.shared.numerics.sorting import stable_order
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.shapes import known_shape_of
-from xrelay.interpreters.sorting import stable_order
 from xrelay.interpreters.topi.indices import Array
 
 

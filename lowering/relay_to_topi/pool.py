@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xrelay.dialects.relay.computes.builder import Build, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
+from xrelay.dialects.relay.computes.wide_integers import in_long, is_whole
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
 from xrelay.dialects.relay.ops.nn_pool import (
     AVG_POOLS,
@@ -32,7 +33,6 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, maximum, product
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.wide_integers import in_long, is_whole
 
 TOPI_OPS: dict[str, type[named.PoolOp]] = {"W": named.Pool1dOp, "HW": named.Pool2dOp, "DHW": named.Pool3dOp}
 """The named pool for each set of spatial axes."""

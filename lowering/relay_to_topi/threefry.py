@@ -8,9 +8,9 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.random import WORD
+from xrelay.dialects.shared.numerics.threefry import ONES, PARITY, ROTATIONS
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
-from xrelay.interpreters.threefry import ONES, PARITY, ROTATIONS
 
 Words = Sequence[SSAValue]
 

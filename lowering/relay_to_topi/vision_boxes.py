@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.front_rows import FrontRows
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_boxes import GetValidCountsOp, NonMaxSuppressionOp
 from xrelay.dialects.topi import SortOp, SuppressOp
@@ -19,7 +20,6 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.front_rows import FrontRows
 from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.vision_multibox import chosen
 from xrelay.lowering.relay_to_topi.vision_regions import as_number

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.front_rows import FrontRows
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxTransformLocOp
@@ -19,7 +20,6 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import maximum
-from xrelay.lowering.relay_to_topi.front_rows import FrontRows
 from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.vision_regions import as_number
 

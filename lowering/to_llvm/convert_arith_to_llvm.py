@@ -116,7 +116,7 @@ def _bfloat_bits(value: float) -> int:
     """Returns the bits of a number as bf16, as an integer."""
     import numpy as np  # not imported at module level: compilation workers run without numpy
 
-    from xrelay.interpreters.rounding import BFLOAT16, cast_once
+    from xrelay.dialects.shared.numerics.rounding import BFLOAT16, cast_once
 
     (bits,) = cast_once(np.array([value]), BFLOAT16).view(np.int16).tolist()
     return bits

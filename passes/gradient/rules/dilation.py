@@ -9,9 +9,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.ops.image_dilation import Dilation2DOp
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.gradient.numbered_elements import collected, numbered
 from xrelay.passes.gradient.rule_table import differentiates
 
 

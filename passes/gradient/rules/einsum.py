@@ -9,11 +9,11 @@ from string import ascii_letters
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.einsum_equation import Equation
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.passes.gradient.axis_products import matrix_of
 from xrelay.passes.gradient.rule_table import differentiates
 
 

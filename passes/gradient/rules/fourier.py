@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.passes.gradient.axis_products import matrix_of
-from xrelay.passes.gradient.numbered_elements import collected, numbered
 from xrelay.passes.gradient.rule_table import differentiates
 
 

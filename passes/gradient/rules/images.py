@@ -7,12 +7,12 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, floats, ints
 from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp, ResizingOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.passes.gradient.axis_products import matrix_of, multiplied
 from xrelay.passes.gradient.rule_table import differentiates
 
 

@@ -6,6 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -16,7 +17,6 @@ from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.passes.gradient.numbered_elements import collected, no_numbers, numbered
 from xrelay.passes.gradient.rule_table import differentiates
 
 MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, SlidingWindowOp, YoloReorgOp)

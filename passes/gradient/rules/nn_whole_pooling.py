@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_adaptive_pool import (
@@ -29,7 +30,6 @@ from xrelay.dialects.relay.ops.nn_pool import (
 )
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.passes.gradient.axis_products import matrix_of, multiplied
 from xrelay.passes.gradient.rule_table import differentiates
 from xrelay.passes.gradient.rules.nn_pooling import moved
 

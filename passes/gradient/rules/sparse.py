@@ -6,10 +6,10 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
-from xrelay.passes.gradient.axis_products import matrix_of
-from xrelay.passes.gradient.numbered_elements import collected, numbered
 from xrelay.passes.gradient.rule_table import differentiates
 
 

@@ -66,7 +66,7 @@ class LRNOp(AlongAxisOp):
     def evaluate(self, data: Array) -> Array:
         """Sums each window, then divides, in double precision; sums that overflow their type are infinite."""
         from xrelay.dialects.relay.meaning.accumulators import accumulator
-        from xrelay.dialects.relay.meaning.powers import float_power
+        from xrelay.dialects.shared.numerics.powers import float_power
 
         axis, size = self.axis.value.data % data.ndim, self.size.value.data
         squares = np.moveaxis(data.astype(np.float64) ** 2, axis, 0)

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.rounding import cast_once
+from xrelay.dialects.shared.numerics.rounding import cast_once
 
 
 def in_double(function: Callable[..., Array]) -> Callable[..., Array]:
