@@ -14,7 +14,6 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.half_precision import in_single
-from xrelay.dialects.relay.computes.roi_places import NO_PLACE, RoiAxis
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -22,6 +21,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.registry import implements
+from xrelay.lowering.relay_to_topi.roi_places import NO_PLACE, RoiAxis
 from xrelay.lowering.relay_to_topi.vision_regions import Regions
 
 

@@ -26,6 +26,7 @@ LAZY: dict[str, str] = {
     "src/xrelay/api/model.py": "what runs native code is imported by the first call, what exports it by an export",
     "dialects/__init__.py": "the names of attributes are known without xDSL",
     "dialects/relay/__init__.py": "a part of the dialect comes without the operators",
+    "dialects/relay/ops": "a process that only reads a program does without topi and the code of evaluation",
     "dialects/upstream/checks.py": "the llvm dialect is imported when a text first mentions it",
     "src/xrelay/api/sources.py": "onnx is imported for models of onnx alone",
     "src/xrelay/errors.py": "difflib is needed where something is misspelt",
