@@ -1,10 +1,9 @@
-"""The blocks of a function as a tree: which block lies in which, where several meet, and where a value is needed.
+"""The blocks of a function as a tree, and the least common ancestor of the uses of an op.
 
 A branch runs at most once for each run of the block around it; a closure may be called many times, and the body of a
-loop runs many times. So an op may move into a branch and never into a closure or loop: what these need from outside is
-needed where the closure is made, or the loop runs. Where closures are spoken of below, loops are meant too.
-An op that names an extent uses the op that makes it (`name_uses.py`).
-Nothing is remembered of how deep a block lies: an op that moves takes the blocks in it along.
+loop runs many times. So an op may move into a branch and never into a closure or loop: a use inside of one counts as a
+use by the closure or loop. An op that names an extent uses the op that makes it (`name_uses.py`). The depth of a block
+is not stored, because an op that moves takes its blocks along.
 """
 
 from __future__ import annotations
@@ -23,47 +22,19 @@ class Scopes:
     def __init__(self, function: FuncOp):
         self.blocks = dict.fromkeys(fusable_blocks(function))
         """A set that keeps its order: outer blocks first."""
-        self.names = NameUses(function)
-        """Who names the extents that ops make."""
-
-    def use_places(self, op: Operation) -> list[Block]:
-        """The blocks that need the results of `op`, or extents that it makes, one for each use.
-
-        For what is in closures it is the closure's block.
-        """
-        users = [use.operation for result in op.results for use in result.uses]
-        places = (outside_closures(user, op.parent).parent for user in (*users, *self.names.of(op)))
-        return [place for place in places if place is not None]
+        self._names = NameUses(function)
 
     def where_uses_meet(self, op: Operation) -> Block | None:
-        """The innermost block that needs the results of `op` for all uses, closures taken whole; `None` without one."""
+        """The innermost block that holds all uses of the results of `op` and of the extents that it makes, or None."""
         target: Block | None = None
-        for block in self.use_places(op):
-            target = block if target is None else self.common(target, block)
+        users = [use.operation for result in op.results for use in result.uses]
+        for user in (*users, *self._names.of(op)):
+            block = outside_closures(user, op.parent).parent
+            if block is not None:
+                target = block if target is None else self.common(target, block)
             if target is op.parent:
                 return target
         return target
-
-    def blocks_in_need(self, op: Operation) -> set[Block]:
-        """The blocks, from that of `op` down, each run of which needs the value of `op`, for all conditions."""
-        needed = set[Block]()
-        pending = self.use_places(op)
-        while pending:
-            block = pending.pop()
-            if block in needed:
-                continue
-            needed.add(block)
-            around = block.parent_op()
-            if block is op.parent or around is None or around.parent is None:
-                continue
-            if all(region.block in needed for region in around.regions):
-                pending.append(around.parent)
-        return needed
-
-    def may_run_in_vain(self, op: Operation) -> bool:
-        """Whether no use needs the value of `op` for some conditions, so that its block runs it for nothing."""
-        needed = self.blocks_in_need(op)
-        return bool(needed) and op.parent not in needed
 
     def common(self, left: Block, right: Block) -> Block:
         """The innermost block that both blocks are or lie in; `ValueError` for blocks of different functions.

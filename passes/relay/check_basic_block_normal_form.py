@@ -2,9 +2,8 @@
 
 What: changes nothing; for each op that stands outside the innermost block that holds all its uses (closures taken
 whole, as they may be called more than once), the error names the op, the block where it stands, and the block where it
-belongs. An op that may fail or not end must also be needed by its block for all conditions. All violations are reported
-together. Why a pass of its own: lowering runs what stands before it, so an op above its branch is work that one run may
-not need, or a recursion that does not end.
+belongs. All violations are reported together. Why a pass of its own: lowering runs the ops of a block in order, so an
+op above its branch is work that a run may not need, or a recursion that does not end.
 
 Accepted:
 
@@ -41,7 +40,7 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import PassError
-from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
+from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.scopes import Scopes
 
 ORDINALS = ("first", "second")
@@ -76,7 +75,7 @@ def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
     scopes = Scopes(function)
     if len(scopes.blocks) == 1:
         return  # Without branches there is nothing to stand outside of.
-    free, delayed = side_effect_free_ops(function, pure_calls), ops_run_on_demand(function)
+    free = side_effect_free_ops(function, pure_calls)
     for block in scopes.blocks:
         for op in block.ops:
             if op not in free or op.has_trait(IsTerminator) or isinstance(op, ConstantOp | LetOp):
@@ -84,8 +83,6 @@ def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
             target = scopes.where_uses_meet(op)
             if target is not None and target is not block:
                 yield f"{_stands(op, block)}, its uses meet in {_name(target)}"
-            elif op in delayed and scopes.may_run_in_vain(op):
-                yield f"{_stands(op, block)}, which may run without needing it"
 
 
 def _stands(op: Operation, block: Block) -> str:

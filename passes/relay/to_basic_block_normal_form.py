@@ -1,8 +1,7 @@
 """`relay-to-basic-block-normal-form`: moves each op to the block where its uses meet.
 
 An op whose uses all lie in one branch moves there, and the function gets `relay.form = "bbnf"`. In dataflow form
-position means nothing, and a pure op runs at most once and only if its value is needed; later levels run ops in the
-order of the text.
+position means nothing; later levels run the ops of a block in the order of the text.
 
 Before:
 
@@ -20,12 +19,10 @@ After:
 
 A `relay.let` is not moved: its value is computed in the block of the let.
 
-The block is the least common ancestor of the uses, closures taken whole: a closure may be called more than once, so no
-op moves into one, and its captures are computed in the block of the closure. An op that names an extent uses the op
-that makes the extent. An op that may fail or not end (a call, a division of integers, a requirement on extents that
-are known at run time only, a branch with such an op), or needs the value of one, must not run unless it is needed. If
-its uses meet in a block that does not need it for all conditions, each branch that needs it computes it, unless an
-earlier one has (`compute_on_demand.py`). Other ops are computed in the block where their uses meet, as in Relay.
+The block is the least common ancestor of the uses. A closure may be called more than once and the body of a loop runs
+many times, so no op moves into one: captured values are computed in the block of the closure or loop. An op that names
+an extent uses the op that makes the extent. An op whose uses meet outside of a branch is computed although the branch
+taken may not need it, as in Relay.
 
 With `bind`, as Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that only inner blocks use: expressions
 have no positions, so a let keeps the scope. Without it fusion sees no lets.
@@ -36,7 +33,7 @@ functions of several blocks, calls of functions with side effects.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -48,13 +45,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.scope import LetOp
-from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
-from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
+from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import Scopes
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.compute_on_demand import compute_on_demand
 from xrelay.passes.relay.let_bindings import bind_values
 
 BBNF = "bbnf"
@@ -93,7 +88,6 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
     for op in reversed(list(walk_ops(function))):
         if op.parent in scopes.blocks and op in free and not op.has_trait(IsTerminator):
             _place(op, scopes)
-    _delay(function, scopes, free)
 
 
 def place_ops(function: FuncOp, pure_calls: Collection[str]) -> None:
@@ -114,16 +108,6 @@ def _place(op: Operation, scopes: Scopes) -> None:
     elif target is not op.parent and not isinstance(op, LetOp):
         op.detach()
         Rewriter.insert_op(op, InsertPoint.at_start(target))
-
-
-def _delay(function: FuncOp, scopes: Scopes, free: Container[Operation]) -> None:
-    """Let ops that must not run in vain run where they are needed, in inner blocks before outer ones."""
-    delayed = {op for op in ops_run_on_demand(function) if not isinstance(op, LetOp)}
-    # Branches have moved: the blocks of `scopes` may no longer stand outer before inner.
-    for block in reversed(fusable_blocks(function)):
-        for op in reversed([op for op in block.ops if op in delayed and op in free]):
-            if op.parent is block and scopes.may_run_in_vain(op):
-                compute_on_demand(op, scopes.blocks_in_need(op), delayed, scopes.names)
 
 
 def _serves_inner_blocks(value: SSAValue) -> bool:

@@ -8,7 +8,6 @@ from support.levels import check_levels, program
 
 import xrelay
 from xrelay.api.comparison import compare_outputs
-from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -318,32 +317,3 @@ def test_a_recursion_is_deeper_than_any_stack() -> None:
         "deep.mlir",
     )
     assert xrelay.compile(module, cache=False, threads=1).run([np.array(100_000), np.array(7)])[0] == 100_007
-
-
-QUOTIENT = """
-func.func @main(%x: tensor<i32>, %y: tensor<i32>, %c: tensor<i1>, %d: tensor<i1>) -> tensor<i32> {
-  %q = relay.OP(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-  %a = relay.if %c : tensor<i1> -> tensor<i32> {
-    relay.yield %q : tensor<i32>
-  } else {
-    relay.yield %x : tensor<i32>
-  }
-  %b = relay.if %d : tensor<i1> -> tensor<i32> {
-    relay.yield %q : tensor<i32>
-  } else {
-    relay.yield %a : tensor<i32>
-  }
-  func.return %b : tensor<i32>
-}
-"""
-
-
-@pytest.mark.parametrize("op", ["divide", "mod", "floor_divide", "floor_mod", "trunc_divide", "trunc_mod"])
-def test_a_division_that_no_branch_needs_fails_nobody(op: str) -> None:
-    module = parse_module(full_context(), QUOTIENT.replace("OP", op), "quotient.mlir")
-    native, numbers = xrelay.compile(module, cache=False, threads=1), [np.array(7, np.int32), np.array(0, np.int32)]
-    for run in (native.run, lambda given: run_relay(module, given)):
-        assert run([*numbers, np.array(False), np.array(False)])[0] == 7
-        for taken in ((True, False), (False, True)):
-            with pytest.raises((ExecutionError, InterpreterError), match="zero"):
-                run([*numbers, *map(np.array, taken)])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.choices import Choices, Drawn
-from support.evaluation_order import InOrder, number_ops
+from support.evaluation_order import run_in_order
 from support.examples import examples
 from support.random_control import Writer
 from xdsl.dialects.builtin import ModuleOp
@@ -22,7 +21,6 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.relay.partial_eval import partially_evaluate
-from xrelay.passes.relay.to_basic_block_normal_form import RelayToBasicBlockNormalFormPass
 from xrelay.passes.relay.to_cps import to_cps
 from xrelay.passes.relay.un_cps import RelayUnCpsPass
 
@@ -92,22 +90,18 @@ def check_random_program(choices: Choices, change: Callable[[ModuleOp], None], *
     shape = writer.type.get_shape()
     inputs = [np.asarray(rng.integers(0, 4, shape) - 1, writer.dtype) for _ in range(2)]
     try:
-        expected = run_relay(before, inputs)
+        expected = run_in_order(before, inputs)
     except InterpreterError:
-        with pytest.raises(InterpreterError):
-            run_relay(after, inputs)
-        return
+        return  # An op outside of a branch may report its error or not.
+    np.testing.assert_array_equal(run_relay(before, inputs), expected)
     np.testing.assert_array_equal(run_relay(after, inputs), expected)
-    RelayToBasicBlockNormalFormPass().apply(full_context(), after)
-    number_ops(after)
-    with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(InOrder(after).call("main", inputs), expected)
+    np.testing.assert_array_equal(run_in_order(after, inputs), expected)
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_random_programs_compute_and_fail_as_before(data: st.DataObject) -> None:
-    """Without loops, as their bodies may not contain calls in this style."""
+def test_random_programs_compute_as_before(data: st.DataObject) -> None:
+    """Without loops, whose bodies may not make calls."""
     check_random_program(Drawn(data.draw), there_and_back, loops=False)
 
 

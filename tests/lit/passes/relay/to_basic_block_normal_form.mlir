@@ -127,27 +127,13 @@ func.func @closure(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A call that two branches need, each for its own condition, runs in the first that is taken.
-// CHECK-LABEL: func.func @on_demand
-// CHECK-NEXT:    %[[S:.*]] = relay.if %c
-// CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
-// CHECK-NEXT:      %[[V:.*]] = func.call @already(%[[N]])
-// CHECK-NEXT:      %[[T:.*]] = relay.constant dense<true>
-// CHECK-NEXT:      relay.tuple(%[[V]], %[[T]], %[[V]])
-// CHECK:         } else {
-// CHECK-NEXT:      %[[F:.*]] = relay.constant dense<false>
-// CHECK-NEXT:      %[[Z:.*]] = relay.constant dense<0.000000e+00> : tensor<4xf32>
-// CHECK-NEXT:      relay.tuple(%x, %[[F]], %[[Z]])
-// CHECK:         %[[A:.*]] = relay.tuple_get_item(%[[S]]) {index = 0}
-// CHECK-NEXT:    relay.if %d
-// CHECK-NEXT:      %[[K:.*]] = relay.tuple_get_item(%[[S]]) {index = 1}
-// CHECK-NEXT:      %[[W:.*]] = relay.if %[[K]]
-// CHECK-NEXT:        relay.tuple_get_item(%[[S]]) {index = 2}
-// CHECK:           } else {
-// CHECK:             func.call @already
-// CHECK:           relay.yield %[[W]]
-// CHECK:         func.return %[[A]]
-func.func @on_demand(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+// The uses of a call lie in two ifs: it runs in the block of both.
+// CHECK-LABEL: func.func @two_ifs
+// CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:    %[[V:.*]] = func.call @already(%[[N]])
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      relay.yield %[[V]]
+func.func @two_ifs(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %v = func.call @already(%n) : (tensor<4xf32>) -> tensor<4xf32>
   %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
@@ -210,34 +196,11 @@ func.func @loop(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4x
   func.return %o : tensor<4xf32>
 }
 
-// A loop may not end, so it runs only where it is needed, also where two branches of several ifs need it.
-// CHECK-LABEL: func.func @loop_in_vain
-// CHECK:         relay.if %c
-// CHECK-NEXT:      %[[L:.*]] = relay.loop
-func.func @loop_in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %r = relay.loop(%i, %s = %x : tensor<4xf32>) while %c : tensor<i1> -> tuple<tensor<4xf32>> {
-    %y = relay.tuple(%c, %s) : (tensor<i1>, tensor<4xf32>) -> tuple<tensor<i1>, tensor<4xf32>>
-    relay.yield %y : tuple<tensor<i1>, tensor<4xf32>>
-  }
-  %g = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
-  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
-    relay.yield %g : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  %b = relay.if %d : tensor<i1> -> tensor<4xf32> {
-    relay.yield %g : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
-}
-
-// So is a call of a function with named dimensions run where it is needed alone.
-// CHECK-LABEL: func.func @named_call_in_vain
+// A call of a function with named dimensions moves into the branch that uses it.
+// CHECK-LABEL: func.func @named_call
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      relay.call @named<n = 4>
-func.func @named_call_in_vain(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @named_call(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %v = relay.call @named<n = 4>(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
     relay.yield %v : tensor<4xf32>
