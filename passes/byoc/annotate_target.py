@@ -26,7 +26,10 @@ Tuples and their fields are assigned to the target of all their operands, or to 
 `include-non-call-ops=false` they, and calls of function values, are outside of all regions. Branches, loops and
 bindings, and ops without arguments, are always outside. Regions annotated for another compiler than "default" are kept.
 
-Left alone: the bodies of composite functions, groups, kernels, functions of lower levels.
+Ops of a function without annotations are moved to the blocks where their uses meet first, because a region is in one
+block: an op that one branch alone uses is in no region with ops outside of the branch.
+
+Left alone: composite functions inside, groups, kernels, functions of lower levels.
 """
 
 from __future__ import annotations
@@ -49,9 +52,12 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE
 from xrelay.errors import InputError
 from xrelay.passes.byoc.target_support import DEFAULT, is_taken
+from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.op_kinds import OpKind, is_relay_op, kind_of, short_name
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 
 
 @dataclass(frozen=True)
@@ -80,13 +86,15 @@ def annotate_targets(
 
     Raises `InputError` for an entry of `ops` that is not `compiler:operator`, `UnknownOpError` for an unknown operator.
     """
-    named = frozenset(map(_entry, ops))
+    named, pure_calls = frozenset(map(_entry, ops)), pure_functions(module)
     for function in module.body.block.ops:
         if (
             isinstance(function, FuncOp)
             and not {PRIMITIVE, COMPILER} & function.attributes.keys()
             and is_graph(function)
         ):
+            if not any(isinstance(op, CompilerBeginOp | CompilerEndOp) for op in walk_ops(function)):
+                place_ops_of(function, pure_calls)
             _Annotator(targets, include_non_call_ops, named).run(function)
 
 

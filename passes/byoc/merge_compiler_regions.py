@@ -20,18 +20,14 @@ After:
     %z = relay.negative(%y)
     %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
 
-Left alone: regions with other computation between them, as in a diamond with one side outside of their compiler: the
-merged region would depend on a value that depends on the region. Regions in different blocks are not merged, since
-branches run on demand. Neither are, in a function with branches or loops, regions with ops that may fail (a division of
-integers, an index, extents that must be equal) or with operands that may fail or not terminate: only one branch may
-need them.
+Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
+for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart.
 
 Refuses (`PassError`) inconsistent annotations; see `annotated_regions.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -41,15 +37,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
-from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.shared.attribute_names import COMPOSITE
-from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.passes.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 from xrelay.passes.graph.cycles import nodes_on_cycles
-from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import MayFail
 
 PASS_NAME = "relay-merge-compiler-regions"
 
@@ -72,7 +62,7 @@ def merge_compiler_regions(function: FuncOp) -> int:
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
         return 0
-    merger = RegionMerger(regions, _regions_on_demand(function, regions))
+    merger = RegionMerger(regions)
     merger.run()
     inner = [
         begin
@@ -100,25 +90,6 @@ def _remove(begins: list[CompilerBeginOp]) -> None:
             erase_op(end)
 
 
-def _regions_on_demand(function: FuncOp, regions: RegionSet) -> set[Atom]:
-    """The regions that must run only if their values are needed; empty if `function` has no branches or loops."""
-    if not any(op.regions and COMPOSITE not in op.attributes for op in walk_ops(function) if op is not function):
-        return set()
-    fails = MayFail()
-    return {
-        region
-        for region in regions.regions
-        if any(map(_may_fail, region.members)) or any(fails.of(begin.data) for begin in region.begins)
-    }
-
-
-def _may_fail(op: Operation) -> bool:
-    callee = op.callee.owner if isinstance(op, InvokeOp) else None
-    tops = [op, callee] if isinstance(callee, FnOp) else [op]
-    inner = [inner for top in tops for inner in walk_ops(top)]
-    return any(requirements_of(each) or (is_relay_op(each) and each.may_fail) for each in inner)
-
-
 class RegionMerger:
     """Decides which regions are merged, by Relay's rule; reverts merges that create cycles.
 
@@ -127,8 +98,8 @@ class RegionMerger:
     represented by the bits of all regions in it. A set is deleted after its last use, so few exist at a time.
     """
 
-    def __init__(self, regions: RegionSet, alone: Container[Atom] = frozenset()):
-        self._regions, self._alone = regions, alone
+    def __init__(self, regions: RegionSet):
+        self._regions = regions
         self._parents: dict[Atom, Atom] = {}
         self._barred: dict[Atom, int] = {}
         """The regions that a region must not absorb."""
@@ -157,7 +128,8 @@ class RegionMerger:
         for need in needs:
             barred |= self._barred.get(need, 0) | (self._bits.get(need, 0) if _compiler(need) != _compiler(atom) else 0)
         for need in needs:
-            if self._may_be_one(need, atom) and not self._bits[need] & barred:
+            is_same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
+            if is_same and not self._bits[need] & barred:
                 bits |= self._take_in(need, atom)
         self._bits[atom], self._barred[atom] = bits, barred
         for need in self._needs[atom]:
@@ -167,10 +139,6 @@ class RegionMerger:
                 # No remaining user reads these sets.
                 self._bits.pop(each, None)
                 self._barred.pop(each, None)
-
-    def _may_be_one(self, need: Atom, atom: Atom) -> bool:
-        same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
-        return same and need not in self._alone and atom not in self._alone
 
     def _take_in(self, need: Atom, atom: Atom) -> int:
         """Merge `need` into `atom`; returns its bits."""

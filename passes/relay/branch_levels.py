@@ -1,12 +1,11 @@
-"""The ops behind the products of branches, level by level, and how one op takes the place of a level.
+"""The ops that follow parallel products, level by level, and the one op that replaces a level.
 
-`Level` is one op of each branch, all alike. A `Joint` says how the values of the branches lie in one value: one behind
-the other along an axis (`SideBySide`), or as a stack (`Stacked`). It says whether one op may do what a level does, and
-emits that op on the joined arguments.
+A `Level` is one op of each branch, all alike. A `Joint` is a way to join the values of the branches in one value: side
+by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a level, and emits
+that op on the joined arguments.
 
-Only ops that compute each element from those at its own place are levels, `bias_add` and `expand_dims` beside these:
-what such an op does to the joined value it does to each part. Not those that may fail, or that demand something of
-extents: of one branch nobody may ask the value.
+A level has ops that compute each element from the elements at its own place, `bias_add` or `expand_dims`. Such an op on
+the joined value computes the value of each branch.
 """
 
 from __future__ import annotations
@@ -81,8 +80,7 @@ def _are_alike(one: RelayOp, other: RelayOp) -> bool:
 
 
 def _is_on_elements(op: RelayOp) -> bool:
-    known = isinstance(op, _ON_ELEMENTS) and op.fusion_pattern <= OpPatternKind.BROADCAST
-    return known and not op.may_fail and not op.requirements
+    return isinstance(op, _ON_ELEMENTS) and op.fusion_pattern <= OpPatternKind.BROADCAST
 
 
 class Joint(ABC):

@@ -15,6 +15,8 @@ After:
     %a = relay.add(%y, %c)
     %r = relay.multiply(%a, %a)
 
+Ops are moved to the blocks where their uses meet first: equal ops of two branches are not merged.
+
 Left alone: bindings, ops with regions, `relay.annotation.stop_fusion`, kernels.
 """
 
@@ -34,6 +36,7 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operati
 
     Ops for which `skip` is true are left alone, and nothing is merged into them.
     """
+    place_ops(module)
     blocks = [
         block
         for function in module.body.block.ops

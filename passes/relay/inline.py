@@ -84,7 +84,6 @@ from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
-from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
@@ -152,9 +151,7 @@ def _place_calls(module: ModuleOp) -> None:
     callees: list[Operation] = [function for function in functions if function.sym_name.data in called]
     callees += [op for function in functions for op in function.walk() if isinstance(op, FnOp)]
     if any(isinstance(op, LetOp) for callee in callees for op in walk_ops(callee)):
-        pure_calls = pure_functions(module)
-        for function in functions:
-            place_ops(function, pure_calls)
+        place_ops(module)
 
 
 def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) -> int:

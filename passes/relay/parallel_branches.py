@@ -1,11 +1,10 @@
 """Ops that multiply the same data by weights of their own, for `relay-combine-parallel-conv2d` and its kin.
 
-Such a product and the ops on single elements behind it, each the only user of the one before, are a branch. Branches of
-one kind become one: a product of all weights, then one op for each level at which the branches do the same, then the
-part of each branch.
+A branch is such a product and the elementwise ops that follow it, each the only user of the one before. Branches of one
+kind become one: a product of all weights, one op for each level of equal ops, and a slice for each branch.
 
-Each part needs what all branches take: a weight, or another operand of a level, that may fail or not end is joined with
-others where its product, or level, is needed anyway.
+Only products of one block are combined. Ops are moved to the blocks where their uses meet first, so that no op leaves
+the branch that alone uses it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -24,9 +23,9 @@ from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import MayFail, needed_by_the_end
-from xrelay.passes.relay.branch_levels import Joint, Level, next_level
+from xrelay.passes.relay.branch_levels import Joint, next_level
 from xrelay.passes.relay.ops_in_front import OpsInFront
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
 Products = Sequence[RelayOp]
 
@@ -53,6 +52,7 @@ def combine(module: ModuleOp, combining: Combining, least: int) -> None:
     """
     if least < 2:
         raise PassError(f"{combining.name}: min-num-branches is {least}, it must be at least 2")
+    place_ops(module)
     groups: dict[Hashable, list[RelayOp]] = {}
     places: dict[Operation, tuple[int, int]] = {}
     for place, op in enumerate(walk_ops(module)):
@@ -61,44 +61,14 @@ def combine(module: ModuleOp, combining: Combining, least: int) -> None:
         if own is not None and isinstance(op, RelayOp):
             groups.setdefault((op.parent, op.operands[0], own), []).append(op)
     front = OpsInFront(places, barred={op for group in groups.values() for op in group})
-    safe = _JoinedOperands()
-    for group in groups.values():
-        first, *others = [op for op in group if safe.may_join(op, [op.operands[1]])] or group[:1]
+    for first, *others in groups.values():
         fits = [first, *(op for op in others if front.can_have(first, [op.operands[1]]))]
         if len(fits) >= least:
-            _combine(combining, front, safe, fits)
+            _combine(combining, front, fits)
     rewrite(module, {})
 
 
-class _JoinedOperands:
-    """Decides whether operands may be needed wherever a part of what they are joined to is."""
-
-    def __init__(self):
-        self._fails = MayFail()
-        self._needed: dict[Block, set[SSAValue]] = {}
-        """The values that are computed whenever what a block gives is."""
-
-    def may_join(self, op: Operation, operands: Sequence[SSAValue]) -> bool:
-        """Whether `operands` of `op` do not fail, and end, or are needed anyway."""
-        return not any(map(self._fails.of, operands)) or self._is_needed(op)
-
-    def _is_needed(self, op: Operation) -> bool:
-        block = op.parent
-        if block is None:
-            return False
-        if block not in self._needed:
-            self._needed[block] = needed_by_the_end(block)
-        return op.results[0] in self._needed[block]
-
-
-def _takes(joint: Joint, level: Level, front: OpsInFront, safe: _JoinedOperands, first: RelayOp) -> bool:
-    """Whether one op in front of `first` may do what `level` does."""
-    pairs = zip(level.ops, zip(*level.sides, strict=True) if level.sides else (), strict=False)
-    joins = all(safe.may_join(op, own) for op, own in pairs)
-    return joins and joint.takes(level) and front.can_have(first, level.arguments)
-
-
-def _combine(combining: Combining, front: OpsInFront, safe: _JoinedOperands, products: Products) -> None:
+def _combine(combining: Combining, front: OpsInFront, products: Products) -> None:
     """Replace the branches that begin with `products` by one in front of the first."""
     first = products[0]
     weights = [op.operands[1] for op in products]
@@ -108,7 +78,7 @@ def _combine(combining: Combining, front: OpsInFront, safe: _JoinedOperands, pro
     value = combining.product(emit, products, weights)
     ends = products
     level = next_level(ends)
-    while level is not None and _takes(joint, level, front, safe, first):
+    while level is not None and joint.takes(level) and front.can_have(first, level.arguments):
         front.bring(first, level.arguments)
         value = joint.apply(emit, value, level)
         joint = joint.behind(level)

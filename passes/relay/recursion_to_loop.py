@@ -65,7 +65,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.argument_needs import needed_by_the_end
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
-from xrelay.passes.relay.to_basic_block_normal_form import place_ops
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -98,7 +98,7 @@ def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) ->
     if not calls or is_ordered or function.sym_name.data not in pure_calls or len(function.body.blocks) != 1:
         return
     if len(calls) == 1 and not _is_needed(calls[0], function):
-        place_ops(function, pure_calls)
+        place_ops_of(function, pure_calls)
         calls = _calls_of_itself(function)
     if not calls:
         return  # Nothing needs the value of the call.

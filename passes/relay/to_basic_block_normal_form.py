@@ -90,8 +90,18 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
             _place(op, scopes)
 
 
-def place_ops(function: FuncOp, pure_calls: Collection[str]) -> None:
-    """Moves the ops of a function in dataflow form to the blocks where their uses meet; the form stays dataflow."""
+def place_ops(module: ModuleOp) -> None:
+    """Moves the ops of functions in dataflow form to the blocks where their uses meet; the form stays dataflow."""
+    pure_calls = pure_functions(module)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+            place_ops_of(function, pure_calls)
+
+
+def place_ops_of(function: FuncOp, pure_calls: Collection[str]) -> None:
+    """Moves the ops of one function as `place_ops` does; a function without inner blocks stays as it is."""
+    if len(fusable_blocks(function)) == 1:
+        return
     form = function.attributes.get(FORM)
     to_basic_block_normal_form(function, pure_calls)
     if form is None:

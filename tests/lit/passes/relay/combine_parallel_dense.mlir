@@ -78,20 +78,6 @@ func.func @repeated(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>, %w: tensor<6x4xf32
   func.return %a2, %b2 : tensor<3x5xf32>, tensor<3x6xf32>
 }
 
-// A divisor of integers may be zero, and nobody may ask for the quotient.
-// CHECK-LABEL: @may_fail(
-func.func @may_fail(%x: tensor<3x4xi32>, %v: tensor<5x4xi32>, %w: tensor<5x4xi32>, %d: tensor<5xi32>) -> (tensor<3x5xi32>, tensor<3x5xi32>) {
-  // CHECK: relay.nn.batch_matmul
-  // CHECK-COUNT-2: relay.divide{{.*}} : (tensor<3x5xi32>, tensor<5xi32>)
-  %one = relay.constant dense<1> : tensor<i32>
-  %e = relay.maximum(%d, %one) : (tensor<5xi32>, tensor<i32>) -> tensor<5xi32>
-  %a = relay.nn.dense(%x, %v) : (tensor<3x4xi32>, tensor<5x4xi32>) -> tensor<3x5xi32>
-  %a1 = relay.divide(%a, %e) : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3x5xi32>
-  %b = relay.nn.dense(%x, %w) : (tensor<3x4xi32>, tensor<5x4xi32>) -> tensor<3x5xi32>
-  %b1 = relay.divide(%b, %e) : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3x5xi32>
-  func.return %a1, %b1 : tensor<3x5xi32>, tensor<3x5xi32>
-}
-
 // What is added to the second product has no axis for its units.
 // CHECK-LABEL: @ranks(
 // FLAT-LABEL: @ranks(

@@ -20,7 +20,7 @@ func.func @twice(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:      relay.yield %[[S]]
 // CHECK:           %[[T:.*]] = relay.add(%[[E]], %[[K]])
 // CHECK-NEXT:      relay.yield %[[T]]
-func.func @branches(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+func.func @branches(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> attributes {relay.form = "bbnf"} {
   %k = relay.constant dense<1.0> : tensor<f32>
   %e = relay.exp(%x) : (tensor<f32>) -> tensor<f32>
   %r = relay.if %c : tensor<i1> -> tensor<f32> {

@@ -1,4 +1,4 @@
-"""Passes keep ops on demand: an invalid index or an endless call does not run if its result is not needed."""
+"""Passes that combine, merge or group ops leave an op that may fail in its branch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = "tensor<3x3xf32>"
 TAKEN = f"""
   %t = relay.take(%w, %i) {{axis = 0, mode = "raise"}} : ({T}, tensor<3xi64>) -> {T}
 """
-"""Rows that only one branch needs."""
+"""Rows that one branch alone uses."""
 CHOICE = f"""
   %r = relay.if %c : tensor<i1> -> {T} {{
     relay.yield %b : {T}
@@ -50,10 +50,36 @@ CASES = [
 
 
 @pytest.mark.parametrize(("body", "pipeline"), CASES)
-def test_what_one_branch_needs_does_not_run_for_others(body: str, pipeline: str) -> None:
+def test_an_index_of_one_branch_is_not_checked_for_the_other(body: str, pipeline: str) -> None:
     head = f"func.func @main(%c: tensor<i1>, %x: {T}, %w: {T}, %i: tensor<3xi64>) -> ({T}, {T}) {{"
     module = parse_module(full_context(), f"{head}{TAKEN}{body}{CHOICE}}}", "demand.mlir")
     rows = np.arange(9, dtype=np.float32).reshape(3, 3)
     inputs = [np.array(False), rows, rows, np.full(3, 7)]
     for found, expected in zip(run_relay(apply(module, pipeline), inputs), run_relay(module, inputs), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+QUOTIENTS = """
+func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<i32>, %y: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+  %p = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %a = relay.if %c : tensor<i1> -> tensor<i32> {
+    relay.yield %p : tensor<i32>
+  } else {
+    relay.yield %x : tensor<i32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<i32> {
+    relay.yield %q : tensor<i32>
+  } else {
+    relay.yield %y : tensor<i32>
+  }
+  func.return %a, %b : tensor<i32>, tensor<i32>
+}
+"""
+
+
+def test_equal_ops_of_two_branches_are_not_merged() -> None:
+    module = parse_module(full_context(), QUOTIENTS, "quotients.mlir")
+    merged = apply(module, "relay-eliminate-common-subexpr,relay-to-basic-block-normal-form")
+    inputs = [np.array(False), np.array(False), np.array(7, np.int32), np.array(0, np.int32)]
+    assert [int(value) for value in run_relay(merged, inputs)] == [7, 0]
