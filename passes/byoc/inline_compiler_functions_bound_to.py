@@ -42,7 +42,6 @@ from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.inline import MAX_OPS, inline_calls
 from xrelay.passes.relay.inline_closures import ClosureInliner
 
@@ -87,7 +86,7 @@ def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasN
         given[name] = dict(functions[name].attributes)
         del functions[name].attributes[COMPILER]
         functions[name].attributes[INLINE] = UnitAttr()
-        ClosureInliner(MAX_OPS, ComputedFirst(module)).expand(functions[name])
+        ClosureInliner(MAX_OPS).expand(functions[name])
     inline_calls(module, marked=True)
     _give_back(module, given, others)
 

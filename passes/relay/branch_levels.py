@@ -1,8 +1,8 @@
 """The ops that follow parallel products, level by level, and the one op that replaces a level.
 
 A `Level` is one op of each branch, all alike. A `Joint` is a way to join the values of the branches in one value: side
-by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a level, and emits
-that op on the joined arguments.
+by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a level, and
+emits that op on the joined arguments.
 
 A level has ops that compute each element from the elements at its own place, `bias_add` or `expand_dims`. Such an op on
 the joined value computes the value of each branch.

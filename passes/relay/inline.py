@@ -2,9 +2,9 @@
 
 What: every call of a function with a body becomes the ops of that body, callers first; then every `relay.invoke` of a
 closure that is known, directly or through lets and fields of tuples; one that a `relay.if` gives is called in a copy of
-its branches, where that runs nothing twice and nothing that may fail in vain (`chosen_closures.py`). Why: the passes
-behind it look at one function at a time, and what is called stays a wall to fusion. Recursive functions and closures
-keep their calls; kernels (`relay.primitive`), functions of lower levels and those without a body are never inlined.
+its branches, if no op of them runs more often then (`chosen_closures.py`). Why: later passes look at one function at a
+time, and fusion does not cross a call. Recursive functions and closures keep their calls; kernels (`relay.primitive`),
+functions of lower levels and those without a body are never inlined.
 
 Before:
 
@@ -47,16 +47,13 @@ Such a call that gives a tuple keeps its place, and so does one whose names nobo
 With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures. A
 function with the attribute `Compiler` is for a compiler from outside: calls of it and in it stay.
 
-A call in a branch is moved there first if a function has a `relay.let`, which stays in the block of the call.
+Ops are moved to the blocks where their uses meet first: a let of a callee is computed in the block of the call.
 
 A private function all of whose calls were inlined goes, with `marked` a public one too, but not `@main`; its ops move
 to the last of them, so that a chain of functions costs no copies.
 
-A call stays as well whose body may do without an argument that may fail or not end: it computes its arguments by value
-(`argument_needs.py`). One that makes extents which its results do not tell is inlined all the same, and a call of a
-function that does nothing takes its results and these arguments (`computed_first.py`). Where types contradict each
-other afterwards, as in a branch that is wrong at the extents of this call, functions and closures with named dimensions
-keep their calls: what is wrong is an error when it is taken.
+If types contradict each other afterwards, as in a branch that is wrong at the extents of a call, functions and closures
+with named dimensions keep their calls: the branch is an error when it is taken.
 
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
 every level.
@@ -76,10 +73,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
-from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.relay.structure.scope import LetOp
-from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
-from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions
@@ -90,8 +84,6 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import MayFail
-from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
@@ -125,7 +117,7 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
 
     Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
     """
-    _place_calls(module)
+    place_ops(module)
     calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
     first = next(calls, None)
     # Without named dimensions no type changes where a body takes the place of a call.
@@ -142,18 +134,6 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
         return _inline_calls(module, max_ops, marked=marked, named=False)
 
 
-def _place_calls(module: ModuleOp) -> None:
-    """Moves calls to the blocks that need them if a let may be inlined, which is computed in the block of the call."""
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and not SEALED & op.attributes.keys()]
-    if not any(isinstance(op, LetOp) for function in functions for op in walk_ops(function)):
-        return
-    called = {callee_name(op) for function in functions for op in walk_ops(function) if is_call(op)}
-    callees: list[Operation] = [function for function in functions if function.sym_name.data in called]
-    callees += [op for function in functions for op in function.walk() if isinstance(op, FnOp)]
-    if any(isinstance(op, LetOp) for callee in callees for op in walk_ops(callee)):
-        place_ops(module)
-
-
 def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) -> int:
     """Inline as `inline_calls` says; unless `named`, what has named dimensions keeps its calls."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
@@ -166,20 +146,17 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         and (not marked or INLINE in function.attributes)
         and (named or not dim_names_in(function))
     }
-    computed = ComputedFirst(module)
-    inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops, computed)
+    inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops)
     for name, function in functions.items():
-        if name not in inliner.going and name not in inliner.kept:
+        if name not in inliner.going:
             inliner.expand(function)
-    for name in inliner.kept:
-        inliner.expand(functions[name])
     for name in inliner.going:
         Rewriter.erase_op(functions[name])
     if inliner.has_named:
         infer_types(module)
     if marked:
         return inliner.inlined
-    closures = ClosureInliner(max_ops, computed, named, inliner.added)
+    closures = ClosureInliner(max_ops, named, inliner.added)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
             closures.expand(function)
@@ -197,15 +174,12 @@ class _Inliner:
         calls: Mapping[str, Counter[str]],
         only_called: Counter[str],
         max_ops: int,
-        computed: ComputedFirst,
     ):
-        self.wanted, self.calls, self.max_ops, self._computed = wanted, calls, max_ops, computed
+        self.wanted, self.calls, self.max_ops = wanted, calls, max_ops
         self.left = only_called
         """How many calls are left of each function that nothing else needs."""
-        self.going = {name: None for name in wanted if only_called[name]}
+        self.going = {name for name in wanted if only_called[name]}
         """The functions that nothing will need afterwards."""
-        self.kept: list[str] = []
-        """The functions among these of which a call stays after all."""
         self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
         """How many ops a copy of a body adds."""
         self.added = self.inlined = 0
@@ -217,32 +191,20 @@ class _Inliner:
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
         taken: DimNames | None = None
-        fails = MayFail()
         places = [function.body.block.first_op]
         while places:
             op = places.pop()
             if op is None:
                 continue
             if is_call(op) and callee_name(op) in self.wanted and not _stays(op):
-                callee = self.wanted[callee_name(op)]
-                first = self._computed.wanted(op, callee.body.block, callee.args, fails)
-                if first is None:
-                    self._keep(callee_name(op))
-                    places.append(op.next_op)
-                    continue
                 bindings: dict[str, Dim] = {}
                 if self._names[callee_name(op)]:
                     taken = taken if taken is not None else DimNames(function)
                     bindings = self._bindings(op, taken)
-                places.append(self._inline(op, bindings, first))
+                places.append(self._inline(op, bindings))
                 continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
-
-    def _keep(self, name: str) -> None:
-        """Note that a call of the function `name` stays."""
-        if self.going.pop(name, True) is None:
-            self.kept.append(name)
 
     def _bindings(self, call: AnyCall, taken: DimNames) -> dict[str, Dim]:
         """What each name in the callee is in the place of `call`: new ones for those of which the call says nothing."""
@@ -256,8 +218,8 @@ class _Inliner:
         new = (name for name in self._names[callee_name(call)] if name not in known)
         return known | {name: symbol(taken.fresh(name)) for name in new}
 
-    def _inline(self, call: AnyCall, bindings: Mapping[str, Dim], first: Sequence[SSAValue]) -> Operation | None:
-        """Replace `call` by the body of its callee, and compute `first`; gives the next op to look at."""
+    def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
+        """Replaces `call` by the body of its callee; returns the next op to look at."""
         name = callee_name(call)
         before, behind = call.prev_op, call.next_op
         arguments = carried_arguments(call, call.arguments, self.wanted[name].args, bindings)
@@ -274,11 +236,11 @@ class _Inliner:
             ops = _copied(self.wanted[name], arguments)
         if bindings:
             DimSubstitution(bindings).apply(ops)
-        self._replace(call, ops, first)
+        self._replace(call, ops)
         block = behind.parent if behind is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
 
-    def _replace(self, call: AnyCall, ops: list[Operation], first: Sequence[SSAValue]) -> None:
+    def _replace(self, call: AnyCall, ops: list[Operation]) -> None:
         """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
         *body, last = ops
         if not isinstance(last, ReturnOp):
@@ -289,7 +251,7 @@ class _Inliner:
         for old, new in zip(call.results, results, strict=True):
             if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
                 new.name_hint = old.name_hint
-        Rewriter.replace_op(call, [], self._computed.results(call, carried_results(call, results), first))
+        Rewriter.replace_op(call, [], carried_results(call, results))
 
 
 def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,9 +23,7 @@ from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import used_from_around
-from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
-from xrelay.passes.relay.computed_first import ComputedFirst
+from xrelay.passes.relay.chosen_closures import choice_of, may_call_in_branches
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import DimNames
@@ -69,8 +67,6 @@ class ClosureInliner:
 
     max_ops: int
     """How many ops it may add."""
-    computed: ComputedFirst
-    """What computes arguments that bodies can do without."""
     named: bool = True
     """Whether it inlines closures with named dimensions of their own."""
     added: int = 0
@@ -80,7 +76,7 @@ class ClosureInliner:
 
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
-        taken, chosen = _NamesOf(function), ChosenCalls()
+        taken = _NamesOf(function)
         places = [block.first_op for block in function.body.blocks]
         while places:
             op = places.pop()
@@ -88,17 +84,12 @@ class ClosureInliner:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
-                captured = used_from_around(closure)
-                first = self.computed.wanted(op, closure.body.block, closure.parameters, chosen.fails, captured)
-                if first is None:
-                    places.append(op.next_op)
-                    continue
                 bindings = self._bindings(op, closure, taken)
                 if bindings is not None:
-                    places.append(self._inline(op, closure, bindings, first))
+                    places.append(self._inline(op, closure, bindings))
                     continue
             choice = choice_of(op.callee) if isinstance(op, InvokeOp) and not op.attributes else None
-            if isinstance(op, InvokeOp) and choice is not None and chosen.may_move(op, choice):
+            if isinstance(op, InvokeOp) and choice is not None and may_call_in_branches(op, choice):
                 places.append(self._call_in_branches(op, choice))
                 continue
             places.append(op.next_op)
@@ -162,10 +153,8 @@ class ClosureInliner:
         self.changes_types |= bool(bindings)
         return bindings
 
-    def _inline(
-        self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim], first: Sequence[SSAValue]
-    ) -> Operation | None:
-        """Replace `call` by the body of `closure`, and compute `first`; gives the next op to look at."""
+    def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
+        """Replaces `call` by the body of `closure`; returns the next op to look at."""
         self.inlined += 1
         behind, callee = call.next_op, call.callee
         arguments = carried_arguments(call, call.arguments, closure.parameters, bindings)
@@ -190,7 +179,7 @@ class ClosureInliner:
         self.changes_types |= result.type != call.result.type
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
-        Rewriter.replace_op(call, [], self.computed.results(call, carried_results(call, [result]), first))
+        Rewriter.replace_op(call, [], carried_results(call, [result]))
         erase_unused_closure(callee)
         return body[0] if body else behind
 

@@ -121,80 +121,7 @@ func.func @main(%turns: tensor<i64>, %x: !x) -> tensor<f32> {
 }
 """
 
-# The callee does not read a sum that may be invalid at the run's sizes.
-IGNORED = """
-!x = tensor<?xf32, #relay.dims<n>>
-!y = tensor<?xf32, #relay.dims<m>>
-func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
-  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
-  %r = relay.call @f(%s, %x) : (!relay.incomplete, !x) -> !relay.incomplete
-  func.return %r : !relay.incomplete
-}
-func.func private @f(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims<l>>) -> !relay.incomplete {
-  %0 = relay.negative(%b) : (tensor<?xf32, #relay.dims<l>>) -> !relay.incomplete
-  func.return %0 : !relay.incomplete
-}
-"""
-
-# The same, with a result whose type names none of the extents that the callee computes.
-UNTOLD = """
-!x = tensor<?xf32, #relay.dims<n>>
-!y = tensor<?xf32, #relay.dims<m>>
-func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
-  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
-  %r = relay.call @f(%s, %x, %y) : (!relay.incomplete, !x, !y) -> !relay.incomplete
-  func.return %r : !relay.incomplete
-}
-func.func private @f(%a: !relay.incomplete, %b: !relay.incomplete, %c: !relay.incomplete) -> !relay.incomplete {
-  %0 = relay.argwhere(%b) : (!relay.incomplete) -> !relay.incomplete
-  %1 = relay.argwhere(%c) : (!relay.incomplete) -> !relay.incomplete
-  %2 = relay.tuple(%0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
-  %3 = relay.concatenate(%2) : (!relay.incomplete) -> !relay.incomplete
-  func.return %3 : !relay.incomplete
-}
-"""
-UNTOLD_BY_CLOSURE = """
-!x = tensor<?xf32, #relay.dims<n>>
-!y = tensor<?xf32, #relay.dims<m>>
-!k = tensor<?xf32, #relay.dims<k>>
-!l = tensor<?xf32, #relay.dims<l>>
-!j = tensor<?xf32, #relay.dims<j>>
-!f = (!k, !l, !j) -> !relay.incomplete
-func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
-  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
-  %f = relay.fn(%a : !k, %b : !l, %c : !j) -> !relay.incomplete {
-    %0 = relay.argwhere(%b) : (!l) -> !relay.incomplete
-    %1 = relay.argwhere(%c) : (!j) -> !relay.incomplete
-    %2 = relay.tuple(%0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
-    %3 = relay.concatenate(%2) : (!relay.incomplete) -> !relay.incomplete
-    relay.yield %3 : !relay.incomplete
-  }
-  %r = relay.invoke %f(%s, %x, %y) : (!relay.incomplete, !x, !y) -> !relay.incomplete of !f
-  %t = relay.add(%r, %r) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
-  func.return %t : !relay.incomplete
-}
-"""
-
-# A closure captures a quotient, which one branch needs.
-CAPTURED_QUOTIENT = """
-func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
-  %most = relay.constant dense<100> : tensor<i32>
-  %c = relay.greater(%x, %most) : (tensor<i32>, tensor<i32>) -> tensor<i1>
-  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-  %f = relay.fn(%a : tensor<i32>) -> tensor<i32> {
-    %i = relay.if %c : tensor<i1> -> tensor<i32> {
-      relay.yield %q : tensor<i32>
-    } else {
-      relay.yield %a : tensor<i32>
-    }
-    relay.yield %i : tensor<i32>
-  }
-  %r = relay.invoke %f(%x) : (tensor<i32>) -> tensor<i32>
-  func.return %r : tensor<i32>
-}
-"""
-
-# The callee never reads the indices, but requires that their number equals the length of the other argument.
+# The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
   %k = relay.argwhere(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
@@ -308,46 +235,6 @@ def test_what_a_field_of_a_tuple_demands_is_checked(level: int) -> None:
                 continue
             with pytest.raises((ExecutionError, InterpreterError), match=rf"C0\].*== 4 is {n * (turns + 1)} == 4"):
                 run([np.array(turns), np.ones(n, np.float32)])
-
-
-@pytest.mark.parametrize("level", [0, 3])
-def test_what_a_callee_does_not_look_at_is_computed_all_the_same(level: int) -> None:
-    module = parse_module(full_context(), IGNORED, "ignored.mlir")
-    infer_types(module)
-    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
-    x = np.arange(2, dtype=np.float32)
-    for run in (model.run, partial(run_relay, module)):
-        np.testing.assert_array_equal(run([x, x])[0], -x)
-        with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable"):
-            run([x, np.ones(3, np.float32)])
-
-
-@pytest.mark.parametrize("level", [0, 3])
-@pytest.mark.parametrize(("text", "factor"), [(UNTOLD, 1), (UNTOLD_BY_CLOSURE, 2)])
-def test_an_argument_is_computed_though_no_result_tells_what_the_callee_makes(
-    text: str, factor: int, level: int
-) -> None:
-    module = parse_module(full_context(), text, "untold.mlir")
-    infer_types(module)
-    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
-    for run in (model.run, partial(run_relay, module)):
-        for n, m in ((2, 2), (1, 4), (0, 1)):
-            found = run([np.arange(n, dtype=np.float32), np.arange(m, dtype=np.float32)])[0]
-            np.testing.assert_array_equal(found[:, 0], factor * np.array([*range(1, n), *range(1, m)]))
-        with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable\(n, m\)"):
-            run([np.ones(2, np.float32), np.ones(3, np.float32)])
-
-
-@pytest.mark.parametrize("level", [0, 3])
-def test_what_a_closure_captures_is_computed_though_no_branch_needs_it(level: int) -> None:
-    module = parse_module(full_context(), CAPTURED_QUOTIENT, "captured.mlir")
-    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
-    for run in (model.run, partial(run_relay, module)):
-        for x, y, wanted in ((200, 3, 66), (7, 3, 7), (100, -1, 100)):
-            assert run([np.array(x, np.int32), np.array(y, np.int32)])[0] == wanted
-        for x in (2, 200):
-            with pytest.raises((ExecutionError, InterpreterError), match="division by zero"):
-                run([np.array(x, np.int32), np.array(0, np.int32)])
 
 
 def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:

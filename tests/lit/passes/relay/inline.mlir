@@ -168,3 +168,17 @@ func.func @theirs(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline, 
   %0 = relay.tanh(%x) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }
+
+// An argument that the body does not use vanishes, with the error that it may report.
+// CHECK-LABEL: func.func @unused_argument
+// CHECK-NOT:     func.call
+// CHECK:         relay.negative(%y)
+func.func @unused_argument(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
+  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %r = func.call @second(%q, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  func.return %r : tensor<i32>
+}
+func.func private @second(%a: tensor<i32>, %b: tensor<i32>) -> tensor<i32> {
+  %n = relay.negative(%b) : (tensor<i32>) -> tensor<i32>
+  func.return %n : tensor<i32>
+}
