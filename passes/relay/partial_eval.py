@@ -32,8 +32,7 @@ in all calls of the function around this one, or a value that was made before th
 following them ends. It ends as well after `max-ops` ops in bodies that are followed: functions that call one another
 twice double at every level.
 
-An op that may fail or not end is neither lost nor written twice: what fails when it is computed here is left as it is;
-a call stays whose body may do without an argument that may fail, as `relay-inline` leaves it.
+An op that fails when it is computed here is left as it is: it reports its error when it runs, if its value is used.
 
 What a branch that is not known gives, a loop carries or gives, and a call that stays gives, is not known; a closure
 that one of them needs is written, with parameters that are not known. Ops that nothing needs any more are not written.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
@@ -31,7 +31,7 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, evaluate_op
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import needed_by_the_end, used_from_around
+from xrelay.passes.relay.argument_needs import used_from_around
 from xrelay.passes.relay.fold_constant import bytes_of, may_fold, size_of
 from xrelay.passes.relay.partial_values import Activation, Closure, Fuels, Partial
 from xrelay.passes.relay.partial_writer import Sink, Writer
@@ -66,8 +66,6 @@ class Program:
     def __init__(self, functions: Mapping[str, FuncOp]):
         self.functions = functions
         self._numbers: dict[Operation, int] = {}
-        self._needed: dict[Block, set[SSAValue]] = {}
-        self._captured: dict[FnOp, Sequence[SSAValue]] = {}
         self._named: set[Operation] = set()
         for function in functions.values():
             self._note_names(function)
@@ -82,18 +80,6 @@ class Program:
         """The number of a function or closure."""
         return self._numbers.setdefault(function, len(self._numbers))
 
-    def needed(self, body: Block) -> set[SSAValue]:
-        """The values that are computed whenever what `body` gives is."""
-        if body not in self._needed:
-            self._needed[body] = needed_by_the_end(body)
-        return self._needed[body]
-
-    def captured(self, closure: FnOp) -> Sequence[SSAValue]:
-        """The values from around it that a closure uses."""
-        if closure not in self._captured:
-            self._captured[closure] = list(dict.fromkeys(used_from_around(closure)))
-        return self._captured[closure]
-
     def has_names(self, function: FuncOp | FnOp) -> bool:
         """Whether a function or closure says extents by names, which mean others in another place."""
         return function in self._named
@@ -106,8 +92,6 @@ class Evaluator:
         self._program, self._budget, self._max_growth = program, budget, max_growth
         self._frames: list[_Frame] = []
         self._constants: dict[ConstantOp, Partial] = {}
-        self._fails = False
-        """Whether there is a value that may fail, so that calls have to be asked whether they need it."""
 
     def run(self, function: FuncOp) -> Block:
         """The new body of `function`."""
@@ -220,14 +204,8 @@ class Evaluator:
                 properties=dict(op.properties),
                 attributes=dict(op.attributes),
             )
-        fails = self._writer.add(frame.sink, new, op) or any(each.fails for each in operands.values())
-        return self._results(frame, new, fails=fails)
-
-    def _results(self, frame: _Frame, new: Operation, *, fails: bool) -> list[Partial]:
-        """The results of an op that was written."""
-        self._fails = self._fails or fails
-        frame.sink.fails = frame.sink.fails or fails
-        return [Partial(value, fails=fails) for value in new.results]
+        self._writer.add(frame.sink, new, op)
+        return [Partial(value) for value in new.results]
 
     def _closure(self, frame: _Frame, op: FnOp) -> None:
         """Make a closure; its body is written where something needs it that is not known to be a call."""
@@ -235,8 +213,7 @@ class Evaluator:
         new.attributes.update(op.attributes)
         closure = Closure(op, frame.values, frame.fuels)
         self._writer.add_closure(frame.sink, new, op, lambda: self._body(closure, new))
-        fails = self._fails and any(frame.values.of(value).fails for value in self._program.captured(op))
-        frame.values.values[op.result] = Partial(new.result, closure=closure, fails=fails)
+        frame.values.values[op.result] = Partial(new.result, closure=closure)
 
     def _body(self, closure: Closure, new: FnOp) -> Sink:
         """Write the body of a closure, whose parameters are not known."""
@@ -277,22 +254,21 @@ class Evaluator:
             return False
         arguments = [frame.values.of(value) for value in call.arguments]
         function = closure.function
-        own = {value: closure.around.of(value) for value in self._program.captured(function)} if callee.fails else {}
-        pairs = {**own, **dict(zip(function.parameters, arguments, strict=True))}
         values = Activation(closure.around)
+        values.values.update(zip(function.parameters, arguments, strict=True))
         itself = function.self_argument
         if itself is not None:
             values.values[itself] = callee
-        return self._follow(frame, call, function, function.body.block, pairs, arguments, values)
+        return self._follow(frame, call, function, function.body.block, arguments, values)
 
     def _follow_function(self, frame: _Frame, call: CallOp) -> bool:
         function = self._program.functions.get(callee_name(call))
         if function is None or self._program.has_names(function):
             return False
         arguments = [frame.values.of(value) for value in call.arguments]
-        block = function.body.block
-        pairs: dict[SSAValue, Partial] = dict(zip(block.args, arguments, strict=True))
-        return self._follow(frame, call, function, block, pairs, arguments, Activation())
+        block, values = function.body.block, Activation()
+        values.values.update(zip(block.args, arguments, strict=True))
+        return self._follow(frame, call, function, block, arguments, values)
 
     def _follow(
         self,
@@ -300,24 +276,15 @@ class Evaluator:
         call: Operation,
         function: Operation,
         body: Block,
-        pairs: Mapping[SSAValue, Partial],
         arguments: Sequence[Partial],
         values: Activation,
     ) -> bool:
-        """Go through the body of what `call` calls; whether that makes progress, and fails as the call does.
-
-        `pairs` are parameters and captured values with what they are here.
-        """
+        """Goes through the body of the callee of `call` with these `values`; returns whether that makes progress."""
         if self._budget.left <= 0 or self._program.number(function) >= Fuels.MOST:
             return False
-        if any(each.fails for each in pairs.values()):
-            needed = self._program.needed(body)
-            if any(each.fails and value not in needed for value, each in pairs.items()):
-                return False
         fuels = frame.fuels.following(self._program.number(function), tuple(each.fuel for each in arguments))
         if fuels is None:
             return False
-        values.values.update(pairs)
 
         def end(given: list[Partial]) -> None:
             frame.values.values.update(zip(call.results, given, strict=True))
@@ -345,8 +312,8 @@ class Evaluator:
             regions = [Region(sink.block) for sink in sinks]
             new = IfOp(self._writer.value(condition), op.result.type, regions[0], regions[1])
             new.attributes.update(op.attributes)
-            fails = self._writer.add(frame.sink, new, op, sinks) or condition.fails
-            (frame.values.values[op.result],) = self._results(frame, new, fails=fails)
+            self._writer.add(frame.sink, new, op, sinks)
+            frame.values.values[op.result] = Partial(new.result)
 
         def other(_: Partial) -> None:
             self._enter(frame, op.false_region.block, sinks[1], self._yield_to(sinks[1], op.false_region.block, both))
@@ -376,7 +343,7 @@ class Evaluator:
             )
             new.attributes.update(op.attributes)
             self._writer.add(frame.sink, new, op, [sink])
-            (frame.values.values[op.result],) = self._results(frame, new, fails=True)
+            frame.values.values[op.result] = Partial(new.result)
 
         self._enter(frame, body, sink, self._yield_to(sink, body, end))
 

@@ -30,8 +30,6 @@ class Partial:
     fields: tuple[Partial, ...] | None = None
     """Of a tuple that was seen being made."""
     closure: Closure | None = None
-    fails: bool = False
-    """Whether computing it may fail or not end."""
     time: int = field(default_factory=lambda: next(_TIMES))
     """When it was made: later values have greater numbers."""
 

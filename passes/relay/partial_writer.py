@@ -1,8 +1,8 @@
 """Writes the program that partial evaluation leaves, for `relay-partial-eval`.
 
-Ops are written to lists, one for each block. In the end those that something needs go to their blocks: what a block
-gives, what may fail or not end, and what these need. Inner blocks come first, for xDSL looks at all blocks around an op
-that is added.
+Ops are written to lists, one for each block. In the end the ops that something needs go to their blocks: the results of
+a block, ops that may have side effects, and what these need. Inner blocks come first, because xDSL looks at all blocks
+around an op that is added.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.dialects.shared.types import tuple_type
-from xrelay.passes.graph.effects import is_pure, may_fail_or_not_end
+from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.relay.partial_values import Partial
 
 
@@ -29,8 +28,8 @@ class Sink:
         self.ops: list[Operation] = []
         self.stay: list[Operation] = []
         """Those of the ops that stay whatever is needed."""
-        self.fails = False
-        """Whether an op of it may fail or not end, or needs the value of one that may."""
+        self.has_effects = False
+        """Whether an op of it may have side effects."""
 
 
 class Writer:
@@ -53,22 +52,19 @@ class Writer:
         self._sinks.append(made)
         return made
 
-    def add(self, sink: Sink, new: Operation, like: Operation, inner: Sequence[Sink] = ()) -> bool:
-        """Write an op with the place and names of another; whether it may fail or not end, or needs what may.
-
-        `inner` are the blocks in it.
-        """
+    def add(self, sink: Sink, new: Operation, like: Operation, inner: Sequence[Sink] = ()) -> None:
+        """Writes an op with the location and names of another; `inner` are the blocks in it."""
         new.location = like.location
         for made, old in zip(new.results, like.results, strict=False):
             made.name_hint = old.name_hint
         sink.ops.append(new)
         if inner:
             self._inner[new] = inner
-        fails = may_fail_or_not_end(new) or any(each.fails for each in inner)
-        if fails or new.has_trait(IsTerminator) or (not new.regions and not is_pure(new)):
+        if new.has_trait(IsTerminator):
             sink.stay.append(new)
-        sink.fails = sink.fails or fails
-        return fails
+        elif any(each.has_effects for each in inner) or (not new.regions and not is_pure(new)):
+            sink.stay.append(new)
+            sink.has_effects = True
 
     def add_closure(self, sink: Sink, new: FnOp, like: Operation, body: Callable[[], Sink]) -> None:
         """Write a closure; `body` writes its body where something needs it, and gives the block."""
