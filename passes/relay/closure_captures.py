@@ -2,14 +2,15 @@
 
 A function that is called by its name gets what it captured from who calls it, who captures that then too, as a function
 does around the one that captures. Constants are
-not captured, for each function can have its own. Where a body, or the type of a captured value, says an extent by a
-name that no value brings which it gets, it captures one that does: one that is computed without fail, where there is
-one, since what a closure captures is computed where it is made.
+not captured, for each function can have its own. If the body or the type of a captured value names an extent that no
+captured value has, the closure also captures a value that has it: the first one in the function, because an op that
+names an extent needs the op that makes it anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
@@ -24,9 +25,7 @@ from xrelay.dialects.shared.types import dims_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import solved_for, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
-from xrelay.passes.graph.effects import ops_run_on_demand
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.types.type_solver import function_around
 
 Captures: TypeAlias = Mapping[FnOp, Sequence[SSAValue]]
 
@@ -45,8 +44,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     needed: dict[FnOp, dict[FnOp, None]] = {}
     """The functions that each calls by their names, or has in its body: it has to get what they capture."""
     inside: dict[FnOp, set[SSAValue]] = {}
-    on_demand = OnDemand()
-    names = {function: _Names(function, on_demand) for function in functions}
+    names = {function: _Names(function) for function in functions}
     for function in functions:
         inside[function] = {value for op in walk_ops(function) for value in defined_values(op)} - {function.result}
         found[function], needed[function] = {}, {}
@@ -73,33 +71,16 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     return {function: list(values) for function, values in found.items()}
 
 
-class OnDemand:
-    """Tells the values whose ops run only where their value is needed; each graph function is looked at once."""
-
-    def __init__(self):
-        self._ops: dict[FuncOp, set[Operation]] = {}
-
-    def has(self, value: SSAValue) -> bool:
-        """Whether an op makes `value` that may fail, may not end or is costly, or that needs such an op."""
-        if not isinstance(value, OpResult):
-            return False
-        function = function_around(value.op)
-        if function not in self._ops:
-            self._ops[function] = ops_run_on_demand(function)
-        return value.op in self._ops[function]
-
-
-def untold_names(function: FnOp, on_demand: OnDemand) -> list[str]:
+def untold_names(function: FnOp) -> list[str]:
     """The names of extents in the body of `function`, and in what it uses from around it, that no value there tells."""
-    return _Names(function, on_demand).untold()
+    return _Names(function).untold()
 
 
 class _Names:
     """The names that the body of a function says extents by."""
 
-    def __init__(self, function: FnOp, on_demand: OnDemand):
+    def __init__(self, function: FnOp):
         self._function = function
-        self._on_demand = on_demand
         self._used = dict.fromkeys(dim_names_in(function))
         own = [argument for op in walk_ops(function) for argument in region_arguments(op)]
         self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
@@ -135,14 +116,8 @@ class _Names:
         return [name for name in names if name not in self._bound and self._carrier(name) is None]
 
     def _carrier(self, name: str) -> SSAValue | None:
-        """The nearest value that tells `name`; one that runs on demand only where there is no other."""
-        nearest: SSAValue | None = None
-        for value in _around(self._function):
-            if name in told_by(value):
-                if not self._on_demand.has(value):
-                    return value
-                nearest = nearest or value
-        return nearest
+        """The first value in the function whose extents tell `name`."""
+        return next((value for value in _around(self._function) if name in told_by(value)), None)
 
 
 def told_by(value: SSAValue) -> set[str]:
@@ -151,14 +126,16 @@ def told_by(value: SSAValue) -> set[str]:
     return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}
 
 
-def _around(function: FnOp) -> Iterable[SSAValue]:
-    """The values that `function` may use, the nearest first."""
+def _around(function: FnOp) -> Iterator[SSAValue]:
+    """Yields the values that `function` may use, the first one in the text first."""
+    places: list[Operation] = []
     op: Operation | None = function
     while op is not None and not isinstance(op, FuncOp):
-        before = op.prev_op
-        while before is not None:
-            yield from before.results
-            before = before.prev_op
-        if op.parent is not None:
-            yield from op.parent.args
+        places.append(op)
         op = op.parent_op()
+    for place in reversed(places):
+        block = place.parent
+        if block is not None:
+            yield from block.args
+            for before in takewhile(lambda each, place=place: each is not place, block.ops):
+                yield from before.results

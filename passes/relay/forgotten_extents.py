@@ -37,16 +37,16 @@ from xrelay.index_algebra.dims import names_of
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_captures import OnDemand, untold_names
+from xrelay.passes.relay.closure_captures import untold_names
 from xrelay.passes.types.infer_type import infer_types
 
 
 def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
     """Let the closures `functions` of `module` have values whose extents these tell, where there are such."""
-    changed, on_demand = False, OnDemand()
+    changed = False
     # Functions come before those inside of them, which find the values of the outer ones.
     for function in functions:
-        names = untold_names(function, on_demand)
+        names = untold_names(function)
         captured = _captured(function, names) if names else []
         for value in captured:
             _replace_inside(function, value, _with_own_names(value, function))

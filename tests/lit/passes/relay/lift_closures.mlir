@@ -115,7 +115,7 @@ func.func @named(%x: !m, %n: !n) -> !m {
   func.return %w : !m
 }
 
-// The type of %r does not tell n. Of the values that do, one is captured that is computed without fail: not the nearest.
+// The type of %r does not tell n: the first value in the function that does is captured too.
 // CHECK-LABEL: func.func @told
 // CHECK:         relay.closure_construct(%r, %x)
 // CHECK:         relay.closure_construct(%k, %r)
@@ -144,13 +144,13 @@ func.func @told(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
 
 // A function around one that captures a value to know an extent captures it too.
 // CHECK-LABEL: func.func @told_inside
-// CHECK:         relay.closure_construct(%y, %c, %r, %k)
+// CHECK:         relay.closure_construct(%c, %r, %y)
 !q = tensor<?x3xf32, #relay.dims<n floordiv 3>>
 func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h, !m) {
   %r = relay.negative(%q) : (!q) -> !q
   %k = relay.negative(%y) : (!m) -> !m
   %f = relay.fn(%a : tensor<f32>) -> !h {
-    %t = relay.sum(%y) : (!m) -> tensor<f32>
+    %t = relay.negative(%a) : (tensor<f32>) -> tensor<f32>
     %g = relay.if %c : tensor<i1> -> !h {
       %h = relay.fn(%b : tensor<f32>) -> !q {
         %s = relay.add(%r, %b) : (!q, tensor<f32>) -> !q
@@ -199,8 +199,8 @@ func.func @around(%c: tensor<i1>, %x: tensor<4xf32>) -> ((tensor<4xf32>) -> tens
 }
 
 // The function that @told_inside gives hands on what it captured.
-// CHECK:       func.func private @told_inside_f(%y: {{[^%]*}}, %c: {{[^%]*}}, %r: {{[^%]*}}, %k: {{[^%]*}}, %a: tensor<f32>)
-// CHECK:         relay.closure_construct(%r, %k)
+// CHECK:       func.func private @told_inside_f(%c: {{[^%]*}}, %r: {{[^%]*}}, %y: {{[^%]*}}, %a: tensor<f32>)
+// CHECK:         relay.closure_construct(%r, %y)
 
 // What nobody calls is left out: no function would come to its parameter.
 // CHECK-NOT: @dead
