@@ -49,9 +49,9 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
+from xrelay.interpreters.relay.captures import captures_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import used_from_around
 from xrelay.passes.relay.inline import SEALED
 from xrelay.passes.relay.inline_closures import erase_unused_closure, known_closure
 from xrelay.passes.types.infer_type import infer_types
@@ -157,8 +157,8 @@ class _Outliner:
 
 
 def _constants_around(closure: FnOp) -> list[ConstantOp]:
-    """The constants that `closure` captures; raises `PassError` if it captures any other value."""
-    outside = list(dict.fromkeys(used_from_around(closure)))
+    """The constants from around `closure` that it uses; `PassError` where it uses anything else from there."""
+    outside = captures_in(closure)[closure]
     constants = [value.owner for value in outside if isinstance(value.owner, ConstantOp)]
     if closure.is_recursive or len(constants) != len(outside):
         raise PassError(

@@ -1,4 +1,4 @@
-"""Finds the ops that have side effects, and those that must run only on demand; each op is asked once.
+"""Finds the ops that have side effects; looks at each op once.
 
 xDSL looks at everything inside of an op each time it is asked, by recursion: branches in branches cost the square of
 their depth, and some hundred of them end the interpreter's stack.
@@ -6,20 +6,15 @@ their depth, and some hundred of them end the interpreter's stack.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
-from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.call import callee_name, is_call
-from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.shared.recorded_requirements import requirements_of
-from xrelay.passes.graph.name_uses import NameMakers
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -106,48 +101,3 @@ def _only_calls(function: FuncOp) -> bool:
     free = side_effect_free_ops(function, None)
     inside = (op for region in function.regions for block in region.blocks for op in block.ops)
     return not function.is_declaration and all(op in free or op.has_trait(IsTerminator) for op in inside)
-
-
-def ops_run_on_demand(function: FuncOp) -> set[Operation]:
-    """The ops of `function` that must run only where their value is needed.
-
-    They are those that may fail (divisions of integers, reads at indices that are checked, shapes that operands say,
-    extents that must be equal), may not end or cost as much as a function does (calls, loops), ops whose branches hold
-    such ops, and ops that need the value of such an op, or name an extent that it makes.
-    Making a closure calls nothing, so it is one only where it captures the value of one.
-    """
-    found: set[Operation] = set()
-    makers = NameMakers()
-    for op in walk_ops(function):
-        if may_fail_or_not_end(op):
-            found.update(_branches_around(op))
-        for needed in (*(operand.owner for operand in op.operands), *makers.meet(op)):
-            if isinstance(needed, Operation) and needed in found:
-                found.update(_ops_between(op, needed.parent))
-    return found
-
-
-def may_fail_or_not_end(op: Operation) -> bool:
-    """Whether `op`, whatever its branches hold, may fail or not end: a call, a loop, a check of values or extents."""
-    if is_call(op) or isinstance(op, InvokeOp | LoopOp) or requirements_of(op):
-        return True
-    return isinstance(op, RelayOp) and op.may_fail
-
-
-def _branches_around(op: Operation) -> Iterator[Operation]:
-    """`op` and the ops in whose branches it stands, up to the closure or function that it belongs to."""
-    current: Operation | None = op
-    while current is not None and not isinstance(current, FnOp | FuncOp):
-        yield current
-        current = current.parent_op()
-
-
-def _ops_between(op: Operation, home: Block | None) -> Iterator[Operation]:
-    """`op` and the ops around it up to the one that stands in the block `home`."""
-    yield op
-    while op.parent is not home:
-        around = op.parent_op()
-        if around is None:
-            return
-        op = around
-        yield op

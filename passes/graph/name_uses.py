@@ -8,7 +8,7 @@ block and in the blocks in there; so naming an extent is a use of that op.
 from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
@@ -16,19 +16,14 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 class NameUses:
-    """The ops of `function` that name extents which ops in there make. Ops that are added have to be noted."""
+    """The ops of `function` that name extents which ops in there make."""
 
     def __init__(self, function: FuncOp):
         ops = list(walk_ops(function))
-        self._names = DimNamesOfOps()
+        names = DimNamesOfOps()
         self._users: dict[str, dict[Operation, None]] = {extent.name: {} for op in ops for extent in made_extents(op)}
-        for op in ops:
-            self.note(op)
-
-    def note(self, op: Operation) -> None:
-        """Take in `op`, which may be new; not what is inside of it."""
-        if self._users:
-            for name in self._names.of(op):
+        for op in ops if self._users else ():
+            for name in names.of(op):
                 if name in self._users:
                     self._users[name][op] = None
 
@@ -39,30 +34,6 @@ class NameUses:
         """
         users = dict.fromkeys(user for extent in made_extents(op) for user in self._users.get(extent.name, ()))
         return [user for user in users if _stands_beside(op, user)]
-
-
-class NameMakers:
-    """The ops that make the extents which ops name, of those that were met; to be shown the ops in their order."""
-
-    def __init__(self) -> None:
-        self._names = DimNamesOfOps()
-        self._makers: dict[tuple[str, Block | None], Operation] = {}
-
-    def meet(self, op: Operation) -> list[Operation]:
-        """The ops met before `op` that make the extents it names; `op` is met."""
-        found = [maker for name in self._names.of(op) if (maker := self._maker(name, op))] if self._makers else []
-        self._makers.update({(extent.name, op.parent): op for extent in made_extents(op)})
-        return found
-
-    def _maker(self, name: str, op: Operation) -> Operation | None:
-        """The op that makes the extent `name`, in the block of `op` or one around it."""
-        place: Operation | None = op
-        while place is not None:
-            maker = self._makers.get((name, place.parent))
-            if maker is not None:
-                return maker if maker is not place else None
-            place = place.parent_op()
-        return None
 
 
 def _stands_beside(op: Operation, user: Operation) -> bool:

@@ -29,9 +29,9 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, evaluate_op
+from xrelay.interpreters.relay.captures import captures_in
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import used_from_around
 from xrelay.passes.relay.fold_constant import bytes_of, may_fold, size_of
 from xrelay.passes.relay.partial_values import Activation, Closure, Fuels, Partial
 from xrelay.passes.relay.partial_writer import Sink, Writer
@@ -193,7 +193,7 @@ class Evaluator:
         """Write an op as it is, on what stands for its operands."""
         operands = {value: frame.values.of(value) for value in op.operands}
         if op.regions:
-            operands |= {value: frame.values.of(value) for value in used_from_around(op)}
+            operands |= {value: frame.values.of(value) for value in captures_in(op)[op]}
         written = {value: self._writer.value(partial) for value, partial in operands.items()}
         if op.regions:
             new = op.clone(dict(written))

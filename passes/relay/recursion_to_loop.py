@@ -37,8 +37,7 @@ The first loop names the function in `relay.recursion`: more iterations than cal
 recursion would be. Each op runs as often as before, but for what both the next
 arguments and the way back need, which each of the loops computes.
 
-A call that its branch may do without is brought to where it is needed before, as in basic block normal form: arguments
-are followed for as long as the value of the next call is asked for.
+Ops are moved to the blocks where their uses meet first, so that a call before the branch that uses it ends.
 
 Refuses, with a remark: a function that calls itself in several places or by way of another, a call in a loop or
 closure or in no branch, and arguments of other types than the parameters. Left alone: kernels, functions in A-normal or
@@ -63,7 +62,6 @@ from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import needed_by_the_end
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 from xrelay.passes.types.infer_type import infer_types
@@ -97,11 +95,10 @@ def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) ->
     is_ordered = isinstance(form, StringAttr) and form.data != "dataflow"
     if not calls or is_ordered or function.sym_name.data not in pure_calls or len(function.body.blocks) != 1:
         return
-    if len(calls) == 1 and not _is_needed(calls[0], function):
-        place_ops_of(function, pure_calls)
-        calls = _calls_of_itself(function)
+    place_ops_of(function, pure_calls)
+    calls = _calls_of_itself(function)
     if not calls:
-        return  # Nothing needs the value of the call.
+        return  # Nothing uses the value of the call.
     found = _recursion(function, calls)
     if isinstance(found, str):
         remarks.refused(calls[0], found)
@@ -113,17 +110,6 @@ def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) ->
 def _calls_of_itself(function: FuncOp) -> list[AnyCall]:
     name = function.sym_name.data
     return [op for op in walk_ops(function) if is_call(op) and callee_name(op) == name]
-
-
-def _is_needed(call: AnyCall, function: FuncOp) -> bool:
-    """Whether the value of `call` is asked for wherever the branches around it are taken and their values are."""
-    op: Operation = call
-    while op.parent is not None and not needed_by_the_end(op.parent).isdisjoint(op.results):
-        around = op.parent_op()
-        if around is None or around is function:
-            return True
-        op = around
-    return False
 
 
 def _recursion(function: FuncOp, calls: list[AnyCall]) -> Recursion | str:
