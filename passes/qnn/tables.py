@@ -111,7 +111,6 @@ def _is_elementwise(op: RelayOp) -> bool:
         and all(isinstance(operand.type, TensorType) for operand in op.operands)
         and op.fusion_pattern <= OpPatternKind.BROADCAST
         and not isinstance(op, QuantizeOp)
-        and not op.may_fail
         and can_evaluate(op)
     )
 

@@ -203,11 +203,6 @@ class RelayOp(IRDLOperation):
         """
         return False
 
-    @property
-    def may_fail(self) -> bool:
-        """Whether the op may fail at run time for some operand values, such as integer division by zero."""
-        return False
-
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """Decides the layouts of the op for operands that are available in `layouts` (None: in the original layout).
 

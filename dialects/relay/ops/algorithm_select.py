@@ -130,11 +130,6 @@ class DynStridedSliceOp(RelayOp):
     slice_mode = string_property("end")
 
     @property
-    def may_fail(self) -> bool:
-        """A stride that is known only at run time may be 0."""
-        return bool(made_extents(self))
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on the values of the last three operands."""
         return True

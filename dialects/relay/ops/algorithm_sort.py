@@ -219,11 +219,6 @@ class DynTopKOp(FirstOp):
         return LayoutRefusal(f"{self.name} makes an extent")
 
     @property
-    def may_fail(self) -> bool:
-        """A `k` that is known only at run time may exceed the extent."""
-        return bool(made_extents(self))
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on `k`."""
         return True

@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
-from xrelay.dialects.relay.ops.tensor_elementwise import DivisionOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.shared.types import element_type_of
 
@@ -57,7 +57,7 @@ class Log10Op(ElementwiseCompositeOp):
 
 @register_relay_op
 @irdl_op_definition
-class TruncDivideOp(DivisionOp, CompositeOp):
+class TruncDivideOp(BinaryBroadcastOp, CompositeOp):
     """`lhs / rhs` rounded towards zero, elementwise with numpy's broadcasting.
 
     Example:
@@ -78,8 +78,8 @@ class TruncDivideOp(DivisionOp, CompositeOp):
 
 @register_relay_op
 @irdl_op_definition
-class TruncModOp(DivisionOp, CompositeOp):
-    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting.
+class TruncModOp(BinaryBroadcastOp, CompositeOp):
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir

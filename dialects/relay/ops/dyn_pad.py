@@ -53,11 +53,6 @@ class DynPadOp(RelayOp):
     pad_mode = string_property("constant")
 
     @property
-    def may_fail(self) -> bool:
-        """A width that is known only at run time may be negative."""
-        return bool(made_extents(self))
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on the widths."""
         return True

@@ -34,11 +34,6 @@ class ShapeOperandOp(RelayOp):
     """The name of that operand in messages."""
 
     @property
-    def may_fail(self) -> bool:
-        """A shape that is known only at run time may be invalid."""
-        return bool(made_extents(self))
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on the elements of the second operand."""
         return True

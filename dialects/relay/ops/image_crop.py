@@ -73,11 +73,6 @@ class CropAndResizeOp(RelayOp):
     out_dtype = opt_prop_def()
 
     @property
-    def may_fail(self) -> bool:
-        """An image index may be out of range."""
-        return True
-
-    @property
     def image_axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns."""
         return image_axes(self.layout)

@@ -343,11 +343,6 @@ class DynResizeOp(ResizingOp):
     antialias = bool_property(False)
 
     @property
-    def may_fail(self) -> bool:
-        """A size that is known only at run time may be negative."""
-        return bool(made_extents(self))
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on the sizes."""
         return True

@@ -139,11 +139,6 @@ class NLLLossOp(CompositeOp):
     reduction = string_property("mean")
     ignore_index = int_property(-100)
 
-    @property
-    def may_fail(self) -> bool:
-        """A class may be out of range."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns a scalar type, or the targets' shape; checks C4 and C5."""
         (shape, element), targets, (weights,) = facts.operand(0), facts.shape(1), facts.shape(2)

@@ -82,11 +82,6 @@ class SparseOp(RelayOp):
     sparse_indices = operand_def()
     sparse_indptr = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """A column index or row pointer may be out of range."""
-        return True
-
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the column indices refer."""
         return LayoutRefusal("columns of its sparse matrix are counted along an axis of the layout that the model has")
@@ -271,11 +266,6 @@ class SparseTransposeOp(RelayOp):
     sparse_data = operand_def()
     sparse_indices = operand_def()
     sparse_indptr = operand_def()
-
-    @property
-    def may_fail(self) -> bool:
-        """A column index or row pointer may be out of range."""
-        return True
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the types of values, column indices and row pointers; checks C6."""

@@ -78,11 +78,6 @@ class SparseToDenseOp(IndexingOp):
 
     output_shape = required_ints_property()
 
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns `output_shape` with the values' element type; checks C6 and C7."""
         shape = ints(self.output_shape)
@@ -121,11 +116,6 @@ class DynSparseToDenseOp(ShapeOperandOp):
     output_shape = operand_def()
     sparse_values = operand_def()
     default_value = operand_def()
-
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range, and a shape known only at run time may be invalid."""
-        return True
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the indices refer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, TensorType
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
@@ -171,20 +171,10 @@ class SubtractOp(BinaryBroadcastOp):
     ON_ELEMENTS: ClassVar[Combine | None] = sub
 
 
-class DivisionOp(BinaryBroadcastOp):
-    """Base of quotients and remainders."""
-
-    @property
-    def may_fail(self) -> bool:
-        """An integer divisor may be zero."""
-        type = self.rhs.type
-        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
-
-
 @register_relay_op
 @irdl_op_definition
-class DivideOp(DivisionOp):
-    """`lhs / rhs`, elementwise with numpy's broadcasting; integer quotients are truncated towards zero.
+class DivideOp(BinaryBroadcastOp):
+    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
 
     Example:
     ```mlir

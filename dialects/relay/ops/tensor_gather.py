@@ -79,11 +79,6 @@ class TakeOp(IndexingOp):
     axis = optional_int_property()
     mode = string_property("clip")
 
-    @property
-    def may_fail(self) -> bool:
-        """With mode "raise" an index may be out of range."""
-        return self.mode.data == "raise"
-
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the elements of a vector at known valid indices; negative ones count from the end."""
         elements, places = facts.elements(0), facts.elements(1)
@@ -141,11 +136,6 @@ class GatherOp(IndexingOp):
 
     axis = int_property()
 
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the indices' shape with the data's element type; checks C3."""
         (shape, element), places = facts.operand(0), facts.shape(1)
@@ -197,11 +187,6 @@ class GatherNDOp(IndexingOp):
 
     batch_dims = int_property(0)
     index_rank = optional_int_property()
-
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the indices' shape without its first axis, then the data's remaining axes; checks C2 and C3."""

@@ -9,7 +9,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, IntegerElements
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, DivisionOp, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
 
 
@@ -183,8 +183,8 @@ class BitwiseNotOp(UnaryElementwiseOp):
 
 @register_relay_op
 @irdl_op_definition
-class ModOp(DivisionOp):
-    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting.
+class ModOp(BinaryBroadcastOp):
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -198,8 +198,8 @@ class ModOp(DivisionOp):
 
 @register_relay_op
 @irdl_op_definition
-class FloorModOp(DivisionOp):
-    """The remainder of floor division, with the sign of `rhs`, elementwise with numpy's broadcasting.
+class FloorModOp(BinaryBroadcastOp):
+    """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -213,7 +213,7 @@ class FloorModOp(DivisionOp):
 
 @register_relay_op
 @irdl_op_definition
-class FloorDivideOp(DivisionOp):
+class FloorDivideOp(BinaryBroadcastOp):
     """The quotient rounded down, elementwise with numpy's broadcasting.
 
     Example:

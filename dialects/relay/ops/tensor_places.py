@@ -188,11 +188,6 @@ class InvertPermutationOp(CompositeOp):
 
     data = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's type; checks C1."""
         facts.require(len(facts.shape(0)) == 1, "C1", f"a permutation is a vector, found {facts[0]}")

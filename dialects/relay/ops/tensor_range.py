@@ -50,11 +50,6 @@ class ArangeOp(RelayOp):
     step = operand_def()
 
     @property
-    def may_fail(self) -> bool:
-        """The step may be 0."""
-        return True
-
-    @property
     def shape_depends_on_data(self) -> bool:
         """The shape depends on the values of the operands."""
         return True

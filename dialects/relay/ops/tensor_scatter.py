@@ -37,11 +37,6 @@ class ScatterOp(IndexingOp):
     indices = operand_def()
     updates = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
-
     def require_numbers(self, facts: Facts, word: str, constraint: str) -> None:
         """Requires that booleans are not added or multiplied."""
         facts.require(

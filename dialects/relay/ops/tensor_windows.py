@@ -137,11 +137,6 @@ class AdvIndexOp(RelayOp):
 
     inputs = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """An index may be out of range."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the indices' broadcast shape followed by the axes that are not indexed; checks C1 and C2."""
         type = facts[0]

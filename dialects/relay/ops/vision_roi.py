@@ -55,11 +55,6 @@ class RegionOp(RelayOp):
     pooled_size = required_ints_property()
     spatial_scale = float_property()
 
-    @property
-    def may_fail(self) -> bool:
-        """An image index may be out of range."""
-        return True
-
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accepts one number for both extents."""

@@ -109,11 +109,6 @@ class ClosureCapturedOp(ClosureOp):
     index = int_property()
     of = prop_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """True: the closure may have other captured values."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns `of`, with names for the extents that the op introduces; C1 to C3."""
         self.require_closure(facts)

@@ -53,11 +53,6 @@ class BindingOp(RelayOp):
         """The names that the op binds, in order; empty before `relay-infer-type`."""
         return tuple(extent.name for extent in made_extents(self))
 
-    @property
-    def may_fail(self) -> bool:
-        """True: a value that is not an extent fails."""
-        return True
-
     def verify_(self) -> None:
         """Checks the constraints of all operators, and that either all extents or none have names."""
         super().verify_()

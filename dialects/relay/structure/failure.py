@@ -39,11 +39,6 @@ class FailOp(GraphOp):
     message = string_property()
     of = prop_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """Always true."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns `of`, with names for the extents that the op introduces; C1 and C2."""
         is_value = isinstance(self.of, TensorType | SequenceType | OptionalType)

@@ -97,11 +97,6 @@ class OptionalGetElementOp(OptionalOp):
 
     data = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """True: there may be no value."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the value's type, with names for the extents that the op introduces; C1 and C2."""
         type = self.held_type(facts)

@@ -6,7 +6,6 @@ The ops stay in the function that calls kernels, down to the loop level, where s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, TensorType, UnrankedTensorType, i64
 from xdsl.ir import Attribute
@@ -23,14 +22,6 @@ from xrelay.index_algebra.dims import ANY, Dim
 
 class SequenceOp(GraphOp):
     """Base of the ops on sequences. Constraints that several ops share have the same ids."""
-
-    IS_TOTAL: ClassVar[bool] = False
-    """Whether the op cannot fail: it has no positions or extents that may be invalid."""
-
-    @property
-    def may_fail(self) -> bool:
-        """Whether the op is not total."""
-        return not self.IS_TOTAL
 
     def held_type(self, facts: Facts) -> Attribute:
         """Returns the type of the values in operand 0; C1."""
@@ -81,7 +72,6 @@ class SequenceConstructOp(SequenceOp):
     """
 
     name = "relay.sequence_construct"
-    IS_TOTAL: ClassVar[bool] = True
 
     values = var_operand_def()
 
@@ -106,7 +96,6 @@ class SequenceEmptyOp(SequenceOp):
     """
 
     name = "relay.sequence_empty"
-    IS_TOTAL: ClassVar[bool] = True
 
     of = prop_def()
 
@@ -212,7 +201,6 @@ class SequenceLengthOp(SequenceOp):
     """
 
     name = "relay.sequence_length"
-    IS_TOTAL: ClassVar[bool] = True
 
     data = operand_def()
 
