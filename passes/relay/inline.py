@@ -90,6 +90,7 @@ from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, ca
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import renew_requirements
 
 MAX_OPS = 1_000_000
 
@@ -154,6 +155,8 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         Rewriter.erase_op(functions[name])
     if inliner.has_named:
         infer_types(module)
+    elif inliner.inlined:
+        renew_requirements(module)
     if marked:
         return inliner.inlined
     closures = ClosureInliner(max_ops, named, inliner.added)
@@ -162,6 +165,8 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
             closures.expand(function)
     if closures.changes_types:
         infer_types(module)
+    elif closures.inlined:
+        renew_requirements(module)
     return inliner.inlined + closures.inlined
 
 

@@ -64,8 +64,8 @@ from xrelay.passes.relay.extents_of_shapes import (
 from xrelay.passes.relay.extents_of_slices import name_pad, name_strided_slice, name_topk
 from xrelay.passes.relay.shape_code import ShapeCode
 from xrelay.passes.types.dim_names import DimNames
-from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_solver import function_around
+from xrelay.passes.types.type_upkeep import renew_requirements
 
 NameExtents = Callable[[RelayOp, ShapeCode], RelayOp | SSAValue | None]
 """Emits the extents of an op and gives what takes its place; `None` where it cannot."""
@@ -101,9 +101,7 @@ def name_extents(module: ModuleOp) -> list[Remark]:
     """Rewrite `module`; says which extents are computed by ops of their own now."""
     pattern = ComputeExtents()
     rewrite_once(module, RelayOp, pattern)
-    if pattern.remarks.all:
-        # What the rules demand of the new names is recorded.
-        infer_types(module)
+    renew_requirements(module)
     return pattern.remarks.all
 
 

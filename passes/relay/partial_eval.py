@@ -65,7 +65,7 @@ from xrelay.passes.relay.fold_constant import MAX_GROWTH
 from xrelay.passes.relay.partial_evaluator import Budget, Evaluator, Program
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.passes.types.type_upkeep import has_incomplete_types
+from xrelay.passes.types.type_upkeep import has_incomplete_types, renew_requirements
 
 MAX_OPS = 100_000
 """How many ops are gone through in bodies of calls unless told otherwise."""
@@ -111,6 +111,7 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
         del function.attributes[FORM]
         if forms[name] not in (None, StringAttr("dataflow")):
             to_basic_block_normal_form(function, pure_calls)
+    renew_requirements(module)
 
 
 def _called(body: Block) -> dict[str, None]:

@@ -21,6 +21,7 @@ from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.types import is_complete
 from xrelay.index_algebra.dims import ANY
+from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
 
@@ -120,6 +121,15 @@ def _gives_unknown(function: FuncOp) -> bool:
     last = function.body.block.last_op
     types = (*function.function_type.outputs, *(() if last is None else last.operand_types))
     return not all(map(is_complete, types))
+
+
+def renew_requirements(module: ModuleOp) -> None:
+    """Infers the types of a module with named dimensions again, unless some are incomplete.
+
+    An op does not record a requirement that follows from those of earlier ops. It has to when these ops go.
+    """
+    if not has_incomplete_types([module]) and dim_names_in(module):
+        infer_types(module)
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:

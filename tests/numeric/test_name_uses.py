@@ -135,6 +135,43 @@ func.func private @f(%x: tensor<?x1xi32, #relay.dims<k>>, %y: tensor<?xf32, #rel
 """
 
 
+# The first product proves the requirement of the second one, and its value is not used after a rewrite.
+VANISHING = """
+!x = tensor<1x?xf32, #relay.dims<n>>
+!w = tensor<3x?xf32, #relay.dims<m>>
+func.func @main(%x: !x, %w: !w) -> (tensor<f32>, !relay.incomplete) {
+  %d = relay.nn.dense(%x, %w) : (!x, !w) -> !relay.incomplete
+  %s = relay.sum(%d) : (!relay.incomplete) -> tensor<f32>
+  %one = relay.constant dense<1.0> : tensor<f32>
+  FIRST
+  %e = relay.exp(%w) : (!w) -> !w
+  %b = relay.nn.dense(%x, %e) : (!x, !w) -> !relay.incomplete
+  func.return %r, %b : tensor<f32>, !relay.incomplete
+}
+func.func private @first(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  func.return %a : tensor<f32>
+}
+"""
+FIRST = {
+    "call": "%r = func.call @first(%one, %s) : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+    "tuple": """
+  %t = relay.tuple(%one, %s) : (tensor<f32>, tensor<f32>) -> !relay.incomplete
+  %r = relay.tuple_get_item(%t) {index = 0} : (!relay.incomplete) -> tensor<f32>""",
+}
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("first", FIRST)
+def test_a_requirement_is_checked_after_the_op_that_proved_it_vanishes(first: str, level: int) -> None:
+    module = parse_module(full_context(), VANISHING.replace("FIRST", FIRST[first]), "vanishing.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    x = np.ones((1, 2), np.float32)
+    np.testing.assert_allclose(model.run([x, np.zeros((3, 2), np.float32)])[1], [[2, 2, 2]])
+    with pytest.raises(ExecutionError, match="n == m is 2 == 5"):
+        model.run([x, np.ones((3, 5), np.float32)])
+
+
 @pytest.mark.parametrize("level", [0, 3])
 def test_an_extent_is_computed_for_a_demand_alone(level: int) -> None:
     module = parse_module(full_context(), UNREAD, "unread.mlir")
