@@ -1,9 +1,9 @@
-"""`relay-check-basic-block-normal-form`: refuses ops that stand outside the block where their uses meet.
+"""`relay-check-basic-block-normal-form`: refuses ops outside of the block where their uses meet.
 
-What: changes nothing; for each op that stands outside the innermost block that holds all its uses (closures taken
-whole, as they may be called more than once), the error names the op, the block where it stands, and the block where it
-belongs. All violations are reported together. Why a pass of its own: lowering runs the ops of a block in order, so an
-op above its branch is work that a run may not need, or a recursion that does not end.
+What: changes nothing. The block of an op is the innermost one that holds all its uses; a use in a closure or loop is a
+use by the closure or loop. The error names each op in another block, that block, and the block of its uses. Why a pass
+of its own: lowering runs the ops of a block in order, so an op above its branch may be work without a use, or a
+recursion that does not end.
 
 Accepted:
 

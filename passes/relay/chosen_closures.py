@@ -26,7 +26,7 @@ def choice_of(value: SSAValue) -> IfOp | None:
 
 
 def may_call_in_branches(call: InvokeOp, choice: IfOp) -> bool:
-    """Whether `call` may be made in copies of the branches of `choice`, which gives the closure.
+    """Whether `call` may be made in copies of the branches of `choice`, whose result is the closure.
 
     It may if the branches only make closures, or if it is the only call and no loop or closure repeats it.
     """

@@ -1,10 +1,9 @@
-"""What each `relay.fn` captures, for `relay-lift-closures`: the values from around it that its function has to get.
+"""The values that each `relay.fn` captures from around it, for `relay-lift-closures`.
 
-A function that is called by its name gets what it captured from who calls it, who captures that then too, as a function
-does around the one that captures. Constants are
-not captured, for each function can have its own. If the body or the type of a captured value names an extent that no
-captured value has, the closure also captures a value that has it: the first one in the function, because an op that
-names an extent needs the op that makes it anyway.
+A known closure gets its captured values from each caller, so the caller captures them too, and so does a function
+around the closure. Constants are not captured, because each function can have its own. If the body or the type of a
+captured value names an extent that no captured value has, the closure also captures a value that has it: the first one
+in the function, because an op that names an extent needs the op that makes it anyway.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ class _Names:
         return [name for name in names if name not in self._bound and self._carrier(name) is None]
 
     def _carrier(self, name: str) -> SSAValue | None:
-        """The first value in the function whose extents tell `name`."""
+        """The first value in the function from whose extents the size of `name` follows, or None."""
         return next((value for value in _around(self._function) if name in told_by(value)), None)
 
 

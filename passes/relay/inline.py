@@ -1,10 +1,10 @@
 """`relay-inline`: replaces calls of functions and closures by their bodies.
 
-What: every call of a function with a body becomes the ops of that body, callers first; then every `relay.invoke` of a
-closure that is known, directly or through lets and fields of tuples; one that a `relay.if` gives is called in a copy of
-its branches, if no op of them runs more often then (`chosen_closures.py`). Why: later passes look at one function at a
-time, and fusion does not cross a call. Recursive functions and closures keep their calls; kernels (`relay.primitive`),
-functions of lower levels and those without a body are never inlined.
+Every call of a function with a body becomes the ops of the body, callers first. Then every `relay.invoke` of a known
+closure does, also through lets and fields of tuples. The result of a `relay.if` is called in a copy of its branches, if
+no op of the branches runs more often then (`chosen_closures.py`). Later passes look at one function at a time, and
+fusion does not cross a call. Recursive functions and closures keep their calls; kernels (`relay.primitive`), functions
+of lower levels and functions without a body are never inlined.
 
 Before:
 
@@ -19,8 +19,8 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
-What a `relay.call` binds the callee's names to stands in the body for them; names that are left, those of extents that
-ops of the body make, are new ones in each place:
+The dimensions of a `relay.call` replace the callee's names in the body. Extents that ops of the body make get new
+names:
 
     %y = relay.call @found<n = 2 * m, k = j>(%x) {relay.binds = #relay.bounds<j>} : (…) -> tensor<?x1xi32, …<j>>
 
@@ -28,9 +28,9 @@ becomes
 
     %y = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 2 * m>} : (…) -> tensor<?x1xi32, …<j>>
 
-and the types are inferred again, so that each op demands what it has to. What the call demands beyond that (that two
-arguments have one extent, that a name is not negative) is demanded wherever a result of it is needed, as the call was;
-an argument of another extent than the parameter's gets the parameter's type:
+and the types are inferred again, so that each op records its requirements. The call's own requirements (two arguments
+of equal extents, a name that is not negative) are checked with each result of the call. An argument of another extent
+than the parameter gets the parameter's type:
 
     %y = relay.call @sum<n = m>(%x, %z) {relay.requires = #relay.requirements<p == m "C0 argument extent">}
         : (tensor<?xf32, …<m>>, tensor<?xf32, …<p>>) -> tensor<?xf32, …<m>>
@@ -42,7 +42,7 @@ becomes
     %s = relay.add(%x, %w) : (…) -> tensor<?xf32, …<m>>
     %y = relay.require(%s) {demands = #relay.requirements<p == m "C0 argument extent">} : (…) -> …
 
-Such a call that gives a tuple keeps its place, and so does one whose names nobody has found out yet.
+A call with such requirements and a tuple as result is not inlined, nor is a call whose names are not inferred yet.
 
 With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures. A
 function with the attribute `Compiler` is for a compiler from outside: calls of it and in it stay.

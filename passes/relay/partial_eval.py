@@ -3,7 +3,7 @@
 What: goes through each function as the interpreter does, with parameters that are not known. An operator on known
 values is computed by the interpreter; a field of a tuple that is made here is what was put in; a `relay.if` on a known
 condition is the branch that it takes; a call of a known closure, or of a function of the module, is the body on these
-arguments; a `relay.let` is its value. What is left is written. Why: closures, tuples and branches that serve the
+arguments; a `relay.let` is its value. The rest is written. Why: closures, tuples and branches that serve the
 structure of a program go, and what remains is operators, which fuse.
 
 Before:
@@ -34,15 +34,15 @@ twice double at every level.
 
 An op that fails when it is computed here is left as it is: it reports its error when it runs, if its value is used.
 
-What a branch that is not known gives, a loop carries or gives, and a call that stays gives, is not known; a closure
-that one of them needs is written, with parameters that are not known. Ops that nothing needs any more are not written.
+The results of an unknown branch, of a loop and of a call that stays are unknown, and so are the values that a loop
+carries. A closure that one of them uses is written, with unknown parameters. Ops without uses are not written.
 Functions are read in basic block normal form; those in dataflow form stay in it, others are brought to basic block
-normal form again. Public functions come first, then those that what is left calls; private functions that nothing calls
-any more stay as they are, for `relay-dead-code-elimination`. Types are inferred first where some are incomplete.
+normal form again. Public functions come first, then the functions that they still call; private functions without calls
+stay as they are, for `relay-dead-code-elimination`. Types are inferred first if some are incomplete.
 
-Refuses: to follow calls of what has named dimensions, kernels, functions of lower levels or without a body, or those
-for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on quantised
-numbers, and what `relay-fold-constant` leaves besides.
+Refuses: to follow calls of functions with named dimensions, kernels, functions of lower levels or without a body, or
+those for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on
+quantised numbers, and other ops that `relay-fold-constant` does not evaluate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes the program that partial evaluation leaves, for `relay-partial-eval`.
 
-Ops are written to lists, one for each block. In the end the ops that something needs go to their blocks: the results of
-a block, ops that may have side effects, and what these need. Inner blocks come first, because xDSL looks at all blocks
+Ops are written to lists, one for each block. In the end the live ops go to their blocks: ops that compute the results
+of a block or may have side effects, and their operands. Inner blocks come first, because xDSL looks at all blocks
 around an op that is added.
 """
 

@@ -34,8 +34,8 @@ After:
     }
 
 The first loop names the function in `relay.recursion`: more iterations than calls may be open are the error that the
-recursion would be. Each op runs as often as before, but for what both the next
-arguments and the way back need, which each of the loops computes.
+recursion would be. Each op runs as often as before; ops that both the next arguments
+and the way back use run in both loops.
 
 Ops are moved to the blocks where their uses meet first, so that a call before the branch that uses it ends.
 

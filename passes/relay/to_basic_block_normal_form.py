@@ -44,6 +44,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
@@ -91,10 +92,13 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
 
 
 def place_ops(module: ModuleOp) -> None:
-    """Moves the ops of functions in dataflow form to the blocks where their uses meet; the form stays dataflow."""
+    """Moves the ops of functions in dataflow form to the blocks where their uses meet; the form stays dataflow.
+
+    Kernels and functions for compilers from outside stay as they are.
+    """
     pure_calls = pure_functions(module)
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+        if isinstance(function, FuncOp) and not {PRIMITIVE, COMPILER} & function.attributes.keys():
             place_ops_of(function, pure_calls)
 
 

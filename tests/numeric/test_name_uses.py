@@ -1,4 +1,4 @@
-"""Native code computes the source of an extent if the extent's name is used, and not otherwise."""
+"""The op that makes an extent runs in each block that names the extent, and requirements on extents are checked."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ SWAPPED = """
   func.return %x, %y : tensor<i64>, tensor<i64>
 """
 
-# The call precedes a branch that alone needs it, by way of an op; s is never 100.
-IN_VAIN = """
+# The call is before the branch that uses it, by way of an op; s = 100 is never met.
+BEFORE_BRANCH = """
   %hundred = relay.constant dense<100> : tensor<i64>
   %stop = relay.equal(%s, %hundred) : (tensor<i64>, tensor<i64>) -> U
   %r = relay.if %stop : U -> tensor<i64> {
@@ -120,7 +120,7 @@ IN_VAIN = """
   func.return %r : tensor<i64>
 """
 
-FUNCTIONS = {"in vain": IN_VAIN, "sum": SUM, "nested": NESTED, "choosing": CHOOSING, "swapped": SWAPPED}
+FUNCTIONS = {"before branch": BEFORE_BRANCH, "sum": SUM, "nested": NESTED, "choosing": CHOOSING, "swapped": SWAPPED}
 
 
 def module_of(body: str) -> ModuleOp:
@@ -150,8 +150,8 @@ def test_values_stay_the_same(name: str) -> None:
             assert [int(value) for value in found] == [int(value) for value in expected], (n, s)
 
 
-def test_a_call_that_nothing_needs_is_no_loop() -> None:
-    module = module_of(IN_VAIN.replace("relay.yield %d", "relay.yield %n"))
+def test_a_call_without_uses_becomes_no_loop() -> None:
+    module = module_of(BEFORE_BRANCH.replace("relay.yield %d", "relay.yield %n"))
     inputs = [np.array(3), np.array(4)]
     assert [int(value) for value in run_relay(looped(module), inputs)] == [3]
 
