@@ -74,6 +74,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions

@@ -16,6 +16,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import tuple_type
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.relay.partial_values import Partial
 

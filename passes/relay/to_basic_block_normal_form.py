@@ -44,8 +44,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op

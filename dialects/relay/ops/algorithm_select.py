@@ -16,7 +16,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
-from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, minimum
 

@@ -19,7 +19,6 @@ from xrelay.dialects.relay.core.properties import bool_property, int_property, s
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, Shape
 

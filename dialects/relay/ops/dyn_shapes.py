@@ -19,7 +19,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
-from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import MAX_AXES, tensor_type
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
 from xrelay.index_algebra.requirement import Broadcasts

@@ -32,7 +32,6 @@ from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.sliding_window import ImageOp
-from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, maximum
 
