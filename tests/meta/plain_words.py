@@ -1,0 +1,138 @@
+"""Lists sentences that a reader has to decode: vague subjects and verbs of speech in docstrings, comments and messages.
+
+    python -m meta.plain_words [PATH...]        prints each flagged sentence as FILE:LINE: [rules] sentence
+    python -m meta.plain_words --count PATH...  prints how many sentences are flagged
+
+Both are run from tests/.
+The rules are heuristics. A flagged sentence may stay if it is plain all the same; a page full of them is not plain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+RULES = {
+    # Write the noun: "the operands that …" in place of "what …".
+    "what": (
+        r"(?:^|[.:;,(] |\b(?:and|or|but|of|by|with|to|for|from|in|on|at|that|is|are|as|than) )"
+        r"what (?!is new|to do|if\b|this\b|happens)"
+    ),
+    # Repeat the noun.
+    "one": (
+        r"\b(?:that is|is|are|where there (?:is|are)|of|for|one of) none\b"
+        r"|\bone that\b|\bof which\b|\bsuch (?:a )?ones?\b"
+    ),
+    # Code does not talk or know: specifies, stores, is given by, is required.
+    "person": (
+        r"\bnobody\b|\bno one\b|\bminds?\b|\btold\b|\btells?\b"
+        r"|\b(?:is|are) said\b|\bto say\b|\basked for\b|\bknows? of\b"
+    ),
+    # Specifies, states, is an attribute of.
+    "says": r"\b(?:says?|said)\b (?!\")",
+    # Is, is in, precedes, follows.
+    "stands": r"\bstands?\b(?! (?:alone|for))",
+    # Returns, yields, produces.
+    "gives": r"\bgives? (?:the|a|an|its|no|nothing|one|none|those|what)\b",
+    # Replaces.
+    "place": r"\b(?:in the|takes? (?:the|its|their)) places? of\b|\bin its place\b|\bthere and back\b",
+    # After, before.
+    "behind": r"\bbehind (?:it|the|that|which|them|an?)\b|\bin front of\b",
+    # If, when.
+    "where": r"\bwhere (?:it|they|there|that|one|none|some) (?:is|are|has|have|do|does|can|may)\b",
+}
+COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in RULES.items()}
+
+
+class Sentence(NamedTuple):
+    """A sentence, its place and the rules that flag it."""
+
+    path: Path
+    line: int
+    text: str
+    rules: tuple[str, ...]
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Yields the sentences of a text without its code blocks."""
+    text = re.sub(r"```.*?```", " ", text, flags=re.DOTALL)
+    for part in re.split(r"\n\s*\n|\n\s*[-*] ", text):
+        yield from (found for found in re.split(r"(?<=[.!?]) (?=[A-Z`])", " ".join(part.split())) if found)
+
+
+def page_texts(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each paragraph of a page; code blocks, tables and headings are left out."""
+    source = re.sub(r"```.*?```", lambda block: "\n" * block.group().count("\n"), source, flags=re.DOTALL)
+    line = 1
+    for block in re.split(r"(\n\s*\n)", source):
+        if block.strip() and not block.lstrip().startswith(("|", "#")):
+            yield line, block
+        line += block.count("\n")
+
+
+def code_texts(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each docstring, comment and message of an exception in a Python file."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str() as text)):
+                yield node.lineno, text
+            case ast.Raise(exc=ast.expr() as raised):
+                for part in ast.walk(raised):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str) and " " in part.value:
+                        yield part.lineno, part.value
+            case _:
+                pass
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
+            yield token.start[0], token.string.lstrip("# ")
+
+
+def sentences(path: Path) -> Iterator[Sentence]:
+    """Yields every sentence of a Python file or a page."""
+    source = path.read_text(encoding="utf-8")
+    for line, text in page_texts(source) if path.suffix == ".md" else code_texts(source):
+        for sentence in split_sentences(text):
+            rules = tuple(name for name, pattern in COMPILED.items() if pattern.search(sentence))
+            yield Sentence(path, line, sentence, rules)
+
+
+def files_under(root: Path) -> list[Path]:
+    """Returns the Python files and pages at or under a path, without links, hidden folders and builds."""
+    if root.is_file():
+        return [root]
+    found = (path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".md"))
+    return [path for path in found if not _is_left_out(path, root)]
+
+
+def _is_left_out(path: Path, root: Path) -> bool:
+    names = path.relative_to(root).parts
+    linked = any(parent.is_symlink() for parent in (path, *path.parents) if parent != root and root in parent.parents)
+    return linked or any(name.startswith(".") or name in ("build", "programs") for name in names)
+
+
+def main() -> int:
+    """Prints the flagged sentences; returns 1 if there are any."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="*", type=Path, default=[Path()])
+    parser.add_argument("--count", action="store_true", help="print numbers only")
+    options = parser.parse_args()
+    found = [each for path in options.paths for file in files_under(path) for each in sentences(file)]
+    flagged = [each for each in found if each.rules]
+    if options.count:
+        share = 100 * len(flagged) / max(len(found), 1)
+        sys.stdout.write(f"{len(flagged)} of {len(found)} sentences flagged, {share:.1f} %\n")
+    else:
+        lines = (f"{each.path}:{each.line}: [{', '.join(each.rules)}] {each.text[:160]}\n" for each in flagged)
+        sys.stdout.writelines(lines)
+    return int(bool(flagged))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
