@@ -65,8 +65,8 @@ class StopFusionOp(WallOp):
 class CheckpointOp(WallOp):
     """The operand, a tensor or tuple, which a gradient may recompute instead of keeping.
 
-    The gradient passes keep it. Like `annotation.stop_fusion`, it separates the kernels before it from those after it,
-    and `relay-fuse-ops` removes it.
+    The gradient passes keep the value and never recompute it. Like `annotation.stop_fusion`, it separates the kernels
+    before it from those after it, and `relay-fuse-ops` removes it.
 
     Constraints:
     - C0: one operand, a tensor or a tuple; the result has its type.

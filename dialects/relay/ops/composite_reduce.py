@@ -35,7 +35,7 @@ class LogsumexpOp(ReduceOp, CompositeOp):
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The greatest element, and the logarithm of a sum of differences to it."""
+        """Returns the greatest element plus the logarithm of the sum of the exponentials of the differences to it."""
         (x,) = parts.operands
         axes = self.reduced_axes(parts.rank(x))
         largest = parts.op("max", x, axis=axes, keepdims=True)

@@ -129,7 +129,7 @@ class DynBroadcastToOp(ShapeOperandOp):
 
 
 def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
-    """Returns the extent of two extents that broadcast; checks C2.
+    """Returns the extent to which two extents broadcast; checks C2.
 
     An element that is known only at run time becomes a new extent. It is checked even if the result has the data's
     extent.

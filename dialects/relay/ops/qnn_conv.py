@@ -1,7 +1,8 @@
 """Convolutions of quantised images: `relay.qnn.conv2d` and `relay.qnn.conv2d_transpose`.
 
-The result is the sum of the products of the distances from the zero points, in 32 bits; what is padded is at distance
-0. It stands for itself times the product of both scales, which are operands so that what reads the program knows them.
+The result is the sum of the products of the differences from the zero points, in 32 bits; in the padding the difference
+is 0. The represented value is the result times the product of both scales. The scales do not change the result: as
+operands they are only recorded in the program.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from xrelay.dialects.shared.types import shape_of
 
 
 class QnnFilterOp(FilterOp, QnnOp):
-    """Base of the convolutions of quantised images; C1 to C9, C11 and C12 as those of plain ones."""
+    """Base of the convolutions of quantised images; C1 to C9, C11 and C12 are those of plain convolutions."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     PLAIN: ClassVar[str]
@@ -52,7 +53,7 @@ class QnnFilterOp(FilterOp, QnnOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C10, C11 and C13 to C15, beside those of every filter."""
+        """Returns C10, C11, C13 to C15 and the constraints on all filters."""
         parameters = scales_and_zero_points([4, 5], [2, 3])
         return {
             **super().constraints_over(axes),
@@ -64,7 +65,7 @@ class QnnFilterOp(FilterOp, QnnOp):
         }
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """That of the plain convolution, in 32 bits; C16."""
+        """Returns the result type of the plain convolution with 32-bit elements; checks C16."""
         result = super().infer_type(facts)
         layout = self.layouts[1]
         weight = self.extents_in(layout, facts.shape(1))
@@ -78,15 +79,15 @@ class QnnFilterOp(FilterOp, QnnOp):
         return result
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The weight's type from `channels`, `kernel_size` and the data."""
+        """Returns the operand types; the weight's type follows from `channels`, `kernel_size` and the data."""
         return [*super().infer_operand_types(Facts(self.name, facts[:2]), result_type), *facts[2:]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """It works in the layouts of the text, unless a user asks for others."""
+        """Keeps the original layouts unless the user requests others, which `with_layouts` checks."""
         return LayoutRefusal("no layout is asked for")
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The convolution of distances."""
+        """Returns the plain convolution of the differences from the zero points."""
         data, weight, zero_point, weight_zero_point, *_ = parts.operands
         axis = self.layouts[1].index("O")
         left = distance(parts, data, number(parts, zero_point))
@@ -97,17 +98,18 @@ class QnnFilterOp(FilterOp, QnnOp):
 @register_relay_op
 @irdl_op_definition
 class QnnConv2DOp(QnnFilterOp, ConvOp):
-    """Two-dimensional convolution of quantised images: `nn.conv2d` of the distances from the zero points, of i32.
+    """Two-dimensional convolution of quantised images: `nn.conv2d` of the differences from the zero points, in i32.
 
-    Zero point and scale of the weight are one number each, or one for each filter.
+    Zero point and scale of the weight are single numbers, or one number for each filter.
 
     Constraints:
     - C3: the weight's in-channels times `groups` are the data's channels.
     - C4: `groups` is positive and divides the out-channels.
-    - C5: `channels`, where given, is the weight's number of out-channels.
-    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C5: `channels`, if given, is the weight's number of out-channels.
+    - C6: `kernel_size`, if given, is the weight's height and width, which are positive.
     - C9: the dilated kernel is not larger than the padded data.
-    - C16: zero point and scale of the weight are one number each, or one for each filter, which are not in blocks.
+    - C16: zero point and scale of the weight are single numbers, or one number for each filter if the layout does not
+      split the filters into blocks.
 
     Example:
     ```mlir
@@ -134,7 +136,7 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
     )
 
     def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
-        """That of the plain convolution; scales and zero points lie along the filters, which they keep whole."""
+        """Returns the decision of the plain convolution; refuses to split the axis of the weight's zero points."""
         if weight.factor("O") is not None and not is_number(shape_of(self.kernel_zero_point.type)):
             return LayoutRefusal(f"layout {weight} splits the axis along which the zero points of the weight lie")
         decision = super().with_layouts(data, weight, out)
@@ -144,18 +146,19 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
 @register_relay_op
 @irdl_op_definition
 class QnnConv2DTransposeOp(QnnFilterOp, ConvTransposeOp):
-    """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the distances, of i32.
+    """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the differences, in i32.
 
-    The zero point of the weight is one number, or one for each of its out-channels; its scale is one number, or one for
-    each channel of the result.
+    The zero point of the weight is a single number, or one number for each of its out-channels. The scale of the weight
+    is a single number, or one number for each channel of the result.
 
     Constraints:
     - C3: the weight's in-channels are the data's channels.
     - C4: `groups` is positive and divides the in-channels.
-    - C5: `channels`, where given, is the weight's out-channels times `groups`.
-    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C5: `channels`, if given, is the weight's out-channels times `groups`.
+    - C6: `kernel_size`, if given, is the weight's height and width, which are positive.
     - C9: data and result have at least one row and one column.
-    - C16: zero point and scale of the weight are one number each, or one for each channel, which are not in blocks.
+    - C16: zero point and scale of the weight are single numbers, or one number for each channel if the layout does not
+      split the channels into blocks.
 
     Example:
     ```mlir

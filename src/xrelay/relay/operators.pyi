@@ -1230,7 +1230,7 @@ class _Qnn:
         out_layout: str | None = "",
         out_dtype: DType | None = ...,
     ) -> Expr:
-        """Two-dimensional convolution of quantised images: `nn.conv2d` of the distances from the zero points, of i32."""
+        """Two-dimensional convolution of quantised images: `nn.conv2d` of the differences from the zero points, in i32."""
 
     @staticmethod
     def conv2d_transpose(
@@ -1252,7 +1252,7 @@ class _Qnn:
         output_padding: Ints | None = (0, 0),
         out_dtype: DType | None = ...,
     ) -> Expr:
-        """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the distances, of i32."""
+        """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the differences, in i32."""
 
     @staticmethod
     def dense(
