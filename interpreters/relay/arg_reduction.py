@@ -14,7 +14,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(ArgmaxOp, ArgminOp)
 def evaluate_arg_reduction(op: ArgReduceOp, data: Array) -> Array:
-    """Returns the index of the first such element, or of the last, which is the first in reverse order."""
+    """Returns the index of the first extreme element, or of the last: the first in reverse order."""
     axes = op.reduced_axes(data.ndim)
     kept = [axis for axis in range(data.ndim) if axis not in axes]
     count = prod(data.shape[axis] for axis in axes)

@@ -69,7 +69,7 @@ def _mirrored(place: Array, extent: int, *, aligned: bool) -> Array:
 
 
 def _weight(ratio: Array, step: int, reach: int) -> Array:
-    """Returns the weight of the element `step` after the one below a coordinate."""
+    """Returns the weight of the element that is `step` elements after the one below a coordinate."""
     one = ratio.dtype.type(1)
     if reach == 1:
         return ratio if step else one - ratio

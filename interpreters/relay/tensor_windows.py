@@ -13,7 +13,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(StridedSetOp)
 def evaluate_strided_set(op: StridedSetOp, data: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
-    """Assigns to the part of the slice that both cover."""
+    """Assigns the elements that the slice and `v` have in common."""
     result, bounds = data.copy(), [each.astype(np.int64).tolist() for each in (begin, end, strides)]
     if 0 in bounds[2]:
         return result

@@ -154,7 +154,7 @@ class _Sampler:
 
 
 def _weight(b: Body, ratio: SSAValue, step: int, reach: int) -> SSAValue:
-    """Returns the weight of the element `step` after the one below a coordinate."""
+    """Returns the weight of the element that is `step` elements after the one below a coordinate."""
     one, real = b.constant(1, ratio.type), ratio.type
     if reach < 2:
         return ratio if step else b.minus(one, ratio)

@@ -14,7 +14,7 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
 
 NEAR = 8
-"""An upper bound for the number of samples between an element's neighbours: they are over 1/2 element apart."""
+"""An upper bound for the number of samples between an element's neighbours: samples are over 1/2 element apart."""
 OUTSIDE, NO_PLACE = -2, -3
 """The table entries for samples outside of the image, which count as 0, and after the last sample."""
 

@@ -62,7 +62,7 @@ def build_multibox_prior(emitter: TopiBuilder) -> Sequence[SSAValue]:
 
 
 def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
-    """Selects value `number`."""
+    """Returns element `number` of `values`."""
     result, index = values[-1], b.index(number)
     for place, value in reversed(list(enumerate(values[:-1]))):
         is_it = b.add(CmpiOp(index, b.constant(place, IndexType()), "eq"))

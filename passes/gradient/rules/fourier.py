@@ -25,7 +25,11 @@ def dft(op: DFTOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
 
 @differentiates(STFTOp)
 def stft(op: STFTOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradients of frames times the window, summed per element, and times the frames, summed."""
+    """Returns the gradients of data and window.
+
+    With g the gradient of the windowed frames, that of an element sums g times the window over the frames that contain
+    it, and that of the window sums g times the frames over all frames.
+    """
     size, length = op.n_fft.value.data, op.win_length.value.data
     rank = len(emit.shape(op.data))
     angles = 2 * np.pi / length * np.outer(np.arange(_frequencies(op)), np.arange(length))
