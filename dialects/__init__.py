@@ -49,7 +49,7 @@ def _plugin_thunk(entry: EntryPoint) -> Callable[[], Dialect]:
 
         found = load_dialect(entry)
         if not isinstance(found, Dialect) or found.name != entry.name:
-            raise PluginError(f"{entry.value}, announced as the dialect {entry.name!r}, is {found!r}")
+            raise PluginError(f"{entry.value}, registered as the dialect {entry.name!r}, is {found!r}")
         return found
 
     return load

@@ -138,7 +138,7 @@ def _print(printer: Printer, expr: AffineExpr, operand: Callable[[int], object],
             printer.print_string(f" {kind.get_token()} ")
             _print(printer, rhs, operand, parenthesise=isinstance(rhs, AffineBinaryOpExpr))
         case _:
-            raise ValueError(f"an affine expression over values has no {expr}")
+            raise ValueError(f"an affine expression over values cannot contain {expr}")
 
 
 def _print_addend(printer: Printer, expr: AffineExpr, operand: Callable[[int], object]) -> None:

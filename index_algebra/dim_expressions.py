@@ -322,7 +322,7 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
 def as_dim(atom: Atom) -> DimExpr:
     """The dimension that consists of `atom` alone."""
     made = _bounded(Polynomial((((atom,), 1),)))
-    check_limit(made.depth, MAX_DEPTH, "quotients in each other")
+    check_limit(made.depth, MAX_DEPTH, "nested quotients")
     return made
 
 

@@ -61,7 +61,7 @@ class DimFacts:
             self._meet(sorted(fact.names))
             if not self._assume(fact, pending):
                 what = f": {fact.text}" if fact != requirement else ""
-                raise ContradictionError(f"{requirement.text} contradicts what is known{what}")
+                raise ContradictionError(f"{requirement.text} contradicts known facts{what}")
             self.knowledge.forget_results()
             self.inequalities.forget_results()
 
@@ -81,7 +81,7 @@ class DimFacts:
             case Broadcasts():
                 return self._assume_broadcasts(fact, pending)
             case _:
-                raise TypeError(f"{type(fact).__name__} is no kind of requirement that facts know")
+                raise TypeError(f"{type(fact).__name__} is not a supported kind of requirement")
 
     # --- equations -------------------------------------------------------------------------------------------------
 

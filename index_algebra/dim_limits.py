@@ -20,4 +20,4 @@ MAX_SIZE = 1000
 def check_limit(found: int, limit: int, parts: str) -> None:
     """Raises `DimensionError` if an expression has `found` of its `parts`, more than `limit`."""
     if found > limit:
-        raise DimensionError(f"an extent is made of more than {limit} {parts}", help="fix the extents of the inputs")
+        raise DimensionError(f"an extent has more than {limit} {parts}", help="fix the extents of the inputs")

@@ -72,7 +72,7 @@ def _parse_atom(parser: AttrParser, depth: int) -> Dim:
     if name in _SELECTIONS:
         return sign * _parse_selection(parser, _SELECTIONS[name], start, depth)
     if name in WORDS:
-        parser.raise_error(f"{name!r} is a word of expressions, not the name of a dimension", start, parser.pos)
+        parser.raise_error(f"{name!r} is a keyword, not the name of a dimension", start, parser.pos)
     return sign * symbol(name)
 
 

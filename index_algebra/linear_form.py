@@ -56,7 +56,7 @@ class LinearForm:
             return other.scaled(self.constant)
         if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
             raise DimensionError(
-                f"an index is made of more than {MAX_PRODUCTS} products", help="fix the extents of the inputs"
+                f"an index has more than {MAX_PRODUCTS} products", help="fix the extents of the inputs"
             )
         terms = [
             (monomial_of((*factors_of(left), *factors_of(right))), a * b)

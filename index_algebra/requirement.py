@@ -63,17 +63,17 @@ class Requirement(ABC):
         """Whether the relation holds for `values`; raises `DimensionError` if a side is undefined."""
         return self._compare(*self.evaluate(values))
 
-    def failure(self, values: Mapping[str, int], told: Requirement | None = None) -> str | None:
+    def failure(self, values: Mapping[str, int], shown: Requirement | None = None) -> str | None:
         """The reason why the relation fails for `values`: `in-channels: n == m is 3 == 5`; `None` if it holds.
 
-        `told` is an equivalent requirement whose text the message shows.
+        `shown` is an equivalent requirement whose text the message shows.
         """
         lhs, rhs = self.evaluate(values)
         if self._compare(lhs, rhs):
             return None
-        told = self if told is None else told
-        subject = f"{told.about}: " if told.about else ""
-        return f"{subject}{told.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
+        shown = self if shown is None else shown
+        subject = f"{shown.about}: " if shown.about else ""
+        return f"{subject}{shown.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
 
     def canonical(self) -> Requirement:
         """The requirement in the form of its text: `n mod 4 == 0` is a `Divides`; a decided one compares integers."""

@@ -52,7 +52,7 @@ class ShapeEnvironment:
         """
         verdict = self.prove(requirement)
         if verdict is Verdict.REFUTED:
-            raise ContradictionError(f"{requirement.text} contradicts what is known{self._known(requirement)}")
+            raise ContradictionError(f"{requirement.text} contradicts known facts{self._known(requirement)}")
         if verdict is Verdict.PROVEN or _has_any(requirement):
             return False
         self._facts.assume(requirement)
@@ -108,7 +108,7 @@ class ShapeEnvironment:
             case Broadcasts():
                 return self._broadcasts(lhs, rhs)
             case _:
-                raise TypeError(f"{type(requirement).__name__} is no kind of requirement that an environment knows")
+                raise TypeError(f"{type(requirement).__name__} is not a supported kind of requirement")
 
     def _equal(self, lhs: Dim, rhs: Dim) -> Verdict:
         if lhs == rhs:

@@ -43,7 +43,7 @@ class Artifact:
     def __post_init__(self) -> None:
         specs = self.metadata.weights
         if len(specs) != len(self.weights):
-            raise ArtifactError(f"the table names {len(specs)} weights, {len(self.weights)} are given")
+            raise ArtifactError(f"the table has {len(specs)} weights, got {len(self.weights)}")
         for spec, array in zip(specs, self.weights, strict=True):
             if array.dtype != spec.numpy_dtype or array.shape != spec.shape:
                 got = TensorSpec(spec.name, str(array.dtype), array.shape)
@@ -121,7 +121,7 @@ def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
         with open_regular(path, follow=follow) as descriptor:
             yield descriptor
     except EOFError as error:
-        raise ArtifactError(f"'{path}' was cut short while it was read: {error}") from error
+        raise ArtifactError(f"'{path}' was truncated while it was read: {error}") from error
     except (OSError, ValueError) as error:
         raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
 
@@ -130,8 +130,8 @@ def check_trust(path: Path, status: os.stat_result) -> None:
     """Raises `ArtifactError` if others may write a file with native code; `status` is that of the open file."""
     fault = file_fault(path, status)
     if fault is not None:
-        hint = "take that right away (chmod, chown), or load it with trust=True (--trust)"
-        raise ArtifactError(f"'{path}' holds native code and others may change it: {fault}", help=hint)
+        hint = "remove their write access (chmod, chown), or load it with trust=True (--trust)"
+        raise ArtifactError(f"'{path}' contains native code and other users can write it: {fault}", help=hint)
 
 
 def check_machine(metadata: ModelMetadata, what: str) -> None:

@@ -46,12 +46,12 @@ def box_texts(
             fields.append(f"  struct {{ const {OBJECT_TYPE} *list; }} {name}; /* {comment_text(str(spec))} */")
             continue
         extents = [extent for extent in spec.shape if isinstance(extent, str)]
-        told = "; ".join(f"extents[{number}] = {extent}" for number, extent in enumerate(extents))
-        comment = comment_text(f"{spec}: {told}")
+        extent_text = "; ".join(f"extents[{number}] = {extent}" for number, extent in enumerate(extents))
+        comment = comment_text(f"{spec}: {extent_text}")
         fields.append(f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {comment} */")
     struct = _STRUCT.format(prefix=prefix, fields="\n".join(fields))
     return BoxTexts(
-        (f"results, to which the run stores addresses and extents: {'; '.join(lines)}",),
+        (f"results, to which the run writes addresses and extents: {'; '.join(lines)}",),
         struct + f"void {release}(void *ctx);\n",
         _RELEASE.format(prefix=prefix, release=release),
         (f"{prefix}_results *results",),
@@ -64,7 +64,7 @@ def box_texts(
 
 _STRUCT: Final = """\
 
-/* Outputs of which a run tells how large they are, with their open extents, and lists. */
+/* Outputs whose sizes are computed by the run, with their dynamic extents, and lists. */
 typedef struct {prefix}_results {{
   xrelay_context context;
 {fields}
@@ -72,7 +72,7 @@ typedef struct {prefix}_results {{
 """
 
 _RELEASE: Final = """\
-/* Frees what a run has put into results; once for each run that succeeded. */
+/* Frees the results of a run; call it once for each successful run. */
 static inline void {prefix}_release({prefix}_results *results) {{
   {release}(&results->context);
 }}

@@ -72,7 +72,7 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     """
     for spec in (*artifact.metadata.inputs, *artifact.metadata.outputs):
         if spec.is_function:
-            raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which no C program gets")
+            raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which C cannot return")
     prefix = c_prefix(header_path.stem if name is None else name)
     offsets, size = _weight_places(artifact.metadata)
     try:
@@ -221,7 +221,7 @@ def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
         return
     linker = shutil.which("ld") or shutil.which("ld.lld")
     if linker is None:
-        raise ArtifactError(f"the model has {len(objects)} object files and no 'ld' to join them", help="install one")
+        raise ArtifactError(f"the model has {len(objects)} object files and no 'ld' to link them", help="install one")
     with tempfile.TemporaryDirectory() as folder:
         parts = [Path(folder) / f"{i}.o" for i in range(len(objects))]
         for part, code in zip(parts, objects, strict=True):
@@ -229,7 +229,7 @@ def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
         command = [linker, "-r", "-o", str(path), *(str(part) for part in parts)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise ArtifactError(f"{linker} cannot join the object files: {' '.join(result.stderr.split())}")
+        raise ArtifactError(f"{linker} cannot link the object files: {' '.join(result.stderr.split())}")
 
 
 _BODY: Final = """\
@@ -247,18 +247,18 @@ _REST: Final = """\
 
 """
 _RUN: Final = f"""\
-/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
+/* Runs the model; returns 0 or a status. weights and arena may be NULL if their size is 0. */
 static inline int32_t {{prefix}}_run(
     {{parameters}}) {{{{
 {_BODY}{_REST}"""
 _RUN_WITH: Final = f"""\
-/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. What it allocates on its way
- * comes from the allocator, from the C library where that is NULL. */
+/* Runs the model; returns 0 or a status. weights and arena may be NULL if their size is 0. Memory that the run
+ * allocates comes from the allocator, or from the C library if allocator is NULL. */
 static inline int32_t {{prefix}}_run_with(
     {{parameters}},
     const xrelay_allocator *allocator) {{{{
 {_BODY}  if (allocator != NULL) context->allocator = *allocator;
-{_REST}/* The same with memory of the C library. */
+{_REST}/* The same with memory from the C library. */
 static inline int32_t {{prefix}}_run(
     {{parameters}}) {{{{
   return {{prefix}}_run_with({{names}}, NULL);
@@ -266,14 +266,14 @@ static inline int32_t {{prefix}}_run(
 
 """
 _HEADER: Final = """\
-/* A model compiled by xrelay. Link the object file beside this header; needs libc and libm.
+/* A model compiled by xrelay. Link the object file of this header with libc and libm.
  *
  * {entry}(ctx, args) takes pointers in this order:
 {comment}
  *
  * Weights and arena are aligned to {alignment} bytes, the rest to their elements; buffers do not overlap. The result
- * is 0, or a status: the low byte is the reason, the bits above it the kernel's number from 1.
- * {prefix}_run() below fills ctx and args in. Calls may run at the same time when each has an arena of its own.
+ * is 0 or a status: the low byte is the reason, the higher bits are the kernel's number, counted from 1.
+ * {prefix}_run() below sets up ctx and args. Calls may run concurrently if each has its own arena.
  */
 #ifndef {guard}
 #define {guard}
@@ -286,12 +286,12 @@ _HEADER: Final = """\
 #ifdef __cplusplus
 extern "C" {{
 #elif __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size); /* which C has since 2011 */
+void *aligned_alloc(size_t alignment, size_t size); /* standard since C11 */
 #endif
 
 #ifndef XRELAY_RUNTIME
 #define XRELAY_RUNTIME {abi}
-/* Where memory comes from that a run asks for on its way: NULL where there is none. */
+/* The source of the memory that a run allocates; allocate returns NULL on failure. */
 typedef struct xrelay_allocator {{
   void *(*allocate)(void *self, size_t alignment, size_t bytes);
   void (*free)(void *self, void *block);
@@ -308,7 +308,7 @@ typedef struct xrelay_context {{
 
 typedef int32_t (*xrelay_body)(void *ctx, void *env, int64_t begin, int64_t end);
 
-/* Runs body over [0, n). This one is serial; define your own in one file of the program to replace it. */
+/* Runs body over [0, n). This one is serial; define the function in one file of the program to replace it. */
 __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *env, int64_t n) {{
   return n > 0 ? body(ctx, env, 0, n) : 0;
 }}
@@ -324,7 +324,7 @@ __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *
 {new_arena}  return aligned_alloc({alignment}, (size / {alignment} + 1) * {alignment});
 }}
 
-/* The weights from their file: NULL on failure; free() it. */
+/* Reads the weights from their file; NULL on failure. Release with free(). */
 static inline void *{prefix}_load_weights(const char *path) {{
   size_t size = {macro}_WEIGHTS_SIZE;
   void *weights = aligned_alloc({alignment}, size + {alignment});

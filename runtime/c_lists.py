@@ -15,20 +15,20 @@ def list_texts(specs: Sequence[TensorSpec]) -> str:
 
 
 _OBJECTS = """\
-/* A tensor in a list, or a list: a sequence of its values, an optional of one value or none.
+/* A tensor in a list, or a list: a sequence, or an optional with one or no value.
  *
- * Who makes an object with one of the first two functions frees it, and what it holds, with xrelay_free_object, when
- * the runs that it is given to are over and their results were released: these may hold parts of it. */
+ * Release objects from xrelay_new_tensor and xrelay_new_list with xrelay_free_object, which also frees their items,
+ * after the runs that take them have ended and their results are released, since results may refer to parts of them. */
 #ifndef XRELAY_OBJECTS
 #define XRELAY_OBJECTS
 typedef struct xrelay_object {
-  int64_t references; /* -1: the model frees it never */
+  int64_t references; /* -1: the model never frees it */
   int64_t length;
   int64_t size;
   int64_t rank;
 } xrelay_object;
 
-/* The values or extents behind an object's head. */
+/* The values or extents after an object's header. */
 static inline void *xrelay_tail(const xrelay_object *object) { return (void *)(object + 1); }
 
 static inline xrelay_object *xrelay_new_object(int64_t length, int64_t size, int64_t rank, size_t bytes) {
@@ -53,12 +53,12 @@ static inline const int64_t *xrelay_extents(const xrelay_object *tensor) {
   return (const int64_t *)xrelay_tail(tensor);
 }
 
-/* The elements of a tensor, row by row. */
+/* The elements of a tensor in row-major order. */
 static inline void *xrelay_data(const xrelay_object *tensor) {
   return (char *)tensor + (sizeof *tensor + 8 * (size_t)tensor->rank + 63) / 64 * 64;
 }
 
-/* A copy of so many bytes of elements with these extents: NULL without memory. */
+/* Returns a tensor with a copy of the elements; NULL if out of memory. */
 static inline xrelay_object *xrelay_new_tensor(
     const void *data, size_t bytes, int64_t rank, const int64_t *extents) {
   xrelay_object *tensor = xrelay_new_object(0, (int64_t)bytes, rank, 64 + 8 * (size_t)rank + bytes);
@@ -68,14 +68,14 @@ static inline xrelay_object *xrelay_new_tensor(
   return tensor;
 }
 
-/* A list of objects, which belong to it from then on: NULL without memory. */
+/* Returns a list that takes ownership of its items; NULL if out of memory. */
 static inline xrelay_object *xrelay_new_list(int64_t length, xrelay_object *const *items) {
   xrelay_object *list = xrelay_new_object(length, length, -1, 8 * (size_t)length);
   if (list != NULL && length != 0) memcpy(xrelay_tail(list), items, 8 * (size_t)length);
   return list;
 }
 
-/* Frees an object and what it holds, as deep as its type is. */
+/* Frees an object and its items, recursively. */
 static inline void xrelay_free_object(xrelay_object *object) {
   if (object == NULL) return;
   for (int64_t i = 0; i < object->length; ++i) xrelay_free_object(xrelay_item(object, i));

@@ -43,14 +43,14 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
     ]
     extents += [f"sizes[{1 + len(extents) + number}] {text}" for number, text in enumerate(_BESIDE)]
     named = ", ".join(f"dims[{number}] = {name}" for number, name in enumerate(metadata.dims))
-    told = "; ".join(["sizes[0] bytes of arena", *extents, *_not_counted(metadata)])
+    size_text = "; ".join(["sizes[0] bytes of arena", *extents, *_not_counted(metadata)])
     constants = f"#define {prefix.upper()}_NUM_DIMS {len(metadata.dims)}\n"
     constants += f"#define {prefix.upper()}_NUM_SIZES {1 + len(extents)}\n"
     return SizeTexts(
         ("arena: sizes[0] bytes of scratch memory", f"dims: {named}"),
         f"int32_t {plan_entry}(void *ctx, const int64_t *dims, int64_t *sizes);\n",
         constants,
-        _PLAN.format(told=comment_text(told), **fields),
+        _PLAN.format(size_text=comment_text(size_text), **fields),
         ("const int64_t *dims",),
         ("dims",),
         ("(void *)dims",),
@@ -61,8 +61,8 @@ def _known_needs(metadata: ModelMetadata, macro: str) -> str:
     """Returns constants for the memory that a run needs besides the arena."""
     rows = zip(("BOXES", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
     lines = [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
-    told = [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]
-    return "".join([*lines, *told])
+    comments = [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]
+    return "".join([*lines, *comments])
 
 
 def _not_counted(metadata: ModelMetadata) -> list[str]:
@@ -71,28 +71,28 @@ def _not_counted(metadata: ModelMetadata) -> list[str]:
 
 
 _BESIDE: Final = (
-    "bytes at most that a run allocates between kernels, at a time",
-    "bytes at most that a kernel allocates",
-    "bytes at most that each thread of a kernel allocates",
+    "maximum bytes that a run holds between kernels",
+    "maximum bytes that a kernel allocates",
+    "maximum bytes that each thread of a kernel allocates",
 )
 """The sizes that a plan has after the extents of outputs."""
 
 _KNOWN_ARENA: Final = """\
-/* The arena's memory: NULL on failure; free() it. */
+/* Allocates the arena; NULL on failure. Release with free(). */
 static inline void *{prefix}_new_arena(void) {{
   size_t size = {macro}_ARENA_SIZE;
 """
 
 _PLAN: Final = """\
-/* What a run with these dims needs: 0 or a status.
- * {told} */
+/* Computes the sizes that a run with these dims needs; returns 0 or a status.
+ * {size_text} */
 static inline int32_t {prefix}_plan(const int64_t *dims, int64_t *sizes) {{
   xrelay_context context;
   memset(&context, 0, sizeof context);
   return {plan}(&context, dims, sizes);
 }}
 
-/* Memory for an arena of sizes[0] bytes: NULL on failure; free() it. */
+/* Allocates an arena of sizes[0] bytes; NULL on failure. Release with free(). */
 static inline void *{prefix}_new_arena(int64_t bytes) {{
   size_t size = (size_t)bytes;
 """

@@ -37,7 +37,10 @@ def cache_root() -> Path | None:
     try:
         given = environment.cache_folder()
     except FileNotFoundError:
-        warn_once("unusable", "compiling without the cache: XRELAY_CACHE_DIR is relative to a folder that is removed")
+        warn_once(
+            "unusable",
+            "compiling without the cache: XRELAY_CACHE_DIR is relative, and the working directory was removed",
+        )
         return None
     if given is not None:
         return given
@@ -75,7 +78,7 @@ class ObjectCache:
             return None
         head, code = data[: len(_MAGIC) + _DIGEST_BYTES], data[len(_MAGIC) + _DIGEST_BYTES :]
         if head != _head(key, code):
-            warn_damaged(self._store.path(key), "it is not what was written under its key")
+            warn_damaged(self._store.path(key), "its content does not match its key")
             self._store.drop(key)
             return None
         return code
@@ -121,7 +124,7 @@ class ModelCache:
 def warn_damaged(path: Path, reason: str) -> None:
     """Warns of a damaged entry, once per process."""
     warn_once(
-        "damaged", f"the cache in '{path.parents[1]}' is damaged, and what is damaged is compiled again: {reason}"
+        "damaged", f"the cache in '{path.parents[1]}' is damaged; the damaged entries are compiled again: {reason}"
     )
 
 

@@ -24,7 +24,7 @@ _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
 _KEPT_SHARE: Final = 0.8  # evicting below the limit makes evictions rare
-_ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder of your own, or XRELAY_CACHE=0"
+_ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
 
 _CLEARED_TIMES: Final = 2
 _Result = TypeVar("_Result")
@@ -49,7 +49,7 @@ def usable_folder(folder: Path) -> bool:
         warn_once("unusable", f"compiling without the cache: {_said(folder, error)}; {_ELSEWHERE}")
         return False
     if fault is not None:
-        remedy = f"take that right away (chmod, chown), or {_ELSEWHERE}"
+        remedy = f"remove the write access of other users (chmod, chown), or {_ELSEWHERE}"
         warn_once("unsafe", f"compiling without the cache in '{folder}': {fault}; {remedy}")
         return False
     return True
@@ -75,7 +75,7 @@ def read_entry(path: Path) -> bytes | None:
         return None
     except (OSError, EOFError) as error:
         fault = f"'{path}' cannot be read: {error}"
-    warn_once("entry", f"an entry of the cache is not used: {fault}")
+    warn_once("entry", f"ignoring a cache entry: {fault}")
     return None
 
 
@@ -182,8 +182,8 @@ def _make(folder: Path) -> None:
         each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
     if not folder.is_dir():
         if folder.exists():
-            raise NotADirectoryError(None, "it is no folder")
-        raise FileNotFoundError(None, "somebody removes it")
+            raise NotADirectoryError(None, "it is not a folder")
+        raise FileNotFoundError(None, "another process removes it")
 
 
 def _remove(path: Path) -> None:

@@ -38,7 +38,7 @@ def check_num_threads(threads: object, option: str = "threads") -> int:
         if 1 <= number <= MAX_THREADS:
             return number
     shown = repr(threads) if len(repr(threads)) <= _LONGEST_SHOWN else f"{repr(threads)[:_LONGEST_SHOWN]}…"
-    raise InputError(f"{option} is {shown}", help=f"give a whole number from 1 to {MAX_THREADS}")
+    raise InputError(f"{option} is {shown}", help=f"pass an integer from 1 to {MAX_THREADS}")
 
 
 def _physical_cores() -> int:

@@ -124,7 +124,7 @@ class _Reader:
 
     def _malformed(self) -> ArtifactError:
         known = ", ".join(self._sizes) or "none"
-        return ArtifactError(f"'{self._text}' is no extent over the names {known}")
+        return ArtifactError(f"'{self._text}' is not an extent over the names {known}")
 
 
 def _broadcast(parts: list[int]) -> int | None:

@@ -74,7 +74,7 @@ def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[s
 
 def _read(code: bytes) -> _Tables:
     if not code.startswith(_MAGIC):
-        raise ArtifactError("only ELF object files of 64 bits can be exported to C", help="compile on Linux")
+        raise ArtifactError("only 64-bit ELF object files can be exported to C", help="compile on Linux")
     start, size, count = _SECTION_HEADERS.unpack_from(code)
     places = [start + number * size for number in range(count)]
     sections: list[tuple[int, ...]] = [_SECTION.unpack_from(code, place) for place in places]

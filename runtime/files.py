@@ -34,7 +34,7 @@ def open_regular(path: Path, *, follow: bool = True) -> Generator[int]:
     descriptor = os.open(path, flags)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotAFileError("it is no regular file")
+            raise NotAFileError("it is not a regular file")
         yield descriptor
     finally:
         os.close(descriptor)

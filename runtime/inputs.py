@@ -83,7 +83,7 @@ class InputSpec:
         try:
             return np.require(array, requirements=("C", "A"))
         except MemoryError:
-            self._refuse(array, "its elements are not in order in memory, and a copy of them does not fit")
+            self._refuse(array, "it is not contiguous, and a contiguous copy does not fit in memory")
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether the static extents equal those of `shape`."""
@@ -102,7 +102,7 @@ class InputSpec:
             else:
                 fits = bool(np.all(np.isfinite(result) | ~np.isfinite(array)))
         if not fits:
-            self._refuse(array, "values do not fit the dtype")
+            self._refuse(array, "some values are out of range of the dtype")
         return result
 
     def _refuse(self, array: NDArray[Any], help_: str | None) -> NoReturn:
@@ -138,7 +138,9 @@ def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
     try:
         array = np.from_dlpack(value) if _is_dlpack_alone(value) else np.asarray(value)
     except (TypeError, ValueError, OverflowError, RuntimeError, MemoryError, BufferError) as error:
-        raise InputError(f"input '{spec.name}': expected {spec}, got no array of numbers: {error}") from error
+        raise InputError(
+            f"input '{spec.name}': expected {spec}, got a value that is not a numeric array: {error}"
+        ) from error
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         kind = type(value).__name__
         raise InputError(f"input '{spec.name}': expected {spec}, got {kind} of dtype {array.dtype}")

@@ -68,7 +68,7 @@ class JsonFields:
         """Returns a boolean."""
         value = self._fields.get(name)
         if not isinstance(value, bool):
-            raise self._wrong(name, "a truth value")
+            raise self._wrong(name, "a boolean")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class JsonFields:
         values = self._list(name)
         extents = tuple(value for value in values if is_extent(value) or isinstance(value, str))
         if len(extents) != len(values):
-            raise self._wrong(name, "a list of sizes and texts")
+            raise self._wrong(name, "a list of sizes and strings")
         return extents
 
     def table(self, name: str, read_row: Callable[[JsonFields], _T]) -> tuple[_T, ...]:

@@ -39,7 +39,7 @@ class RunLimits(NamedTuple):
 def check_memory_limit(limit: object) -> int | None:
     """Returns a memory limit in bytes. Raises `InputError` unless it is a non-negative integer or `None`."""
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise InputError(f"memory_limit is {limit!r}", help="give a number of bytes, or None")
+        raise InputError(f"memory_limit is {limit!r}", help="pass a number of bytes, or None")
     return limit
 
 

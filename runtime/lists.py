@@ -70,7 +70,7 @@ def held_values(spec: TensorSpec, value: object, depth: int) -> Sequence[object]
         return () if value is None else (value,)
     if not isinstance(value, (list, tuple)):
         kind = "nothing" if value is None else type(value).__name__
-        raise InputError(f"input '{spec.name}': expected {spec}, got {kind}", help="give a list")
+        raise InputError(f"input '{spec.name}': expected {spec}, got {kind}", help="pass a list")
     return cast("Sequence[object]", value)
 
 
@@ -120,7 +120,7 @@ def decode_list(spec: TensorSpec, address: int, depth: int = 0) -> Listed:
     _, length, size, rank = _words(address, _HEAD)
     if depth == len(spec.containers):
         shape = tuple(_words(address + _WORD * _HEAD, rank))
-        assert size == prod(shape) * spec.numpy_dtype.itemsize, "an object says how many bytes its elements take"
+        assert size == prod(shape) * spec.numpy_dtype.itemsize, "an object has its size in bytes"
         return copied_array(spec, shape, address + _rounded(_WORD * (_HEAD + rank)))
     held = [decode_list(spec, item, depth + 1) for item in _words(address + _WORD * _HEAD, length)]
     if spec.containers[depth] != OPTIONAL:

@@ -225,7 +225,7 @@ def target_of(triple: str) -> Target:
     try:
         return native.Target.from_triple(triple)
     except RuntimeError as error:
-        raise LoweringError(f"LLVM {version()} as it is installed generates no code for {triple}") from error
+        raise LoweringError(f"the installed LLVM {version()} cannot generate code for {triple}") from error
 
 
 @functools.cache

@@ -50,7 +50,7 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
     module = np if name in _NUMPY_NAMES else import_module("ml_dtypes")
     scalar = getattr(module, name, None)
     if not isinstance(scalar, type) or not issubclass(scalar, np.generic) or np.dtype(scalar).name != name:
-        raise ArtifactError(f"'{name}' is no dtype of numpy or ml_dtypes", help="use full names such as float32")
+        raise ArtifactError(f"'{name}' is not a dtype of numpy or ml_dtypes", help="use full names such as float32")
     return np.dtype(scalar)
 
 
@@ -82,7 +82,9 @@ class TensorSpec:
         """The shape of a static tensor. Raises `InputError` if it is dynamic."""
         known = tuple(extent for extent in self.shape if isinstance(extent, int))
         if len(known) != len(self.shape):
-            raise InputError(f"the shape of '{self.name}' is open: {self}", help="give the sizes of its names")
+            raise InputError(
+                f"the shape of '{self.name}' is dynamic: {self}", help="pass the sizes of its named dimensions"
+            )
         return known
 
     def at(self, sizes: Mapping[str, int]) -> TensorSpec:
@@ -302,7 +304,7 @@ def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tup
     texts = [extent for spec in inputs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
     solved = {found[0] for text in texts if (found := name_and_size(text, 0)) is not None}
     if missing := [name for name in names if name not in solved]:
-        raise ArtifactError(f"the model's description: no input tells the size of '{missing[0]}'")
+        raise ArtifactError(f"the model's description: no input determines the size of '{missing[0]}'")
     return names
 
 

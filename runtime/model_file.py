@@ -114,7 +114,7 @@ class ModelFile:
         if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
             raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
         if key is not None and strings.get(CACHE_KEY) != key:
-            raise ArtifactError(f"'{path}' is the model of another key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
+            raise ArtifactError(f"'{path}' has another cache key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
         self._tables = [ModelMetadata.from_json(strings.get(_table_key(number), "")) for number in range(count)]
         self.metadata = self._tables[0]
 

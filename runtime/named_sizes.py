@@ -12,7 +12,7 @@ from xrelay.runtime.abi import MAX_EXTENT
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.metadata import TensorSpec
 
-_HELP = "give the size of each named dimension"
+_HELP = "pass the size of each named dimension"
 
 
 class SizeBinder:
@@ -58,7 +58,7 @@ class SizeBinder:
             if name not in sizes:
                 raise InputError(f"the dimension {name} has no size", help=_HELP)
             if not 0 <= sizes[name] <= MAX_EXTENT:
-                raise InputError(f"the dimension {name} is {sizes[name]}, it can be 0 to {MAX_EXTENT}", help=_HELP)
+                raise InputError(f"the dimension {name} is {sizes[name]}, the range is 0 to {MAX_EXTENT}", help=_HELP)
         return tuple(sizes[name] for name in self.names)
 
     def _value(self, text: str, sizes: Mapping[str, int]) -> int | None:
@@ -75,5 +75,5 @@ class SizeBinder:
         got = TensorSpec(spec.name, str(array.dtype), array.shape)
         named = names_in(extent for extent in spec.shape if isinstance(extent, str))
         known = ", ".join(f"{name} = {sizes[name]}" for name in named if name in sizes)
-        told = f" with {known}" if known else ""
-        return InputError(f"input '{spec.name}': expected {spec}{told}, got {got}")
+        known_text = f" with {known}" if known else ""
+        return InputError(f"input '{spec.name}': expected {spec}{known_text}, got {got}")

@@ -144,7 +144,7 @@ def _parsed(ir_text: str) -> Generator[llvm.Module]:
 
 
 def _refusal(error: RuntimeError) -> LoweringError:
-    return LoweringError(f"LLVM refuses the generated code: {_one_line(error)}")
+    return LoweringError(f"LLVM rejects the generated code: {_one_line(error)}")
 
 
 def _one_line(error: Exception) -> str:
@@ -358,7 +358,7 @@ class NativeLibrary:
                 return NativeLibrary(builder.link(linker, name), linker)
             except RuntimeError as error:
                 check_memory(LLVM, "loading native code")
-                hint = "LLVM writes the names of missing symbols to stderr"
+                hint = "LLVM prints the names of missing symbols to stderr"
                 raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
 
     def address(self, symbol: str) -> int:
@@ -366,7 +366,7 @@ class NativeLibrary:
         try:
             return self._tracker[symbol]
         except KeyError:
-            raise ExecutionError(f"native library exports no symbol '{symbol}'") from None
+            raise ExecutionError(f"the native library has no symbol '{symbol}'") from None
 
 
 def _unload(tracker: llvm.ResourceTracker, linker: llvm.LLJIT) -> None:

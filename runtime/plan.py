@@ -118,7 +118,7 @@ def _fault(array: NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any], ta
     if array.shape != shape or array.dtype != dtype:
         return str(TensorSpec("", str(array.dtype), array.shape))
     if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
-        return "an array that is read-only or not contiguous"
+        return "a read-only or non-contiguous array"
     if any(np.may_share_memory(array, other) for other in taken):
         return "an array that overlaps an input or another output"
     return None

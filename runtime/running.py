@@ -108,7 +108,7 @@ def checked_timeout(timeout: object) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_SECONDS:
-        raise InputError(f"timeout is {timeout!r}", help=f"give seconds from 0 to {MAX_SECONDS:.0f}, or None")
+        raise InputError(f"timeout is {timeout!r}", help=f"pass seconds from 0 to {MAX_SECONDS:.0f}, or None")
     return float(timeout)
 
 
@@ -124,7 +124,7 @@ def _started(timeout: float, run: Run) -> threading.Timer:
         timer.start()
     except RuntimeError as error:
         raise ExecutionError(
-            f"cannot limit the run to {timeout:g} s: {error}", help="run it without timeout=, or end other threads"
+            f"cannot limit the run to {timeout:g} s: {error}", help="run without timeout=, or stop other threads"
         ) from error
     return timer
 

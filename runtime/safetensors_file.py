@@ -143,7 +143,7 @@ def read_header(path: Path, descriptor: int, what: str = "saved model") -> Heade
     start = bytes(read_bytes(descriptor, 0, min(size, _LENGTH_BYTES + 1)))
     length = int.from_bytes(start[:_LENGTH_BYTES], "little")
     if length > _MAX_HEADER or start[_LENGTH_BYTES:] != b"{":
-        raise ArtifactError(f"'{path}' is not a {what}", help="give a file that model.save() wrote")
+        raise ArtifactError(f"'{path}' is not a {what}", help="pass a file written by model.save()")
     data_begin = _LENGTH_BYTES + length
     if data_begin > size:
         raise ArtifactError(f"'{path}' is truncated: its header has {length} bytes, the file {size}")
@@ -180,7 +180,7 @@ def _offsets(path: Path, name: str, entry: object) -> tuple[int, int]:
         begin, end = offsets
         if is_extent(begin) and is_extent(end) and begin <= end:
             return begin, end
-    raise ArtifactError(f"'{path}' is damaged: tensor '{name}' has no valid place")
+    raise ArtifactError(f"'{path}' is damaged: tensor '{name}' has no valid offsets")
 
 
 def _check_places(path: Path, places: Mapping[str, tuple[int, int]], size: int) -> None:
@@ -191,7 +191,7 @@ def _check_places(path: Path, places: Mapping[str, tuple[int, int]], size: int) 
             raise ArtifactError(f"'{path}' is truncated: tensor '{name}' ends at {end}, the data at {size}")
         if begin != reached:
             raise ArtifactError(
-                f"'{path}' is damaged: tensor '{name}' begins at {begin}, the one before ends at {reached}"
+                f"'{path}' is damaged: tensor '{name}' begins at {begin}, the tensor before it ends at {reached}"
             )
         reached = end
     if reached != size:

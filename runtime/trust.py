@@ -49,13 +49,13 @@ def _chain_fault(folder: Path, *, sticky_will_do: bool) -> str | None:
 def _fault(path: Path, status: os.stat_result, *, sticky_will_do: bool = False) -> str | None:
     user = os.geteuid()
     if status.st_uid not in (user, _ROOT):
-        return f"'{path}' belongs to uid {status.st_uid}, you are uid {user}"
+        return f"'{path}' is owned by uid {status.st_uid}, you are uid {user}"
     sticky = sticky_will_do and bool(status.st_mode & stat.S_ISVTX)
     mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
     if status.st_mode & stat.S_IWOTH and not sticky:
-        return f"'{path}' may be written by everyone ({mode})"
+        return f"'{path}' is writable by everyone ({mode})"
     if status.st_mode & stat.S_IWGRP and not sticky and not _is_private_group(status.st_gid, status.st_uid):
-        return f"'{path}' may be written by the group of gid {status.st_gid} ({mode})"
+        return f"'{path}' is writable by group {status.st_gid} ({mode})"
     return None
 
 

@@ -77,11 +77,11 @@ def parse_features(text: str, arch: str) -> tuple[str, ...]:
         sign, name = feature[:1], feature[1:]
         if sign not in ("+", "-") or not name:
             raise InputError(
-                f"-mattr has {feature!r}, which neither turns a feature on nor off", help="write +avx512f or -avx512f"
+                f"-mattr has {feature!r}, which is neither +feature nor -feature", help="write +avx512f or -avx512f"
             )
         if name not in known:
             hint = did_you_mean(name, sorted(known), f"known are {', '.join(sorted(known))}")
-            raise InputError(f"no feature of {arch} is called {name!r}", help=hint)
+            raise InputError(f"unknown feature {name!r} of {arch}", help=hint)
         if sign == "-" and name in BASELINES[arch]:
-            raise InputError(f"code for {arch} cannot do without {name}", help=f"leave {feature} out of -mattr")
+            raise InputError(f"code for {arch} requires {name}", help=f"remove {feature} from -mattr")
     return features

@@ -54,7 +54,7 @@ class GenericFunction:
         keys = [key] if isinstance(key, str) else list(key)
         taken = [one for one in keys if one in self._versions and not override]
         if taken:
-            raise InputError(f"{self.__name__} has a version for {taken[0]!r} already", help="pass override=True")
+            raise InputError(f"{self.__name__} already has a version for {taken[0]!r}", help="pass override=True")
 
         def decorate(version: FunctionT) -> FunctionT:
             self._versions.update(dict.fromkeys(keys, version))

@@ -79,7 +79,7 @@ class StrategyRegistry(Generic[BuildT]):
         def decorate(build: BuildT) -> BuildT:
             known = self._implementations.setdefault(op, [])
             if any(implementation.name == name for implementation in known):
-                raise LoweringError(f"{op.name} has an implementation called {name!r} already")
+                raise LoweringError(f"{op.name} already has an implementation called {name!r}")
             _implemented.add(op)
             known.append(Implementation(name, build, priority, condition))
             return build
@@ -102,8 +102,8 @@ class StrategyRegistry(Generic[BuildT]):
         for implementation in self.implementations(type(op)):
             refusal = implementation.condition(op)
             if refusal is None:
-                passed_over = "; ".join(refusals) if refusals else "nothing preferred to it"
+                passed_over = "; ".join(refusals) if refusals else "first choice"
                 return Selection(implementation, f"priority {implementation.priority}; {passed_over}")
             refusals.append(f"{implementation.name}: {refusal}")
-        why = "; ".join(refusals) if refusals else "none is registered"
-        raise LoweringError(f"no implementation of {op.name} fits: {why}")
+        why = "; ".join(refusals) if refusals else "none registered"
+        raise LoweringError(f"no implementation of {op.name} applies: {why}")

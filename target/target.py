@@ -60,7 +60,7 @@ class Target(TargetScope):
         """
         if unknown := facts.keys() - Facts.__annotations__.keys():
             hint = f"it has {', '.join(Facts.__annotations__)}"
-            raise InputError(f"a target has no {', '.join(sorted(unknown))}", help=hint)
+            raise InputError(f"unknown fields of a target: {', '.join(sorted(unknown))}", help=hint)
         if text is not None:
             words = text_of(text) if isinstance(text, Mapping) else str(text)
             self.__dict__.update(vars(Target.parse(words)))
@@ -140,9 +140,7 @@ class Target(TargetScope):
         """
         kind, *options = text.split() or [""]
         if device_kind(kind) != CPU:
-            raise InputError(
-                f"target {text!r} is of kind {kind!r}", help="write 'cpu' with options such as -mcpu=znver4"
-            )
+            raise InputError(f"target {text!r} is of kind {kind!r}", help="use 'cpu' with options such as -mcpu=znver4")
         given = options_in(options, text)
         return _with_options(_chosen_cpu(given.pop("mcpu", None), given.pop("mtriple", None), text), given, text)
 
@@ -190,7 +188,7 @@ def cpu(name: str) -> Target:
         return host
     if known is None:
         hint = did_you_mean(name, CPUS, f"known are {', '.join(CPUS)}")
-        raise InputError(f"no CPU is called {name!r}", help=hint)
+        raise InputError(f"unknown CPU {name!r}", help=hint)
     return _of_cpu(name, known)
 
 

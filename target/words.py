@@ -68,8 +68,8 @@ def architecture_of(triple: str, text: str) -> str:
     found = _ARCHITECTURES.get(first)
     if found is None:
         known = " and ".join(sorted(set(_ARCHITECTURES.values())))
-        raise InputError(f"target {text!r} is for {first!r}", help=f"code is made for {known}")
+        raise InputError(f"target {text!r} is for {first!r}", help=f"supported are {known}")
     if any(word in other for other in others for word in _OTHER_SYSTEMS):
-        hint = "write a triple such as aarch64-linux-gnu"
-        raise InputError(f"target {text!r} is for another system than Linux", help=hint)
+        hint = "use a triple such as aarch64-linux-gnu"
+        raise InputError(f"target {text!r} is not for Linux", help=hint)
     return found

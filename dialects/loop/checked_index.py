@@ -32,4 +32,4 @@ class CheckedIndexOp(CheckedIndex):
         """Checks C1."""
         super().verify_()
         if self.dynamic_size is None and not isinstance(self.extent, int):
-            raise VerifyException(f"[loop.checked_index C1] size {self.extent} is no number")
+            raise VerifyException(f"[loop.checked_index C1] size {self.extent} is not an integer")

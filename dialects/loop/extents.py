@@ -69,11 +69,15 @@ def verify_extents(function: FuncOp) -> None:
         type = function.function_type.inputs.data[position]
         place = f"{EXTENTS} of argument {position} of @{function.sym_name.data}"
         if not is_attribute(numbers, DenseArrayBase[IntegerType]) or not isinstance(type, MemRefType):
-            raise VerifyException(f"[loop.for C7] {place} is no array of numbers on a buffer: {numbers} on {type}")
+            raise VerifyException(
+                f"[loop.for C7] {place} must be an integer array on a buffer, found {numbers} on {type}"
+            )
         wanted = sum(size == DYNAMIC_INDEX for size in type.get_shape())
         values = numbers.get_values()
         if len(values) != wanted:
-            raise VerifyException(f"[loop.for C7] {place} has {len(values)} entries, {type} leaves {wanted} open")
+            raise VerifyException(
+                f"[loop.for C7] {place} has {len(values)} entries, {type} has {wanted} dynamic extents"
+            )
         if any(not 0 <= value < count for value in values):
             raise VerifyException(f"[loop.for C7] {place} is {list(values)}, there are {count} index arguments")
 

@@ -110,7 +110,7 @@ class ListInsertOp(IRDLOperation):
         """Checks C1 and C2."""
         type, list = self.value.type, SSAValue.get(self.list, type=ListType).type
         if not isinstance(type, MemRefType | ListType) or not list.holds(_element(type)):
-            raise VerifyException(f"[{self.name} C1] the value is {type}, the list holds {list.element}")
+            raise VerifyException(f"[{self.name} C1] the value is {type}, the list has elements {list.element}")
         count = type.get_shape().count(DYNAMIC_INDEX) if isinstance(type, MemRefType) else 0
         if len(self.extents) != count:
             raise VerifyException(f"[{self.name} C2] {len(self.extents)} extents for a value of type {type}")
@@ -195,7 +195,7 @@ class ListExtentsOp(IRDLOperation):
     def verify_(self) -> None:
         """Checks C1."""
         if isinstance(SSAValue.get(self.list, type=ListType).type.element, ListType):
-            raise VerifyException(f"[{self.name} C1] {self.list.type} holds lists, which have no extents")
+            raise VerifyException(f"[{self.name} C1] the elements of {self.list.type} are lists, which have no extents")
 
 
 @irdl_op_definition
@@ -229,7 +229,9 @@ class ListReadOp(IRDLOperation):
         """Checks C1."""
         list = SSAValue.get(self.list, type=ListType).type
         if not list.holds(SSAValue.get(self.target, type=MemRefType).type.element_type):
-            raise VerifyException(f"[{self.name} C1] the target is {self.target.type}, the list holds {list.element}")
+            raise VerifyException(
+                f"[{self.name} C1] the target is {self.target.type}, the list has elements {list.element}"
+            )
 
 
 @irdl_op_definition
@@ -263,7 +265,9 @@ class ListAtOp(IRDLOperation):
         """Checks C1."""
         list = SSAValue.get(self.list, type=ListType).type
         if not list.holds(self.result.type):
-            raise VerifyException(f"[{self.name} C1] the result is {self.result.type}, the list holds {list.element}")
+            raise VerifyException(
+                f"[{self.name} C1] the result is {self.result.type}, the list has elements {list.element}"
+            )
 
 
 def _element(type: MemRefType | ListType) -> Attribute:

@@ -147,7 +147,7 @@ def _verify_part(
     """Checks C1 to C3 for an op on a part of `buffer` with a number of `extents`."""
     wanted = SSAValue.get(list, type=ListType).type.element
     if buffer.element_type != wanted:
-        raise VerifyException(f"[{op.name} C1] the buffer is {buffer}, the list holds {wanted}")
+        raise VerifyException(f"[{op.name} C1] the buffer is {buffer}, the list has elements {wanted}")
     if extents != buffer.get_shape().count(DYNAMIC_INDEX):
         raise VerifyException(f"[{op.name} C2] {extents} extents for a buffer of type {buffer}")
     if not 0 <= axis.value.data < buffer.get_num_dims():

@@ -65,17 +65,19 @@ class PartOp(IRDLOperation):
         source, part = (SSAValue.get(each, type=MemRefType).type for each in (self.source, self.result))
         is_plain = isinstance(source.layout, NoneAttr) and strides_of(part) is not None
         if not is_plain or (source.element_type, source.memory_space) != (part.element_type, part.memory_space):
-            raise VerifyException(f"[loop.part C1] {part} is no part of {source}")
+            raise VerifyException(f"[loop.part C1] {part} is not a view of {source}")
         open_extents = part.get_shape().count(DYNAMIC_INDEX)
         if open_extents != len(self.sizes):
-            raise VerifyException(f"[loop.part C2] {len(self.sizes)} sizes for {open_extents} open extents of {part}")
+            raise VerifyException(
+                f"[loop.part C2] {len(self.sizes)} sizes for {open_extents} dynamic extents of {part}"
+            )
         offset = known_offset(self)
         if offset is None:
             return
         end = offset + (0 if open_extents else _span(part))
         room = prod(source.get_shape())
         if offset < 0 or (DYNAMIC_INDEX not in source.get_shape() and end > room):
-            raise VerifyException(f"[loop.part C3] elements {offset} to {end} are not inside of {source}")
+            raise VerifyException(f"[loop.part C3] elements {offset} to {end} are outside of {source}")
 
 
 def strides_of(part: MemRefType) -> tuple[int, ...] | None:

@@ -155,7 +155,8 @@ class Vectorize(SchedulePrimitive):
     primitive: ClassVar[str] = "vectorize"
     loop: str = field(metadata=names("the loop whose iterations become lanes"))
     access: str = field(
-        default="rows", metadata={"help": "rows: lanes are neighbours in memory; any: other lanes are accessed singly"}
+        default="rows",
+        metadata={"help": "rows: lanes are adjacent in memory; any: other lanes are accessed one by one"},
     )
 
     @override
@@ -169,7 +170,7 @@ class Contract(SchedulePrimitive):
     """The iterations of `lanes` become lanes; each lane sums the products along `loop` at once."""
 
     primitive: ClassVar[str] = "contract"
-    loop: str = field(metadata=names("the loop along which products are added up"))
+    loop: str = field(metadata=names("the loop along which products are summed"))
     lanes: str = field(metadata=names("the loop around it whose iterations become lanes"))
 
 
@@ -188,7 +189,7 @@ class Parallelize(SchedulePrimitive):
     """The iterations of the loop run in several threads."""
 
     primitive: ClassVar[str] = "parallelize"
-    loop: str = field(metadata=names("the loop whose iterations threads share"))
+    loop: str = field(metadata=names("the loop whose iterations run on several threads"))
 
 
 @register_primitive
@@ -197,7 +198,7 @@ class CacheWrite(SchedulePrimitive):
     """`block` writes a buffer of its own in `space`; a new block `<block>_write` copies it to the original buffer."""
 
     primitive: ClassVar[str] = "cache_write"
-    block: str = field(metadata=names("the block that gets a buffer of its own"))
+    block: str = field(metadata=names("the block that writes to a separate buffer"))
     space: str = field(default="local", metadata={"help": "the memory space of that buffer"})
     names: tuple[str, ...] = field(default=(), metadata={"help": "names of the loops of the copy"})
 
@@ -208,13 +209,13 @@ class CacheRead(SchedulePrimitive):
     """`block` makes its read number `operand` from a copy, which a new block `<block>_read<operand>` fills before."""
 
     primitive: ClassVar[str] = "cache_read"
-    block: str = field(metadata=names("the block that reads a copy"))
-    operand: int = field(metadata={"help": "which of its reads, in the order of its body, from 0"})
-    last: int = field(default=-1, metadata={"help": "the dimension that is innermost in the copy, -1: the last one"})
+    block: str = field(metadata=names("the block that reads the copy"))
+    operand: int = field(metadata={"help": "index of the read in the body, from 0"})
+    last: int = field(default=-1, metadata={"help": "the innermost dimension of the copy, -1: the last one"})
 
     @override
     def problem(self) -> str | None:
-        return f"the reads are numbered from 0, got {self.operand}" if self.operand < 0 else None
+        return f"the index of the read must not be negative, got {self.operand}" if self.operand < 0 else None
 
 
 @register_primitive
@@ -234,7 +235,7 @@ class PartialSums(SchedulePrimitive):
 
     primitive: ClassVar[str] = "partial_sums"
     block: str = field(metadata=names("the block that adds"))
-    loop: str = field(metadata=names("the loop whose iterations have sums of their own"))
+    loop: str = field(metadata=names("the loop whose iterations have separate sums"))
 
 
 @register_primitive
@@ -253,7 +254,7 @@ class DisableUnroll(SchedulePrimitive):
     """Later stages must not unroll the loop."""
 
     primitive: ClassVar[str] = "disable_unroll"
-    loop: str = field(metadata=names("the loop to leave rolled"))
+    loop: str = field(metadata=names("the loop that must not be unrolled"))
 
 
 @irdl_attr_definition
@@ -318,7 +319,7 @@ def _parse_primitive(parser: AttrParser) -> SchedulePrimitive:
     cls = PRIMITIVES.get(name)
     if cls is None:
         hint = did_you_mean(name, PRIMITIVES, f"known: {', '.join(sorted(PRIMITIVES))}")
-        parser.raise_error(f"no schedule primitive is called '{name}'; {hint}", position)
+        parser.raise_error(f"unknown schedule primitive '{name}'; {hint}", position)
     positional: list[Value] = []
     named: dict[str, Value] = {}
 

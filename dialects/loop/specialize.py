@@ -48,7 +48,7 @@ def _keep_init(block: BlockOp) -> None:
     body = block.init.detach_block(0)
     init = BlockOp(block.block_name, spatial, (), block.writes, Region(body))
     place = block.parent_op()
-    assert block.parent is not None, "the block stands in the copied kernel"
+    assert block.parent is not None, "the block is in the copied kernel"
     block.parent.insert_op_before(init, block)
     block.detach()
     block.erase()

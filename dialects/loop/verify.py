@@ -109,18 +109,18 @@ def verify_block(op: BlockOp) -> None:
             raise fail(op, "C4", f"a binding of block {op.block_name!r} uses a value that no enclosing loop runs over")
     for extent in op.extent_operands:
         if not isinstance(extent.owner.parent_op(), func.FuncOp):
-            raise fail(op, "C12", f"an extent of block {op.block_name!r} is made inside of a loop")
+            raise fail(op, "C12", f"an extent of block {op.block_name!r} is computed inside of a loop")
     stored: set[SSAValue] = set()
     for inner in op.walk():
         if inner is op:
             continue
         if isinstance(inner, ForOp | BlockOp):
-            raise fail(op, "C10", f"block {op.block_name!r} holds a '{inner.name}'")
+            raise fail(op, "C10", f"block {op.block_name!r} contains a '{inner.name}'")
         _verify_inner(op, inner, stored)
     listed = set(op.writes)
     if stored != listed:
         raise fail(op, "C5", f"block {op.block_name!r} stores to {len(stored)} buffers, writes() lists {len(listed)} "
-                   f"of which {len(stored & listed)} are the same")  # fmt: skip
+                   f"of which it stores to {len(stored & listed)}")  # fmt: skip
     for access in op.body.walk():
         if isinstance(access, StoreOp) and _is_computed(access):
             _verify_apart(op, access.memref)
@@ -134,14 +134,14 @@ def _is_computed(access: LoadOp | StoreOp) -> bool:
 def _verify_apart(op: BlockOp, buffer: SSAValue) -> None:
     """Checks C11 for a buffer that the block updates at a computed position."""
     if IterKind.REDUCE in op.kinds:
-        raise fail(op, "C11", f"block {op.block_name!r} stores at a computed place and has a reduce variable")
+        raise fail(op, "C11", f"block {op.block_name!r} has a computed store index and a reduce variable")
     accesses = [each for each in op.body.walk() if isinstance(each, LoadOp | StoreOp) and each.memref is buffer]
     for position in op.spatial:
         own = ValueMap.identity([op.variables[position]])
         places = [{d for d in range(len(each.index)) if each.index[d] == own} for each in accesses]
         if op.extents[position] != 1 and not set[int].intersection(*places):
-            raise fail(op, "C11", f"block {op.block_name!r} stores at a computed place, and its spatial variable "
-                       f"{position} is not by itself an index of what it updates")  # fmt: skip
+            raise fail(op, "C11", f"block {op.block_name!r} has a computed store index, but its spatial variable "
+                       f"{position} is not an index of the updated buffer")  # fmt: skip
 
 
 def _verify_block_shape(op: BlockOp) -> None:
@@ -155,7 +155,11 @@ def _verify_block_shape(op: BlockOp) -> None:
             raise fail(op, "C2", f"a variable of block {op.block_name!r} has extent {extent}")
     values = op.extents_attr.get_values().count(EXTENT_OPERAND)
     if values != len(op.extent_operands):
-        raise fail(op, "C2", f"{values} extents of block {op.block_name!r} are values, {len(op.extent_operands)} given")
+        raise fail(
+            op,
+            "C2",
+            f"{values} extents of block {op.block_name!r} are values, it has {len(op.extent_operands)} extent operands",
+        )
     _verify_arguments(op, "body", op.body.block, kinds)
     if not op.has_init:
         return
@@ -214,7 +218,7 @@ def verify_access(op: LoadOp | StoreOp) -> None:
     scalar, element = op.scalar.type, op.buffer_type.element_type
     if scalar != signless(element):
         raise fail(
-            op, "C4", f"a scalar of type {scalar} for elements of type {element}, which {signless(element)} stands for"
+            op, "C4", f"a scalar of type {scalar} for elements of type {element}, which are {signless(element)} scalars"
         )
     shape = op.buffer_type.get_shape()
     affine_map = op.map_attr.data
@@ -250,7 +254,7 @@ def verify_sort(op: SortOp) -> None:
     if any(list(shape) != wanted for shape in shapes[3:]):
         raise fail(op, "C2", f"scratch buffers of shape {[list(s) for s in shapes[3:]]}, not {wanted}")
     if op.length is None or op.count is None:
-        raise fail(op, "C2", "no value says how long the rows are, or how many elements are kept")
+        raise fail(op, "C2", "the length of the rows and the number of kept elements must be known or have an operand")
     elements = [SSAValue.get(buffer, type=MemRefType).type.element_type for buffer in buffers]
     if elements != [elements[0], elements[0], i64, elements[0], i64]:
         raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, T, i64")
@@ -263,7 +267,7 @@ def verify_suppress(op: SuppressOp) -> None:
     types = [SSAValue.get(buffer, type=MemRefType).type for buffer in buffers]
     shapes, row = [list(type.get_shape()) for type in types], list(types[1].get_shape())
     if len(row) != 3 or op.length is None:
-        raise fail(op, "C1", f"the order is {types[1]}, not of rank 3 with an extent that is said")
+        raise fail(op, "C1", f"the order is {types[1]}, it must have rank 3 and a known last extent")
     batch, classes, count = row
     room = count if count == DYNAMIC_INDEX else count + CHUNK - 1
     sides = 6 if shapes[0][1:2] == [6] else 5

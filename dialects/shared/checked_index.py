@@ -88,9 +88,9 @@ class CheckedIndex(IRDLOperation, ABC):
     def verify_(self) -> None:
         """Checks C1."""
         if (self.size_attr is None) == (self.dynamic_size is None):
-            raise VerifyException(f"[{self.name} C1] the size is either a number or an operand")
+            raise VerifyException(f"[{self.name} C1] the size must be either a number or an operand")
         if isinstance(self.size_attr, ExtentsAttr) and len(self.size_attr.data) != 1:
-            raise VerifyException(f"[{self.name} C1] the size is one extent, found {self.size_attr}")
+            raise VerifyException(f"[{self.name} C1] the size must be one extent, found {self.size_attr}")
         if self.size_attr is not None and (size := negative([self.extent])) is not None:
             raise VerifyException(f"[{self.name} C1] size {size} is negative")
 

@@ -54,4 +54,4 @@ def _refuse_names(container: str, element: Attribute) -> None:
         if isinstance(current, TupleType):
             pending += current.types.data
         elif isinstance(current, TensorType) and isinstance(current.encoding, DimsAttr):
-            raise VerifyException(f"[{container} C1] {current} in a {container} names an extent; write ? in its place")
+            raise VerifyException(f"[{container} C1] {current} in a {container} has a named extent; write ? instead")

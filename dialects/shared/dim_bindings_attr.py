@@ -62,5 +62,5 @@ def _parse_binding(parser: AttrParser, names: set[str]) -> tuple[str, Dim]:
     start = parser.pos
     dim = parse_dim(parser)
     if isinstance(dim, AnyDim):
-        parser.raise_error(f"{atom.name} stands for named dimensions and integers, not for '?'", start, parser.pos)
+        parser.raise_error(f"{atom.name} must be bound to a named dimension or an integer, not '?'", start, parser.pos)
     return atom.name, dim

@@ -29,9 +29,9 @@ class ExtentsAttr(Data[tuple[Dim, ...]]):
     def verify(self) -> None:
         """Checks C1 and C2."""
         if all(isinstance(extent, int) for extent in self.data):
-            raise VerifyException("[topi.extents C1] no extent has a name; write integers as array<i64: …>, one as i64")
+            raise VerifyException("[topi.extents C1] no extent has a name; write integers as array<i64: …> or i64")
         if any(isinstance(extent, AnyDim) for extent in self.data):
-            raise VerifyException("[topi.extents C2] '?' is no extent: topi needs such as are known or have a name")
+            raise VerifyException("[topi.extents C2] '?' is not supported: the extents of topi are integers or named")
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Dim, ...]:
@@ -96,7 +96,7 @@ def parse_extent(parser: Parser, what: str) -> Dim:
     position = parser.pos
     extent = parse_dim(parser)
     if extent == ANY:
-        parser.raise_error(f"{what} is '?': topi needs extents that are known or have a name", position)
+        parser.raise_error(f"{what} is '?': the extents of topi are integers or named", position)
     return extent
 
 

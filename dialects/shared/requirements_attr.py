@@ -143,6 +143,6 @@ def _parse_extent(parser: AttrParser, names: set[str]) -> NewExtent:
     if not isinstance(atom, Symbol):
         parser.raise_error("expected the name of an extent", start, parser.pos)
     if atom.name in names:
-        parser.raise_error(f"the extent {atom.name} is named twice", start, parser.pos)
+        parser.raise_error(f"the extent {atom.name} occurs twice", start, parser.pos)
     names.add(atom.name)
     return NewExtent(atom.name, _parse_side(parser) if _parse_relation_sign(parser, "<") else None)

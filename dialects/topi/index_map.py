@@ -225,7 +225,7 @@ class _IndexReader(AffineReader[Place]):
             parts = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_dim(parser))
             return dim_expr(select(*parts), self.space)
         if name in WORDS:
-            parser.raise_error(f"{name!r} is a word of expressions, not the name of a dimension", position)
+            parser.raise_error(f"{name!r} is a keyword, not the name of a dimension", position)
         return AffineDimExpr(self.space.position(symbol(name)))
 
 

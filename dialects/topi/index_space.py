@@ -66,7 +66,7 @@ class YieldOp(IRDLOperation):
         """Checks C1."""
         parent = self.parent_op()
         if parent is not None and parent.name not in ("topi.compute", "topi.scan", "topi.scatter", "topi.guard"):
-            raise VerifyException(f"[topi.yield C1] stands in {parent.name}")
+            raise VerifyException(f"[topi.yield C1] the parent is {parent.name}")
 
     @classmethod
     def of(cls, *values: SSAValue) -> YieldOp:
@@ -189,7 +189,7 @@ class IndexSpaceOp(BodyOp, ABC):
         if actual != expected:
             raise VerifyException(
                 f"[{self.name} C4] body yields [{', '.join(map(str, actual))}], "
-                f"the results hold [{', '.join(map(str, expected))}]"
+                f"the results have elements [{', '.join(map(str, expected))}]"
             )
 
 

@@ -50,7 +50,7 @@ def _verify_operands(
     if access.data.num_symbols != dims or access.data.num_dims != len(indices):
         raise VerifyException(
             f"[{op.name} C1] index map {access.data} needs {access.data.num_dims} dimensions and "
-            f"{access.data.num_symbols} symbols, {len(indices)} index operands and {dims} named dimensions are given"
+            f"{access.data.num_symbols} symbols, {len(indices)} index operands and {dims} named dimensions found"
         )
 
 
@@ -132,7 +132,7 @@ class ReadOp(IRDLOperation):
             guarded |= isinstance(parent, GuardOp)
             parent = parent.parent_op()
         if parent is None:
-            raise VerifyException("[topi.read C5] stands outside of a topi.compute")
+            raise VerifyException("[topi.read C5] outside of a topi.compute")
         if guarded or 0 in (*parent.spatial, *parent.reduction):
             return
         index = self.index
@@ -232,7 +232,7 @@ class IndexOp(IRDLOperation):
         """Checks C1 and C2."""
         _verify_operands(self, self.access, self.indices, self.symbols)
         if len(self.exprs) != 1:
-            raise VerifyException(f"[topi.index C2] {len(self.exprs)} expressions where one is meant")
+            raise VerifyException(f"[topi.index C2] expected one expression, found {len(self.exprs)}")
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexOp:

@@ -124,7 +124,7 @@ class ScatterOp(BodyOp):
             raise VerifyException(f"[topi.scatter C2] result {self.result.type} differs from tensor {self.into.type}")
         self._verify_yield()
         if self.combine in (Combine.ADD, Combine.MUL) and self.element_type == i1:
-            raise VerifyException(f"[topi.scatter C4] '{self.combine}' has no meaning for booleans")
+            raise VerifyException(f"[topi.scatter C4] '{self.combine}' is not supported for booleans")
         self._verify_variables()
 
     def _verify_yield(self) -> None:

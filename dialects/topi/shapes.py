@@ -26,7 +26,9 @@ def tensor_type(value: SSAValue) -> TensorType[Attribute]:
     except ValueError as error:
         raise VerifyException(str(error)) from error
     if ANY in shape:
-        raise VerifyException(f"{value.type} has a dynamic dimension without a name: topi needs extents or names")
+        raise VerifyException(
+            f"{value.type} has an unnamed dynamic dimension: the extents of topi are integers or named"
+        )
     return value.type
 
 
@@ -39,7 +41,7 @@ def known_shape_of(value: SSAValue) -> tuple[int, ...]:
     """The shape of a tensor value of static shape; raises `VerifyException` for a named dimension."""
     known = [dim for dim in shape_of(value) if isinstance(dim, int)]
     if len(known) != len(shape_of(value)):
-        raise VerifyException(f"{value.type} has named dimensions where extents must be known")
+        raise VerifyException(f"{value.type} has named dimensions, static extents are required")
     return tuple(known)
 
 
@@ -79,7 +81,7 @@ def bit_width(type: Attribute) -> int:
 def float_type(type: Attribute) -> AnyFloat:
     """`type`, which must be a float type; raises `VerifyException` for other types."""
     if not isinstance(type, AnyFloat):
-        raise VerifyException(f"{type} is not a type of floats")
+        raise VerifyException(f"{type} is not a float type")
     return type
 
 

@@ -81,12 +81,13 @@ class SortOp(IRDLOperation):
             self._verify_shape(result, shape_of(self.data), axis)
         if shape_of(self.values) != shape_of(self.indices):
             raise VerifyException(
-                f"[topi.sort C2] values {self.values.type} and indices {self.indices.type} keep different numbers of "
-                "elements"
+                f"[topi.sort C2] values {self.values.type} and indices {self.indices.type} differ in shape"
             )
         element = data.element_type
         if not isinstance(element, AnyFloat | IntegerType) or tensor_type(self.values).element_type != element:
-            raise VerifyException(f"[topi.sort C3] {data} becomes {self.values.type}; both hold one type of numbers")
+            raise VerifyException(
+                f"[topi.sort C3] data {data} and values {self.values.type} must have the same element type"
+            )
         if tensor_type(self.indices).element_type != i64:
             raise VerifyException(f"[topi.sort C3] indices are {self.indices.type}, not of i64")
 
@@ -96,6 +97,6 @@ class SortOp(IRDLOperation):
         others = found[:axis] + found[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
         if len(found) != len(shape) or not others or certainly_greater(found[axis], shape[axis]):
             raise VerifyException(
-                f"[topi.sort C2] result {result.type} of data of shape {shape_list(shape)}: along axis {axis} it may "
-                "have fewer elements, the other extents are the same"
+                f"[topi.sort C2] result {result.type} of data of shape {shape_list(shape)}: only axis {axis} may be "
+                "shorter"
             )

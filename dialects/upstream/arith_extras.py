@@ -74,7 +74,7 @@ def _predicate(name: int | str, names: list[str]) -> IntegerAttr:
     """The predicate attribute for a mnemonic such as `slt`, or for its number."""
     if isinstance(name, str):
         if name not in names:
-            raise VerifyException(f"{name!r} is no comparison; use one of {', '.join(names)}")
+            raise VerifyException(f"unknown comparison {name!r}; use one of {', '.join(names)}")
         name = names.index(name)
     return IntegerAttr(name, 64)
 

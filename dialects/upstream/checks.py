@@ -62,14 +62,14 @@ def _check_branches(op: Operation) -> None:
     """Checks that each region yields the types of the results; an empty region yields no values."""
     for region in op.regions:
         if region.first_block is None:
-            _check_types(op, "the results of a region that is not there", (), op.result_types)
+            _check_types(op, "the results of a missing region", (), op.result_types)
         _check_end(op, region.first_block, "scf.yield", 0, op.result_types)
 
 
 def _check_end(op: Operation, block: Block | None, name: str, first: int, types: Sequence[Attribute]) -> None:
     """Checks the types of the operands of a block's terminator, if it has this name."""
     if block is not None and block.last_op is not None and block.last_op.name == name:
-        _check_types(op, f"what a region hands on in {name}", block.last_op.operand_types[first:], types)
+        _check_types(op, f"the operands of {name} in a region", block.last_op.operand_types[first:], types)
 
 
 def _check_jump(op: Operation) -> None:
@@ -80,9 +80,9 @@ def _check_jump(op: Operation) -> None:
     if (sizes := _numbers(op, "case_operand_segments")) is not None:
         groups = [groups[0], *_split(groups[1], sizes)]
     if len(groups) != len(op.successors):
-        raise VerifyException(f"{op.name}: operands for {len(groups)} blocks, but {len(op.successors)} to go to")
+        raise VerifyException(f"{op.name}: operands for {len(groups)} blocks, but {len(op.successors)} successors")
     for group, block in zip(groups, op.successors, strict=True):
-        _check_types(op, "what it hands on to a block", [value.type for value in group], block.arg_types)
+        _check_types(op, "the operands for a block", [value.type for value in group], block.arg_types)
 
 
 def _numbers(op: Operation, name: str) -> tuple[int, ...] | None:
@@ -121,7 +121,7 @@ def _check_address(op: Operation) -> None:
     """Checks that each dynamic index has an operand."""
     count = (_numbers(op, "rawConstantIndices") or ()).count(_INDEX_OPERAND)
     if count != len(op.operands) - 1:
-        raise VerifyException(f"{op.name}: {count} indices are operands, found {len(op.operands) - 1}")
+        raise VerifyException(f"{op.name}: {count} index operands are expected, found {len(op.operands) - 1}")
 
 
 def _check_extract(op: Operation) -> None:
@@ -147,14 +147,14 @@ def _part_type(op: Operation) -> Attribute:
         elif 0 <= index < len(parts):
             type_ = parts[index]
         else:
-            raise VerifyException(f"{op.name}: {type_} has no part {index}")
+            raise VerifyException(f"{op.name}: {type_} has no element {index}")
     return type_
 
 
 def _check_count(op: Operation, name: str, count: int) -> None:
     found = op.properties.get(name)
     if isinstance(found, ArrayAttr) and len(found) != count:
-        raise VerifyException(f"{op.name}: {name} has {len(found)} entries, but there are {count} to describe")
+        raise VerifyException(f"{op.name}: {name} has {len(found)} entries, expected {count}")
 
 
 def _check_types(op: Operation, what: str, found: Sequence[Attribute], expected: Sequence[Attribute]) -> None:

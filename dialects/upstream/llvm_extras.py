@@ -103,7 +103,7 @@ class FCmpOp(llvm.FCmpOp):
     def verify_(self) -> None:
         """Checks C1."""
         if self.res.type != with_element(self.lhs.type, i1):
-            raise VerifyException(f"[llvm.fcmp C1] {self.lhs.type} compares to {self.res.type}")
+            raise VerifyException(f"[llvm.fcmp C1] the result of comparing {self.lhs.type} cannot be {self.res.type}")
 
 
 @irdl_op_definition
@@ -131,7 +131,7 @@ class SelectOp(llvm.SelectOp):
     def verify_(self) -> None:
         """Checks C1."""
         if isinstance(self.cond.type, VectorType) and self.cond.type != with_element(self.res.type, i1):
-            raise VerifyException(f"[llvm.select C1] {self.cond.type} cannot choose between {self.res.type}")
+            raise VerifyException(f"[llvm.select C1] the condition {self.cond.type} cannot select {self.res.type}")
 
 
 @irdl_op_definition

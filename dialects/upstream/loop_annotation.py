@@ -64,7 +64,7 @@ class LoopAnnotationAttr(ParametrizedAttribute):
         for key, value in self.options.data.items():
             known = LOOP_OPTIONS.get(key)
             if known is None:
-                raise VerifyException(f"[llvm.loop_annotation C1] {key!r} is none of {', '.join(LOOP_OPTIONS)}")
+                raise VerifyException(f"[llvm.loop_annotation C1] {key!r} is not one of {', '.join(LOOP_OPTIONS)}")
             if isinstance(known, dict):
                 _check_group(key, value, known)
             else:
@@ -93,7 +93,7 @@ def _check_group(group: str, value: Attribute, known: Mapping[str, bool]) -> Non
         raise VerifyException(f"[llvm.loop_annotation C2] {group} = {value} should be {group} = <…>")
     for key, option in value.data.items():
         if key not in known:
-            raise VerifyException(f"[llvm.loop_annotation C1] {group}.{key} is none of {', '.join(known)}")
+            raise VerifyException(f"[llvm.loop_annotation C1] {group}.{key} is not one of {', '.join(known)}")
         _check_option(f"{group}.{key}", option, known[key])
 
 

@@ -45,7 +45,7 @@ class ShapeCastOp(IRDLOperation):
         """Checks C1."""
         source, result = vector_type(self.source), vector_type(self.result)
         if source.element_type != result.element_type or prod(source.get_shape()) != prod(result.get_shape()):
-            raise VerifyException(f"[{self.name} C1] {source} and {result} hold different elements")
+            raise VerifyException(f"[{self.name} C1] {source} and {result} have different element types")
 
 
 @irdl_op_definition

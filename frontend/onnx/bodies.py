@@ -43,7 +43,7 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
     for output, value in zip(body.output, results, strict=True):
         dtype = graph.carried.of(value)
         if dtype is not None:
-            raise node.error(f"output {output.name!r} of attribute {name!r} is of {dtype}, which does not leave a body")
+            raise node.error(f"output {output.name!r} of attribute {name!r} is {dtype}, which a body cannot return")
     return results
 
 
@@ -86,7 +86,7 @@ def emit_loop(
         types = wider
     goes_on = made.goes_on
     if trip_count is None and goes_on is None:
-        raise node.error("the condition stays true and there is no trip count: the loop would not end")
+        raise node.error("the condition is always true and there is no trip count: the loop is infinite")
     fields = [*([] if goes_on is None else [goes_on]), *made.carried, *made.stacked]
     inner.graph.insert(YieldOp(inner.make_tuple(fields)), node.name)
     leading = _leading(node, trip_count, goes_on)
@@ -136,7 +136,7 @@ def _pairs(
     node: NodeView, types: Sequence[Attribute], carried: Sequence[SSAValue]
 ) -> list[tuple[Attribute, Attribute]]:
     if len(types) != len(carried):
-        raise node.error(f"the body yields {len(carried)} values to carry, it gets {len(types)}")
+        raise node.error(f"the body yields {len(carried)} carried values, it receives {len(types)}")
     return list(zip(types, (value.type for value in carried), strict=True))
 
 
@@ -156,5 +156,5 @@ def _leading(node: NodeView, trip_count: SSAValue | None, goes_on: SSAValue | No
 
 def _stack(node: NodeView, value: SSAValue, leading: Dim) -> Attribute:
     if not isinstance(value.type, TensorType):
-        raise node.error(f"only tensors are stacked, found {value.type}")
+        raise node.error(f"only tensors can be stacked, found {value.type}")
     return tensor_type([leading, *shape_of(value.type)], element_type_of(value.type))

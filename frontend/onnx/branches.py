@@ -52,7 +52,7 @@ def emit_if(node: NodeView, condition: SSAValue, branches: Sequence[Branch]) -> 
         found = [value.type for value in given]
         joined = joined_type(found)
         if joined is None:
-            raise node.error(f"the branches give {found[0]} and {found[-1]}: they may differ in extents and rank alone")
+            raise node.error(f"the branches return {found[0]} and {found[-1]}: only extents and rank may differ")
         types.append(joined)
     regions = [_region(node, branch, types) for branch in branches]
     type = types[0] if len(types) == 1 else TupleType(tuple(cast(TypeAttribute, each) for each in types))

@@ -117,7 +117,7 @@ def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, wh
         raise OutputRanksError(f"{what}: {error.message}", location=node.describe(), help=error.help) from error
     for output in body.output:
         if output.name not in graph.values:
-            raise _malformed(node, f"output {output.name!r} of {what} is defined nowhere")
+            raise _malformed(node, f"output {output.name!r} of {what} is not defined")
     return [graph.values[output.name] for output in body.output]
 
 
@@ -156,14 +156,14 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     if converter is None:
         ranges = known_ranges(op_type, domain)
         if ranges and node.opset == 0:
-            raise node.unsupported(f"the model imports no opset of the domain {domain or 'ai.onnx'!r}")
-        raise node.unsupported(f"known in opsets {ranges} only" if ranges else "no converter for this op")
+            raise node.unsupported(f"the model has no opset import of the domain {domain or 'ai.onnx'!r}")
+        raise node.unsupported(f"supported in opsets {ranges} only" if ranges else "no converter for this op")
     arity = problem_with_arity(node.proto, domain, node.opset) if converter.is_ours else None
     if arity is not None:
         raise node.error(arity)
     unknown = [name for name in node.attribute_names if name not in converter.attributes]
     if unknown:
-        raise node.unsupported("attribute " + ", ".join(map(repr, unknown)) + " is not known to the converter")
+        raise node.unsupported("attribute " + ", ".join(map(repr, unknown)) + " is not supported by the converter")
     reason = converter.supports(node) if converter.supports is not None else None
     if reason is not None:
         raise node.unsupported(reason)
@@ -175,11 +175,11 @@ def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
     names = Counter(attribute.name for attribute in proto.attribute)
     twice = next((name for name, count in names.items() if count > 1), None)
     if twice is not None:
-        return f"attribute {twice!r} is given {names[twice]} times"
+        return f"attribute {twice!r} occurs {names[twice]} times"
     loose = next((each for each in proto.attribute if each.ref_attr_name), None)
     if loose is None:
         return None
-    return f"attribute {loose.name!r} stands for {loose.ref_attr_name!r} of a function, and this is none"
+    return f"attribute {loose.name!r} refers to {loose.ref_attr_name!r} of a function, but is not in a function"
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:
@@ -205,7 +205,7 @@ def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int
     if len(graph.calls) >= MOST_CALLS:
         raise node.error(f"functions call each other more than {MOST_CALLS} deep")
     if not graph.functions.count(function):
-        raise node.error(f"the calls of the model's functions come to more than {MOST_NODES:,} nodes")
+        raise node.error(f"the expanded functions of the model have more than {MOST_NODES:,} nodes")
     body = instantiated(function, node.proto, node.name, node.outputs)
     imported = {entry.domain: int(entry.version) for entry in function.opset_import}
     inner = graph.called(body, name, {**opsets, **imported})
@@ -229,7 +229,7 @@ def _foreign_type(node: NodeView) -> str | None:
     for index, value in enumerate(node.inputs):
         dtype = carried.of(value)
         if dtype is not None and not reads(op_type, index):
-            return f"input #{index} is of {dtype}, which is only moved, converted and dequantised"
+            return f"input #{index} is of {dtype}, which is supported only in moves, conversions and dequantisation"
     return None
 
 
@@ -274,7 +274,7 @@ def _results(node: NodeView, convert: ConvertFunction) -> dict[str, SSAValue]:
     wanted = node.outputs
     for name in wanted[len(values) :]:
         if name:
-            raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
+            raise node.error(f"output {name!r} is used, but the converter returns only {len(values)} outputs")
     return {name: value for name, value in zip(wanted, values, strict=False) if name and value is not None}
 
 
@@ -285,7 +285,7 @@ def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[Mo
     if value is not None:
         return value
     report(problems, graph.place)
-    raise _malformed(node, f"input {name!r} is defined nowhere in the model")
+    raise _malformed(node, f"input {name!r} is not defined in the model")
 
 
 def _malformed(node: NodeView, message: str) -> MalformedGraphError:

@@ -50,7 +50,7 @@ def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorByte
             tensor = those[0]
             with opened(_checked_place(folder, place), follow=False) as file:
                 if file.names > 1:
-                    raise ValueError(f"{place!r} has multiple hard links, so it may be a file of another folder")
+                    raise ValueError(f"{place!r} has multiple hard links, so it may belong to another folder")
                 reader = _Reader(file, kept)
                 for tensor in those:
                     reader.bring(tensor)
@@ -100,9 +100,9 @@ class _Reader:
         given = size - offset if length is None else int(length)
         wanted = stored_bytes(tensor)
         if given != wanted:
-            raise ValueError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
+            raise ValueError(f"it has {given} bytes, its shape {list(tensor.dims)} and type take {wanted}")
         if not 0 <= offset <= offset + given <= size:
-            raise ValueError(f"{given} bytes from offset {offset} are not there, the file has {size}")
+            raise ValueError(f"{given} bytes from offset {offset} exceed the file, which has {size}")
         place = offset, offset + given
         if place not in self._ranges:
             self._total += given
@@ -119,10 +119,10 @@ def _checked_place(folder: Path, place: str) -> Path:
         raise ValueError(f"the name of the file is {place!r}")
     path = folder / place
     if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ValueError(f"{place!r} is no regular file")
+        raise ValueError(f"{place!r} is not a regular file")
     real = Path(os.path.realpath(path))
     if Path(place).is_absolute() or not real.is_relative_to(folder):
         raise ValueError(f"{place!r} is outside of the folder of the model")
     if real != Path(os.path.normpath(path)):
-        raise ValueError(f"{place!r} leads over a symbolic link")
+        raise ValueError(f"{place!r} contains a symbolic link")
     return real

@@ -121,9 +121,11 @@ def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValu
         else:
             data = definitions.get_function_with_opset_version(version)
     except (RuntimeError, ValueError) as error:
-        raise ModelImportError(f"the standard's definition does not fit: {' '.join(str(error).split())}") from error
+        raise ModelImportError(
+            f"the definition in the standard does not apply: {' '.join(str(error).split())}"
+        ) from error
     if not data:
-        raise ModelImportError("the standard defines the op by others, and not for these inputs and attributes")
+        raise ModelImportError("the standard expands the op only for other inputs and attributes")
     function = onnx.FunctionProto()
     function.ParseFromString(data)
     defaults = (formal.default_value for formal in schema.attributes.values())
@@ -140,9 +142,9 @@ def problem_with_arity(node: onnx.NodeProto, domain: str, opset: int) -> str | N
         max((i for i, name in enumerate(names, 1) if name), default=0) for names in (node.input, node.output)
     )
     if inputs > schema.max_input:
-        return f"{inputs} inputs are given, {node.op_type} has at most {schema.max_input}"
+        return f"got {inputs} inputs, {node.op_type} has at most {schema.max_input}"
     if outputs > schema.max_output:
-        return f"{outputs} outputs are asked for, {node.op_type} has at most {schema.max_output}"
+        return f"got {outputs} outputs, {node.op_type} has at most {schema.max_output}"
     return None
 
 
@@ -168,7 +170,7 @@ def _check_against(schema: OpSchema, node: onnx.NodeProto) -> None:
     options = [formal.option for formal in schema.inputs]
     missing = [formal for formal, name in zip(options, node.input, strict=False) if formal == required and not name]
     if missing or not least <= given <= most:
-        raise ModelImportError(f"{given} inputs are given, {node.op_type} has {least} to {most}")
+        raise ModelImportError(f"got {given} inputs, {node.op_type} has {least} to {most}")
     attributes = {attribute.name: attribute for attribute in node.attribute}
     for name, attribute in attributes.items():
         formal = schema.attributes.get(name)
@@ -205,7 +207,7 @@ def instantiated(
     with `name`, that of the call. Raises `ModelImportError` for inputs and attributes that the function does not have.
     """
     if len(call.input) > len(function.input):
-        raise ModelImportError(f"{len(call.input)} inputs are given, the function has {len(function.input)}")
+        raise ModelImportError(f"got {len(call.input)} inputs, the function has {len(function.input)}")
     defaults = {attribute.name: attribute for attribute in function.attribute_proto}
     given = {attribute.name: attribute for attribute in call.attribute}
     unknown = [attribute for attribute in given if attribute not in {*function.attribute, *defaults}]

@@ -103,7 +103,7 @@ class ModelImport:
                 if value.name in self.graph.read_names or value.name in fixed:
                     self._refuse_value(value.name, error)
                     continue
-                _LOG.warning("input %r, which nothing reads, is left out: %s", value.name, printable(error.message))
+                _LOG.warning("ignoring the unused input %r: %s", value.name, printable(error.message))
         self.inputs = [value for value in self.inputs if value.name in types]
         for type in _with_sizes([types[value.name] for value in self.inputs], self.inputs, self._sizes):
             self.graph.block.insert_arg(type, len(self.graph.block.args))
@@ -214,7 +214,7 @@ def _module(
     for output in graph.output:
         value = builder.values.get(output.name)
         if value is None:
-            raise ModelImportError("it is defined nowhere in the model", location=f"output {output.name!r}")
+            raise ModelImportError("it is not defined in the model", location=f"output {output.name!r}")
         dtype = builder.carried.of(value)
         if dtype is not None:
             place = f"output {output.name!r}"

@@ -27,7 +27,7 @@ def light_models() -> list[str]:
 def light_model(name: str, *, seed: int = 0) -> onnx.ModelProto:
     """Returns the model called `name` with seeded random weights; raises `InputError` for an unknown name."""
     if name not in light_models():
-        raise InputError(f"no light model is called {name!r}", help=f"there are {', '.join(light_models())}")
+        raise InputError(f"unknown example model {name!r}", help=f"known are {', '.join(light_models())}")
     with resources.as_file(_folder() / f"{_PREFIX}{name}.onnx") as path:
         model = load_model(path).proto
     return with_random_weights(model, seed)

@@ -64,7 +64,7 @@ def _path(source: str | PathLike[str]) -> Path:
         found = type(source).__name__
         raise ModelImportError(f"a path, bytes or an onnx.ModelProto is expected, got {found}") from error
     if "\0" in str(path):
-        raise ModelImportError(f"{str(path)!r} is no path: it has a zero character")
+        raise ModelImportError(f"{str(path)!r} is not a path: it contains a null character")
     return path
 
 
@@ -90,15 +90,15 @@ def _piped(path: Path) -> bytes:
     """Returns the bytes of a pipe; raises `ModelImportError` for a device, and for more bytes than a model can have."""
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        help = "give a file or a pipe"
+        help = "pass a file or a pipe"
         raise ModelImportError("cannot read the model: it is a device, not a file", location=str(path), help=help)
     with path.open("rb") as pipe:
         data = pipe.read(MOST + 1)
     if len(data) > MOST:
         raise ModelImportError(
-            f"cannot read the model: the pipe holds more than {MOST} bytes, and no model does",
+            f"cannot read the model: the pipe has more than {MOST} bytes, the limit of a model",
             location=str(path),
-            help="weights of a larger model stand in other files, and the model in one beside them",
+            help="store the weights of a larger model as external data",
         )
     return data
 
@@ -116,7 +116,7 @@ def _decode(data: bytes, place: str) -> onnx.ModelProto:
         raise ModelImportError(
             "the file is not an ONNX model, or it is truncated",
             location=place,
-            help="download or export it again; onnx.checker.check_model says more",
+            help="download or export it again; onnx.checker.check_model has details",
         ) from error
     return model
 
@@ -124,12 +124,12 @@ def _decode(data: bytes, place: str) -> onnx.ModelProto:
 def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
     if not model.HasField("graph") or not model.graph.output:
         raise ModelImportError(
-            "the model holds no graph with outputs",
+            "the model has no graph with outputs",
             location=place,
             help="the file may be empty, truncated, or of another format",
         )
     if not model.opset_import:
-        raise ModelImportError("the model does not say its opset (opset_import is empty)", location=place)
+        raise ModelImportError("the model has no opset (opset_import is empty)", location=place)
     opsets: dict[str, int] = {}
     for entry in model.opset_import:
         domain = entry.domain or "ai.onnx"
@@ -138,7 +138,7 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
             raise ModelImportError(text, location=place, help="export the model again")
         if entry.version < 1:
             raise ModelImportError(
-                f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is none; they count from 1",
+                f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is not valid; opsets start at 1",
                 location=place,
             )
     _check_names(model, place)
@@ -163,7 +163,7 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
         values += [name for attribute in node.attribute for name in (attribute.name, attribute.ref_attr_name)]
     wrong = next((value for value in values if not isinstance(value, str)), None)
     if wrong is not None:
-        raise ModelImportError(f"the name {wrong!r} is no UTF-8", location=place, help="the file may be damaged")
+        raise ModelImportError(f"the name {wrong!r} is not UTF-8", location=place, help="the file may be damaged")
 
 
 def _names_in(graph: onnx.GraphProto) -> Iterator[str]:

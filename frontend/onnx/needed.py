@@ -77,8 +77,8 @@ def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> Malf
     names = [repr(_name(graph.node[each])) for each in (*cycle[:MOST_SHOWN], number)]
     if len(cycle) > MOST_SHOWN:
         names.insert(-1, f"{len(cycle) - MOST_SHOWN} more")
-    text = f"the nodes of graph {graph.name!r} depend on themselves: {', which reads from '.join(names)}"
-    return MalformedGraphError(text, help="ONNX has no cycles; export the model again")
+    text = f"the graph {graph.name!r} has a cycle of nodes: {', which reads from '.join(names)}"
+    return MalformedGraphError(text, help="ONNX graphs are acyclic; export the model again")
 
 
 def _name(node: onnx.NodeProto) -> str:

@@ -252,7 +252,7 @@ class NodeView:
         """Returns the attribute `what` (of old opsets), or the constant input `index`; one of them is required."""
         found = self.optional_setting_ints(index, what)
         if found is None:
-            raise self.error(f"neither attribute {what!r} nor input #{index} is there")
+            raise self.error(f"attribute {what!r} or input #{index} is required")
         return found
 
     def optional_setting_ints(self, index: int, what: str) -> tuple[int, ...] | None:
@@ -272,7 +272,7 @@ class NodeView:
         """Returns input `index`, a constant of one number, truncated to an integer."""
         number = self.required_scalar(index, what)
         if not np.isfinite(number):
-            raise self.error(f"input #{index} ({what}) must be a whole number, found {number}")
+            raise self.error(f"input #{index} ({what}) must be an integer, found {number}")
         return self._signed(index, what, int(number))
 
     # --- building --------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ class NodeView:
         """Add a constant of 64-bit integers, a list or a scalar; raises an error for a number that needs more bits."""
         for number in (numbers,) if isinstance(numbers, int) else numbers:
             if not _is_int64(number):
-                raise self.error(f"{number} is computed, which is no number of 64 bits with a sign")
+                raise self.error(f"{number} is computed, which does not fit in 64 bits with a sign")
         return self.emit_constant(np.array(numbers, np.int64), suffix)
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
@@ -333,7 +333,7 @@ class NodeView:
         try:
             return self.emit_constant(np.array(value, dtype=dtype))
         except (OverflowError, ValueError) as error:
-            raise self.error(f"{value} is no number of type {dtype}") from error
+            raise self.error(f"{value} is not a value of type {dtype}") from error
 
 
 def _is_int64(number: int) -> bool:

@@ -126,7 +126,7 @@ class NodeList:
         if next(self.graph.moves) > MOST_MOVED:
             text = f"Ifs with results of several ranks are used by more than {MOST_MOVED:,} nodes in their branches"
             raise MalformedGraphError(text, location=node.describe(), help="fix the input shapes with shapes={…}")
-        assert self._fork is not None, "there is an If to move nodes into"
+        assert self._fork is not None, "some If has nodes to move into it"
         return self._extend(self._fork, lambda arm: arm.nodes.take(proto, problems), proto.output)
 
     def _extend(
@@ -242,7 +242,7 @@ class _Fork:
             inner = NodeView(self._node.proto, graph)
             values = [] if arm.problem is not None else [graph.values[name] for name in names]
             if any(graph.carried.of(value) is not None for value in values):
-                raise inner.error("numbers of less than 8 bits and floats of 8 do not leave a branch")
+                raise inner.error("results of a branch with less than 8 bits, or 8-bit floats, are not supported")
             held = [
                 in_optional(inner, value) if name in self.differing else value
                 for name, value in zip(names, values, strict=False)

@@ -50,5 +50,5 @@ class ReplacedNodeError(ModelImportError):
     nodes: Sequence[onnx.NodeProto]
 
     def __init__(self, nodes: Sequence[onnx.NodeProto], location: str):
-        super().__init__("only the list of nodes around the node can replace it", location=location)
+        super().__init__("only the surrounding list of nodes can replace the node", location=location)
         self.nodes = nodes

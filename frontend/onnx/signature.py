@@ -20,7 +20,7 @@ from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
-CAST_INSIDE = "declare FLOAT or INT8 here, and convert by a Cast node inside the model"
+CAST_INSIDE = "declare FLOAT or INT8 here, and convert with a Cast node in the model"
 """Help for inputs and outputs whose element type relay lacks."""
 
 _LOG = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.Va
     for name in given:
         if name not in names:
             hint = did_you_mean(name, names, "the inputs are " + ", ".join(map(repr, names)))
-            raise ModelImportError(f"{what} names {name!r}, which is no input of the model", help=hint)
+            raise ModelImportError(f"{what} names {name!r}, which is not an input of the model", help=hint)
 
 
 def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype: str | None = None) -> Attribute:
@@ -84,7 +84,7 @@ def _tensor(tensor: onnx.TypeProto.Tensor, override: Sequence[int] | None, dtype
     element = _element_type(tensor.elem_type, dtype, place)
     if not tensor.HasField("shape"):
         if override is None:
-            raise ModelImportError("the model gives no shape", location=place, help="pass it in shapes={…}")
+            raise ModelImportError("the model has no shape for it", location=place, help="pass it in shapes={…}")
         return tensor_type(override, element)
     declared = [_dim(dim) for dim in tensor.shape.dim]
     return tensor_type(_overridden(declared, override, place), element)
@@ -137,7 +137,7 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
     element = _element_type(declared.elem_type, None, place)
     if element != found.element_type:
         raise ModelImportError(
-            f"the model declares {type_name(declared.elem_type)}, its graph gives {found.element_type}", location=place
+            f"the model declares {type_name(declared.elem_type)}, its graph has {found.element_type}", location=place
         )
     given = shape_of(found)
     told = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
@@ -146,7 +146,7 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
     )
     if declared.HasField("shape") and not fits:
         shapes = (", ".join("?" if extent is None else str(extent) for extent in shape) for shape in (told, given))
-        _LOG.warning("%s: the model declares the shape [%s], its graph gives [%s]", *map(printable, (place, *shapes)))
+        _LOG.warning("%s: the model declares the shape [%s], its graph has [%s]", *map(printable, (place, *shapes)))
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
@@ -201,12 +201,10 @@ def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, place: 
     if override is None:
         return declared
     if len(override) != len(declared):
-        raise ModelImportError(f"shapes gives {len(override)} dimensions, the model {len(declared)}", location=place)
+        raise ModelImportError(f"shapes has {len(override)} dimensions, the model has {len(declared)}", location=place)
     for axis, (known, given) in enumerate(zip(declared, override, strict=True)):
         if given < 0:
-            raise ModelImportError(f"shapes gives the negative dimension {given}", location=place)
+            raise ModelImportError(f"shapes has the negative dimension {given}", location=place)
         if isinstance(known, int) and known != given:
-            raise ModelImportError(
-                f"shapes gives {given} for dimension {axis}, the model fixes {known}", location=place
-            )
+            raise ModelImportError(f"shapes has {given} for dimension {axis}, the model has {known}", location=place)
     return tuple(override)

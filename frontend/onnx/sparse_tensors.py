@@ -40,5 +40,5 @@ def _places(indices: Array, values: Array, shape: tuple[int, ...], place: str) -
         )
     extents = np.array(shape if by_axis else np.prod(shape, dtype=np.int64), np.int64)
     if ((indices < 0) | (indices >= extents)).any():
-        raise ModelImportError(f"a value is placed outside of the shape {list(shape)}", location=place)
+        raise ModelImportError(f"an index is outside of the shape {list(shape)}", location=place)
     return np.asarray(np.ravel_multi_index(tuple(indices.T), shape)) if by_axis else indices

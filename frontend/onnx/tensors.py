@@ -27,9 +27,9 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
     data = kept.of(tensor)
     if data is None and external_data_helper.uses_external_data(tensor):
         raise ModelImportError(
-            "its bytes are in a file of their own, which a model in memory does not bring along",
+            "its data is external, which a model in memory does not include",
             location=place,
-            help="give the path of the model, or load it by onnx.load",
+            help="pass the path of the model, or load it with onnx.load",
         )
     try:
         _check_length(tensor, len(tensor.raw_data) if data is None else len(data))
@@ -42,7 +42,7 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
 def _check_length(tensor: onnx.TensorProto, given: int) -> None:
     """Raise `ValueError` if `given` raw bytes are too few, or more than the tensor takes, which onnx would drop."""
     if given and given != stored_bytes(tensor):
-        raise ValueError(f"{given} bytes are given, {stored_bytes(tensor)} are expected")
+        raise ValueError(f"got {given} bytes, expected {stored_bytes(tensor)}")
 
 
 def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:

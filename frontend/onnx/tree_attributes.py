@@ -120,7 +120,7 @@ class _RowsOfNodes:
         twice = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
         if twice.size:
             row = self._order[twice[0]]
-            raise node.error(f"node {nodes[row]} of tree {trees[row]} is there twice")
+            raise node.error(f"node {nodes[row]} of tree {trees[row]} occurs twice")
 
     def find(self, trees: Array, nodes: Array) -> Array:
         """Returns the rows; raises an error for a missing node."""

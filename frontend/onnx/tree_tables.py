@@ -168,7 +168,7 @@ def check_nodes(nodes: TreeNodes, leaves: int, num_features: int) -> None:
     is_below = np.isin(nodes.modes, (Mode.LT, Mode.GTE)) & np.isneginf(nodes.thresholds)
     wrong = np.flatnonzero(is_below & (nodes.tracks_true == (nodes.modes == Mode.LT)))
     if wrong.size:
-        raise ModelImportError(f"node {int(wrong[0])} compares with -inf and takes NaN for the lesser; remove the node")
+        raise ModelImportError(f"node {int(wrong[0])} compares with -inf and treats NaN as less; remove the node")
     wrong = np.flatnonzero((nodes.roots >= len(nodes)) | (nodes.roots < -leaves))
     if wrong.size:
         raise ModelImportError(f"tree {int(wrong[0])} begins at node {int(nodes.roots[wrong[0]])} of {len(nodes)}")
@@ -220,7 +220,7 @@ def _depth(children: Array) -> int:
         wave = reached[parents[reached] == 0]
     if removed < count:
         node = int(np.flatnonzero(parents)[0])
-        raise ModelImportError(f"node {node} is below itself: the nodes have a cycle and are not those of trees")
+        raise ModelImportError(f"node {node} is its own descendant: the nodes are not trees")
     return waves
 
 

@@ -66,12 +66,12 @@ class RelayAnnotateTargetPass(ModulePass):
 
     name = "relay-annotate-target"
 
-    targets: tuple[str, ...] = field(default=(), metadata={"help": "the compilers, the first choice first"})
+    targets: tuple[str, ...] = field(default=(), metadata={"help": "the compilers, in order of preference"})
     include_non_call_ops: bool = field(
-        default=True, metadata={"help": "mark tuples, fields and calls of functions that are values too"}
+        default=True, metadata={"help": "also mark tuples, fields and calls of closures"}
     )
     ops: tuple[str, ...] = field(
-        default=(), metadata={"help": "operators that compilers take beside what hooks say, each as compiler:operator"}
+        default=(), metadata={"help": "additional supported operators, each as compiler:operator"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -101,7 +101,7 @@ def annotate_targets(
 def _entry(text: str) -> tuple[str, str]:
     target, _, name = text.rpartition(":")
     if not target:
-        raise InputError(f"{text!r} names no compiler and operator", help="write compiler:operator, as dnnl:nn.relu")
+        raise InputError(f"{text!r} is not of the form compiler:operator", help="use e.g. dnnl:nn.relu")
     return target, get_relay_op(name).relay_name()
 
 

@@ -118,7 +118,7 @@ class RegionSet:
         circles = nodes_on_cycles(needs)
         wrong = next((atom for atom in circles if isinstance(atom, AnnotatedRegion)), None)
         if wrong is not None:
-            message = f"the region for {wrong.compiler!r} that begins here needs a value that needs one of its own"
+            message = f"the region for {wrong.compiler!r} that begins here depends on its own result"
             raise self._error(wrong.begins[0], message, "end the region where the other value is computed")
         return done
 
@@ -137,11 +137,11 @@ class RegionSet:
             return
         opened = [number for value in self.uses.of(op) if (number := self._open_region(op, value)) is not None]
         if isinstance(op, CompilerEndOp) and not opened:
-            raise self._error(op, "no region is open that this annotation could end", "begin it with compiler_begin")
+            raise self._error(op, "the annotation ends no region", "begin it with compiler_begin")
         if not opened:
             return
         if op.has_trait(IsTerminator):
-            raise self._error(op, "a region does not end before this", "annotate what it gives with compiler_end")
+            raise self._error(op, "a region does not end before this op", "annotate its results with compiler_end")
         first = self._root(opened[0])
         names = [self._compilers[self._root(number)] for number in opened]
         if isinstance(op, CompilerEndOp):
@@ -149,7 +149,7 @@ class RegionSet:
         for name in names:
             if name != names[0]:
                 raise self._error(
-                    op, f"regions for {names[0]!r} and {name!r} meet here", "end the one and begin the other"
+                    op, f"regions for {names[0]!r} and {name!r} meet here", "end the one before the other begins"
                 )
         for number in opened:
             self._parents[self._root(number)] = first
@@ -193,7 +193,7 @@ class RegionSet:
             if self._comes_from_outside(value, region) and not self.belongs_to_users(value):
                 raise self._error(
                     op,
-                    f"a value comes into the region for {region.compiler!r} without an annotation",
+                    f"an input of the region for {region.compiler!r} is not annotated",
                     "annotate all arguments with compiler_begin",
                 )
 

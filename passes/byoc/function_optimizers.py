@@ -77,18 +77,18 @@ def optimized(function: FuncOp, compiler: str) -> FuncOp:
 
 def _main_of(made: object, function: FuncOp, compiler: str) -> FuncOp:
     if not isinstance(made, ModuleOp):
-        raise _wrong(compiler, f"gives {with_article(type(made).__name__)}, no module")
+        raise _wrong(compiler, f"returns {with_article(type(made).__name__)}, not a module")
     functions = [op for op in made.ops if isinstance(op, FuncOp)]
     main = next((op for op in functions if op.sym_name.data == "main"), None)
     if main is None or len(functions) > 1:
         names = ", ".join(f"@{op.sym_name.data}" for op in functions)
-        raise _wrong(compiler, f"gives the functions {names or 'of an empty module'} instead of @main alone")
+        raise _wrong(compiler, f"returns the functions {names or 'of an empty module'} instead of only @main")
     if main.function_type != function.function_type:
-        raise _wrong(compiler, f"makes {main.function_type} of the type {function.function_type}")
+        raise _wrong(compiler, f"changes the type {function.function_type} to {main.function_type}")
     return main
 
 
 def _wrong(compiler: str, what: str) -> PassError:
     return PassError(
-        f"relay-partition-graph: the optimizer of {compiler!r} {what}", help="give the module back with another @main"
+        f"relay-partition-graph: the optimizer of {compiler!r} {what}", help="return the module with another @main"
     )

@@ -111,11 +111,11 @@ def _functions(module: ModuleOp) -> dict[str, FuncOp]:
 def _check(name: str, functions: dict[str, FuncOp]) -> None:
     """Raise `PassError` unless there is a function for a compiler called `name`."""
     if name not in functions:
-        hint = did_you_mean(f"@{name}", [f"@{one}" for one in functions], "name functions of the module")
-        raise PassError(f"{PASS_NAME}: no function is called @{name}", help=hint)
+        hint = did_you_mean(f"@{name}", [f"@{one}" for one in functions], "pass names of functions of the module")
+        raise PassError(f"{PASS_NAME}: the module has no function @{name}", help=hint)
     if COMPILER not in functions[name].attributes:
         raise PassError(
-            f"{PASS_NAME}: @{name} is for no compiler from outside",
+            f"{PASS_NAME}: @{name} is not for an external compiler",
             location=location_of(functions[name]),
             help=f"relay-inline inlines functions without the attribute {COMPILER}",
         )

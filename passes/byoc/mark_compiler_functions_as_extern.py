@@ -36,7 +36,7 @@ class RelayMarkCompilerFunctionsAsExternPass(ModulePass):
 
     name = "relay-mark-compiler-functions-as-extern"
 
-    compiler_filter: str = field(default="", metadata={"help": "the compiler whose functions are meant; all without"})
+    compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark functions in place."""

@@ -65,7 +65,7 @@ class RelayOutlineCompilerFunctionsPass(ModulePass):
 
     name = PASS_NAME
 
-    compiler_filter: str = field(default="", metadata={"help": "the compiler whose functions are meant; all without"})
+    compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
@@ -130,7 +130,7 @@ class _Outliner:
             raise PassError(
                 f"{PASS_NAME}: a function for a compiler has no attribute {GLOBAL_SYMBOL}",
                 location=location_of(closure),
-                help="name it, as relay-partition-graph does",
+                help="set it, as relay-partition-graph does",
             )
         constants = _constants_around(closure)
         self._constants.update(dict.fromkeys(constants))
@@ -143,9 +143,9 @@ class _Outliner:
             self._module.body.block.add_op(made)
         elif not known.is_structurally_equivalent(made):
             raise PassError(
-                f"{PASS_NAME}: @{symbol.data} is another function already",
+                f"{PASS_NAME}: @{symbol.data} already is another function",
                 location=location_of(closure),
-                help=f"give one of them another {GLOBAL_SYMBOL}",
+                help=f"set another {GLOBAL_SYMBOL} on one of them",
             )
         return symbol.data
 
@@ -162,9 +162,9 @@ def _constants_around(closure: FnOp) -> list[ConstantOp]:
     constants = [value.owner for value in outside if isinstance(value.owner, ConstantOp)]
     if closure.is_recursive or len(constants) != len(outside):
         raise PassError(
-            f"{PASS_NAME}: a function for a compiler uses itself, or a value from around it",
+            f"{PASS_NAME}: a function for a compiler uses itself, or a value from outside",
             location=location_of(closure),
-            help="give it a parameter for each value that it needs",
+            help="pass each value as a parameter",
         )
     return constants
 

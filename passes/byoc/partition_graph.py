@@ -72,8 +72,10 @@ class RelayPartitionGraphPass(ModulePass):
 
     name = PASS_NAME
 
-    mod_name: str = field(default="default", metadata={"help": "the module's name, a part of the names of functions"})
-    bind_constants: bool = field(default=True, metadata={"help": "let constants be parts of the functions"})
+    mod_name: str = field(
+        default="default", metadata={"help": "name of the module, a prefix of the names of functions"}
+    )
+    bind_constants: bool = field(default=True, metadata={"help": "put constants into the functions"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""

@@ -167,10 +167,10 @@ class RegionOutliner:
         for name in names:
             if name in made:
                 raise PassError(
-                    f"relay-partition-graph: the region for {self._region.compiler!r} makes the extent {name!r}, which"
-                    " is named outside of it",
+                    f"relay-partition-graph: the region for {self._region.compiler!r} computes the extent {name!r},"
+                    " which is used outside of it",
                     location=location_of(made[name]),
-                    help="leave the op that makes it out of the region",
+                    help="exclude the op that creates it from the region",
                 )
 
     def _function(self, results: list[SSAValue], call: Operation) -> FuncOp:

@@ -64,5 +64,5 @@ def is_taken(op: RelayOp, target: str) -> bool:
         return bool(hook(op))
     except Exception as error:
         name = getattr(hook, "__qualname__", type(hook).__name__)
-        message = f"relay-annotate-target: {name}, asked whether {target!r} takes {op.relay_name()}, {raised(error)}"
+        message = f"relay-annotate-target: {name} for {target!r} and {op.relay_name()} {raised(error)}"
         raise also(PassError(message, location=describe_place(op)), error) from error

@@ -60,14 +60,12 @@ class RelayFakeQuantizationToIntegerPass(ModulePass):
 
     name = "relay-fake-quantization-to-integer"
 
-    hard_fail: bool = field(
-        default=False, metadata={"help": "fail where a region that begins with quantised numbers stays in floats"}
-    )
+    hard_fail: bool = field(default=False, metadata={"help": "fail if a region with quantised inputs stays float"})
     use_qat: bool = field(
-        default=False, metadata={"help": "also rewrite ops whose result is not quantised, and dequantise it"}
+        default=False, metadata={"help": "also rewrite ops whose result is not quantised, and dequantise the result"}
     )
     optional_qnn_ops: tuple[str, ...] = field(
-        default=(), metadata={"help": "ops that are rewritten only where they are named, such as nn.softmax"}
+        default=(), metadata={"help": "ops to rewrite in addition, such as nn.softmax"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -86,8 +84,8 @@ def _check_optional(names: Sequence[str]) -> None:
     optional = sorted(name for name, rule in all_integer_rules().items() if rule.optional)
     for name in names:
         if name not in optional:
-            known = did_you_mean(name, optional, f"it may hold {', '.join(optional)}")
+            known = did_you_mean(name, optional, f"optional ops are {', '.join(optional)}")
             raise PassError(
-                f"relay-fake-quantization-to-integer: optional-qnn-ops names {name!r}, which is no optional op",
+                f"relay-fake-quantization-to-integer: optional-qnn-ops names {name!r}, which is not an optional op",
                 help=known,
             )

@@ -54,7 +54,7 @@ def clip(w: IntegerWriter) -> StandIn:
     data = w.tensor(0)
     require_order(data)
     if not isinstance(w.op, ClipOp):
-        raise NoIntegerFormError("its bounds are not known")
+        raise NoIntegerFormError("its bounds are unknown")
     low, high = w.op.a_min.value.data, w.op.a_max.value.data
     rounded_alike = w.steps is not None and data.steps.is_like(w.steps)
     between = any(np.isfinite(bound) and bound != 0 for bound in (low, high))
@@ -88,7 +88,7 @@ def _steps_of(steps: Steps, number: Array | np.float64) -> Array:
     """The integers that represent constant numbers, which broadcast with the scale; saturated."""
     scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
     if scale is None or zero_point is None:
-        raise NoIntegerFormError("its steps are no constants")
+        raise NoIntegerFormError("its scale and zero point are not constants")
     limits = np.iinfo(numpy_dtype(steps.dtype))
     return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
 
@@ -125,7 +125,7 @@ def avg_pool2d(w: IntegerWriter) -> StandIn:
     """The quantised operator, which rounds to steps of the operand; `mean_pool` if the result has smaller steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPool2DOp):
-        raise NoIntegerFormError("it is no pool")
+        raise NoIntegerFormError("it is not a pooling op")
     own, goal = (known_array(steps.scale) for steps in (data.steps, w.goal()))
     if own is None or goal is None or not (np.abs(own) <= np.abs(goal)).all():
         return mean_pool(w)
@@ -137,7 +137,7 @@ def mean_pool(w: IntegerWriter) -> StandIn:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPoolOp):
-        raise NoIntegerFormError("it is no pool")
+        raise NoIntegerFormError("it is not a pooling op")
     require_room(FINER * math.prod(w.op.sizes), data)
     return _finer(w, data, lambda distances: w.again(distances))
 
@@ -147,13 +147,13 @@ def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
     """`mean_pool`; a window of m in n elements has at most `n / m` elements and one at each side."""
     data = w.single(0)
     if not isinstance(w.op, AdaptivePoolOp):
-        raise NoIntegerFormError("it is no pool")
+        raise NoIntegerFormError("it is not a pooling op")
     before, after = (shape_of(value.type) for value in (data.value, w.op.results[0]))
     counts = [
         n // max(m, 1) + 2 for n, m in zip(before, after, strict=True) if isinstance(n, int) and isinstance(m, int)
     ]
     if len(counts) < len(before):
-        raise NoIntegerFormError("how many numbers it adds is not known")
+        raise NoIntegerFormError("the number of summands is unknown")
     require_room(FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data)
     return _finer(w, data, lambda distances: w.again(distances))
 
@@ -163,9 +163,9 @@ def resize(w: IntegerWriter) -> StandIn:
     """The op itself; interpolation uses finer steps, for which 32-bit data has no room."""
     data = w.single(0)
     if not isinstance(w.op, ResizeOp | Upsampling2DOp):
-        raise NoIntegerFormError("it resizes nothing")
+        raise NoIntegerFormError("it is not a resize op")
     if isinstance(w.op, ResizeOp) and w.op.resampling.crops:
-        raise NoIntegerFormError("the number beyond the image is none of the operand's steps")
+        raise NoIntegerFormError("the fill value is not representable in the operand's scale")
     if w.op.method.data == "nearest_neighbor":
         return replace(data, value=w.again(data.value))
     require_room(_OVERSHOOT * FINER, data)
@@ -176,7 +176,7 @@ def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
     """The operator `name`, which takes a tensor and its steps, and those of the result."""
     data, goal = w.single(0), w.goal()
     if data.steps.dtype != goal.dtype:
-        raise NoIntegerFormError(f"the operand is of {data.dtype}, the result is quantised to another type")
+        raise NoIntegerFormError(f"the operand is {data.dtype}, the result is quantised to another type")
     parameters = (data.steps.scale, data.steps.zero_point, goal.scale, goal.zero_point)
     return Quantized(w.like(name, data.value, *parameters, **attributes), goal)
 
@@ -186,7 +186,7 @@ def negative(w: IntegerWriter) -> StandIn:
     """The negated distances from the zero points."""
     data = w.tensor(0)
     if data.dtype == np.int32:
-        raise NoIntegerFormError("the negative of an i32 may need more bits")
+        raise NoIntegerFormError("the negative of an i32 may overflow")
     return w.in_32_bits(data, w.call("negative", w.distance(data)))
 
 
@@ -208,7 +208,7 @@ def global_avg_pool(w: IntegerWriter) -> StandIn:
     """The sum of distances over the spatial axes, in 32 bits, with the scale divided by their number."""
     data = w.single(0)
     if not isinstance(w.op, GlobalPoolOp) or w.op.out_layout.data not in ("", w.op.layout.data):
-        raise NoIntegerFormError("the layout of its result is another one")
+        raise NoIntegerFormError("its result has another layout")
     layout, count = w.op.layouts[0], _count(data.value, w.op.results[0])
     require_room(count, data)
     axes = [layout.index(axis) for axis in w.op.AXES]
@@ -228,5 +228,5 @@ def _count(data: SSAValue, result: SSAValue) -> int:
     known = [math.prod(dim for dim in shape if isinstance(dim, int)) for shape in shapes]
     names = [Counter(dim for dim in shape if not isinstance(dim, int)) for shape in shapes]
     if names[0] != names[1] or not known[1]:
-        raise NoIntegerFormError("how many numbers it adds is not known")
+        raise NoIntegerFormError("the number of summands is unknown")
     return max(known[0] // known[1], 1)

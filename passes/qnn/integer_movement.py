@@ -55,7 +55,7 @@ def choose(w: IntegerWriter) -> StandIn:
     data = w.single(0)
     require_order(data)
     if 0 in shape_of(data.value.type):
-        raise NoIntegerFormError("it chooses among no numbers")
+        raise NoIntegerFormError("it has no tensors to choose from")
     return replace(data, value=w.again(data.value))
 
 
@@ -63,7 +63,7 @@ def choose(w: IntegerWriter) -> StandIn:
 def choose_greatest(w: IntegerWriter) -> StandIn:
     """The op itself, if it returns values only."""
     if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
-        raise NoIntegerFormError("it gives indices too")
+        raise NoIntegerFormError("it also returns indices")
     return choose(w)
 
 
@@ -98,7 +98,7 @@ def take_field(w: IntegerWriter) -> StandIn:
     """The quantised field."""
     fields = w.operands[0]
     if not isinstance(fields, tuple) or not isinstance(w.op, TupleGetItemOp):
-        raise NoIntegerFormError("operand #0 is no tuple of quantised numbers")
+        raise NoIntegerFormError("operand #0 is not a tuple of quantised numbers")
     return fields[w.op.index.value.data]
 
 
@@ -116,17 +116,17 @@ def require_order(data: Quantized) -> None:
     """Require that a greater integer represents a greater number."""
     scale = known_array(data.steps.scale)
     if scale is None or not (scale > 0).all():
-        raise NoIntegerFormError("its scales are not known to be positive")
+        raise NoIntegerFormError("its scales may not be positive")
 
 
 def step_of(value: SSAValue, steps: Steps) -> Array:
     """Returns the integer that represents a constant number in `steps`, which are one known scale and zero point."""
     number, scale, zero_point = float_constant(value), known_array(steps.scale), known_array(steps.zero_point)
     if number is None or number.size != 1 or scale is None or zero_point is None:
-        raise NoIntegerFormError("a number beside the quantised ones is no constant, or their steps are not")
+        raise NoIntegerFormError("a float operand, or a scale or zero point, is not a constant")
     with np.errstate(divide="ignore", invalid="ignore"):
         place = number.reshape(()).astype(np.float64) / scale.reshape(()).astype(np.float64)
     step, limits = np.round(place) + zero_point.reshape(()), np.iinfo(numpy_dtype(steps.dtype))
     if not abs(np.round(place) - place) <= _ON_STEP or not limits.min <= step <= limits.max:
-        raise NoIntegerFormError(f"{float(number.reshape(())):g} is none of the operand's steps")
+        raise NoIntegerFormError(f"{float(number.reshape(())):g} is not representable in the operand's scale")
     return np.asarray(step)

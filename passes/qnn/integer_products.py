@@ -45,9 +45,9 @@ def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     """Data and filters, which may have a scale each, and the channel axis of the result."""
     data, weight = w.single(0), w.tensor(1)
     if not isinstance(w.op, FilterOp):
-        raise NoIntegerFormError("it is no convolution")
+        raise NoIntegerFormError("it is not a convolution")
     if not weight.steps.is_single and weight.steps.axis != axis_of_filters(w.op):
-        raise NoIntegerFormError("the scales of the weight are not one for each filter")
+        raise NoIntegerFormError("the weight does not have one scale per filter")
     require_room(count_of_products(w.op), data, weight)
     return data, weight, w.op.layouts[2].index("C")
 
@@ -91,7 +91,7 @@ def dense(w: IntegerWriter) -> StandIn:
 def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
     """Data times the weight, which has a row for each unit."""
     if not weight.steps.is_single and weight.steps.axis != 0:
-        raise NoIntegerFormError("the scales of the weight are not one for each unit")
+        raise NoIntegerFormError("the weight does not have one scale per unit")
     _require_depth(data, weight)
     value = w.call("qnn.dense", data.value, weight.value, *_parameters(data, weight))
     return _product_of(w, value, data, weight, data.rank - 1)
@@ -102,7 +102,7 @@ def matmul(w: IntegerWriter) -> StandIn:
     """The quantised operator, with the second operand transposed unless it has a row per column of the result."""
     left, right = w.single(0), w.tensor(1)
     if not isinstance(w.op, MatrixProductOp):
-        raise NoIntegerFormError("it is no product of matrices")
+        raise NoIntegerFormError("it is not a matrix product")
     left = _turned(w, left) if w.op.transpose_a.value.data else left
     right = right if w.op.transpose_b.value.data else _turned(w, right)
     if w.op.relay_name() == "nn.matmul" and right.rank == 2:

@@ -63,7 +63,7 @@ def reach(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Reach:
         if isinstance(op, DequantizeOp):
             if all(map(is_complete, op.operand_types)):
                 finite = steps_of(op).is_finite
-                known.found[op.result] = False if finite else Refusal(f"{op.name} has a scale that is no finite number")
+                known.found[op.result] = False if finite else Refusal(f"{op.name} has a scale that is not finite")
         elif not isinstance(op, QuantizeOp) and any(operand in known.found for operand in op.operands):
             known.found[op.results[0]] = _reached(op, rules.get(op.relay_name()), known)
     return known
@@ -83,7 +83,7 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
     for operand in () if rule.takes_any else others:
         if not rule.constants or float_constant(operand) is None:
             maker = operand.owner.name if isinstance(operand.owner, Operation) else "a parameter"
-            return Refusal(f"{op.name} reads floats that {maker} gives", is_boundary=True)
+            return Refusal(f"{op.name} reads floats from {maker}", is_boundary=True)
     if rule.result in (Result.ROUNDED, Result.SHARED):
         return True
     return rule.result is Result.KEPT and any(map(known.is_open, data))

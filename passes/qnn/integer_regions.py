@@ -63,9 +63,9 @@ class IntegerRegions:
         passed_on = Replacements()
         for op in ops:
             if isinstance(op, QuantizeOp) and op.operands[0] in known.found:
-                value, how = _quantized_by(op, known, forms, passed_on), "computed on integers"
+                value, how = _quantized_by(op, known, forms, passed_on), "computed with integers"
                 if isinstance(value, Refusal):
-                    looked_up, how = _look_up_function(op), "computed by a table"
+                    looked_up, how = _look_up_function(op), "computed with a table"
                     if looked_up is None:
                         self._refuse(op, value, hard_fail=hard_fail)
                         continue
@@ -97,7 +97,7 @@ class IntegerRegions:
                 result = _dequantized(op, form.stand_in)
                 stand_ins[result] = form.stand_in
                 op.results[0].replace_all_uses_with(result)
-                self.remarks.applied(op, "computed on integers, its result dequantised")
+                self.remarks.applied(op, "computed with integers; its result is dequantised")
 
     def _ops(self) -> list[RelayOp]:
         return [op for op in walk_ops(self._module) if isinstance(op, RelayOp)]
@@ -144,9 +144,9 @@ class IntegerRegions:
         """Record, or raise, the reason why a region stays in floats."""
         if hard_fail and not refusal.is_boundary:
             raise PassError(
-                f"{NAME}: {refusal.message}, so what {op.name} quantises stays in floats",
+                f"{NAME}: {refusal.message}, so the operand of {op.name} stays float",
                 location=describe_place(op),
-                help="leave hard-fail out to keep such regions as they are",
+                help="omit hard-fail to keep such regions",
             )
         self.remarks.refused(op, refusal.message)
 
@@ -162,7 +162,7 @@ def _written(
 ) -> _Form | Refusal:
     """The form that a rule builds."""
     if any(map(_is_whole, leaf_types(op.result_types))):
-        return Refusal(f"{op.name}: its result is of integers already")
+        return Refusal(f"{op.name}: its result is already integer")
     writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
     try:
         return _Form(rule.write(writer), op, writer.ops, reads)
@@ -179,7 +179,7 @@ def _is_whole(type: Attribute) -> bool:
 
 
 def _too_many(op: Operation) -> Refusal:
-    return Refusal(f"{op.name} would be rounded in more than {MOST_GOALS} ways")
+    return Refusal(f"{op.name} would be requantised in more than {MOST_GOALS} ways")
 
 
 def _quantized_by(
@@ -202,11 +202,11 @@ def _quantized_by(
     if not isinstance(form.stand_in, Quantized):
         return Refusal(f"{op.name} quantises a tuple")
     if not goal.is_finite:
-        return Refusal(f"{op.name} has a scale that is no finite number")
+        return Refusal(f"{op.name} has a scale that is not a finite number")
     if not goal.holds_zero_point:
-        return Refusal(f"{op.name} has a zero point that is none of its integers")
+        return Refusal(f"{op.name} has a zero point out of range of its integers")
     if not goal.is_single and not form.stand_in.steps.is_like(goal):
-        return Refusal(f"the result has a scale for each place along axis {goal.axis}")
+        return Refusal(f"the result has one scale per index of axis {goal.axis}")
     _put_in(form)
     stand_in = replace(form.stand_in, value=passed_on.of(form.stand_in.value))
     writer = IntegerWriter(op, (stand_in,), goal)
@@ -227,7 +227,7 @@ def _put_in(form: _Form) -> None:
         current.is_in = True
         block = current.source.parent
         if block is None:
-            raise PassError(f"{current.source.name} stands in no block")
+            raise PassError(f"{current.source.name} is not in a block")
         for op in current.ops:
             block.insert_op_before(op, current.source)
         pending += current.reads

@@ -23,10 +23,10 @@ Write: TypeAlias = Callable[[IntegerWriter], StandIn]
 class Result(Enum):
     """The source of the steps of a result."""
 
-    OWN = "the operands decide them, and nothing is rounded"
-    KEPT = "they are those of the operands"
-    SHARED = "they are those of the operands where these agree, else those that the result is quantised to"
-    ROUNDED = "they are those that the result is quantised to"
+    OWN = "derived from the operands, without rounding"
+    KEPT = "those of the operands"
+    SHARED = "those of the operands if these agree, else those of the quantised result"
+    ROUNDED = "those of the quantised result"
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,11 @@ FINER = 256
 def bias_add(w: IntegerWriter) -> StandIn:
     """`add` of the bias with trailing axes, with weaker requirements on dynamic extents."""
     if not isinstance(w.op, BiasAddOp):
-        raise NoIntegerFormError("it adds no bias")
+        raise NoIntegerFormError("it has no bias")
     shape = shape_of(w.op.data.type)
     axis = axis_index(w.op.axis.value.data, len(shape))
     if shape_of(w.op.bias.type) != (shape[axis],):
-        raise NoIntegerFormError("the extent of its bias is not known to be that of its data")
+        raise NoIntegerFormError("the extents of bias and data may differ")
     return _sum(w, "add", axis)
 
 
@@ -72,7 +72,7 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
         values = (side.value for side in sides)
         return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
     if goal.dtype not in NARROW:
-        raise NoIntegerFormError("a sum that is quantised to 32 bits may need more")
+        raise NoIntegerFormError("the sum may overflow 32 bits")
     fine = Steps(w.product("divide", goal.scale, w.constant(np.array(FINER, np.float32))), w.zero(), i32, 0)
     lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
     if bias_axis is not None:
@@ -170,7 +170,7 @@ def multiply(w: IntegerWriter) -> StandIn:
         value = w.call("qnn.mul", left.value, right.value, *parameters, goal.scale, goal.zero_point)
         return Quantized(value, goal)
     if left.dtype.itemsize > 1 or right.dtype.itemsize > 1:
-        raise NoIntegerFormError("the products of its operands may need more than 32 bits")
+        raise NoIntegerFormError("the products of its operands may overflow 32 bits")
     axis = _axis_of_scales(w, left, right)
     value = w.call("multiply", w.distance(left), w.distance(right))
     return Quantized(value, Steps(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, axis))
@@ -181,7 +181,7 @@ def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
     rank = len(shape_of(w.op.results[0].type))
     axes = {side.steps.axis + rank - side.rank for side in sides if not side.steps.is_single}
     if len(axes) > 1:
-        raise NoIntegerFormError("its operands have their scales along different axes")
+        raise NoIntegerFormError("its operands have scales along different axes")
     return axes.pop() if axes else 0
 
 
@@ -190,7 +190,7 @@ def divide(w: IntegerWriter) -> StandIn:
     """A constant divisor changes only the scale."""
     divisor = float_constant(w.op.operands[1])
     if divisor is None or w.operands[1] is not None or not divisor.all():
-        raise NoIntegerFormError("the divisor is no constant other than 0")
+        raise NoIntegerFormError("the divisor is not a nonzero constant")
     return _rescaled(w, 0, 1.0 / divisor.astype(np.float64))
 
 
@@ -198,7 +198,7 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
     """Operand `index` times a constant, one number or one per index along an axis."""
     data = w.tensor(index)
     if data.value.type != w.op.results[0].type and shape_of(data.value.type) != shape_of(w.op.results[0].type):
-        raise NoIntegerFormError("the constant makes the result larger")
+        raise NoIntegerFormError("the constant enlarges the result")
     if factor.size == 1:
         changed = w.product("multiply", data.steps.scale, w.constant(factor.reshape(()).astype(np.float32)))
         return replace(data, steps=replace(data.steps, scale=changed))
@@ -229,7 +229,7 @@ def concatenate(w: IntegerWriter) -> StandIn:
     """The op itself if all parts have the same steps, else the quantised operator."""
     parts = w.operands[0]
     if not isinstance(parts, tuple) or not parts or not all(part.steps.is_single for part in parts):
-        raise NoIntegerFormError("its parts are no tensors of quantised numbers with one scale each")
+        raise NoIntegerFormError("its parts are not quantised tensors with one scale each")
     first = parts[0].steps
     if all(part.steps.is_like(first) for part in parts):
         return Quantized(w.again(w.tuple(part.value for part in parts)), first)

@@ -55,7 +55,7 @@ class State(Enum):
 
     SUMS = "integers of 32 bits"
     BYTES = "integers of 8 bits"
-    OPEN = "rounded to the steps of a quantisation behind it"
+    OPEN = "requantised by a later quantisation"
 
 
 @dataclass(frozen=True)
@@ -149,12 +149,12 @@ class QuantizationPoints:
         if reason is not None:
             return reason
         if not all(map(is_complete, op.operand_types)):
-            return "its types are not known yet"
+            return "its types are not inferred"
         if not all(map(is_float_tensor, op.operands)):
-            return "it is a product of integers already"
+            return "it is already an integer product"
         count = count_of_products(op)
         if count * self._choice.greatest_input * GREATEST_WEIGHT > MOST_SUM:
-            return f"a sum of {count:g} products of 8 bits may need more than 32 bits"
+            return f"a sum of {count:g} 8-bit products may overflow 32 bits"
         found: list[Point] = []
         for index in (0, 1):
             point = self._product_operand(op, index)
@@ -172,7 +172,7 @@ class QuantizationPoints:
                 return f"skip-conv-layers names convolution {number}"
         if name in DENSE and self._choice.skip_dense_layer:
             return "skip-dense-layer is set"
-        return None if self._is_enabled(op) else "it is not among the enabled ops"
+        return None if self._is_enabled(op) else "it is not in enabled-ops"
 
     def _is_enabled(self, op: RelayOp) -> bool:
         enabled = self._choice.enabled_ops
@@ -185,12 +185,12 @@ class QuantizationPoints:
             return None
         if known_array(value) is not None:
             if float_constant(value) is None:
-                return f"operand #{index} holds numbers that are not finite"
+                return f"operand #{index} has values that are not finite"
             return Point(op, index, None, self._scale_axis(op) if index == 1 else None)
         if index == 1 and op.relay_name() != "nn.batch_matmul":
-            return "its weight is no constant"
+            return "its weight is not a constant"
         bounds = self._bounds_of(value)
-        return f"the bounds of operand #{index} are not known" if bounds is None else Point(op, index, bounds)
+        return f"the bounds of operand #{index} are unknown" if bounds is None else Point(op, index, bounds)
 
     def _scale_axis(self, op: RelayOp) -> int | None:
         """The axis of the weight along which an op may have a scale per output channel; `None` for one scale."""
@@ -231,7 +231,7 @@ class QuantizationPoints:
         """The state of the result, or the reason why it stays in floats."""
         name = op.relay_name()
         if not self._is_enabled(op):
-            return "it is not among the enabled ops"
+            return "it is not in enabled-ops"
         if isinstance(op, TupleGetItemOp):
             return self._states[op.operands[0]]
         if name == "nn.relu":
@@ -250,7 +250,7 @@ class QuantizationPoints:
             return self._concatenate(op)
         if name in _JOINS or name in _SCALINGS:
             return self._join(op)
-        return "it is computed in floats"
+        return "it is computed with floats"
 
     def _join(self, op: RelayOp) -> State | str:
         """The state of a sum or product of two tensors or of a tensor and a constant, or a refusal."""
@@ -261,9 +261,9 @@ class QuantizationPoints:
                 return self._scaled(op, 1 - index, constant) if scales else self._shifted(op, 1 - index)
         for index, operand in enumerate(op.operands):
             if operand not in self._states and operand not in self._shared:
-                return f"operand #{index} stays in floats"
+                return f"operand #{index} stays float"
         if op.relay_name() == "divide":
-            return "it is divided by what is no constant"
+            return "its divisor is not a constant"
         if scales:
             return self._in_bytes(op, [(op, 0), (op, 1)], State.SUMS)
         return self._in_bytes(op, self._wide(op, (0, 1)), State.OPEN)
@@ -271,7 +271,7 @@ class QuantizationPoints:
     def _scaled(self, op: RelayOp, index: int, constant: Array) -> State | str:
         """Operand `index` multiplied or divided by a constant, which changes its scale."""
         if op.relay_name() == "divide" and index == 1:
-            return "it is divided by what is no constant"
+            return "its divisor is not a constant"
         if not (constant > 0).all():
             return "it is multiplied by a constant that is not positive"
         # With a factor per channel, 8-bit integers have a scale per channel, which only some users support.
@@ -306,7 +306,7 @@ class QuantizationPoints:
             return "the tuple of its parts has other readers"
         for index, part in enumerate(made.operands):
             if part not in self._states and part not in self._shared:
-                return f"part {index} stays in floats"
+                return f"part {index} stays float"
         return self._in_bytes(op, [(made, index) for index in range(len(made.operands))], State.OPEN)
 
     def _in_bytes(self, op: RelayOp, places: Sequence[tuple[Operation, int]], state: State) -> State | str:
@@ -318,7 +318,7 @@ class QuantizationPoints:
                 continue
             bounds = self._bounds_of(value)
             if bounds is None:
-                return f"the bounds of operand #{index} are not known"
+                return f"the bounds of operand #{index} are unknown"
             found.append(Point(reader, index, bounds))
         for point in found:
             self._points[point.op, point.index] = point

@@ -72,23 +72,21 @@ class RelayQuantizeAnnotatePass(ModulePass):
 
     name = NAME
 
-    nbit_input: int = field(default=8, metadata={"help": "bits of tensors, 2 to 8"})
+    nbit_input: int = field(default=8, metadata={"help": "bits of activations, 2 to 8"})
     nbit_weight: int = field(default=8, metadata={"help": "bits of weights, 2 to 8"})
-    dtype_input: str = field(default="int8", metadata={"help": "elements of tensors: int8 or uint8"})
-    dtype_weight: str = field(default="int8", metadata={"help": "elements of weights: int8"})
-    global_scale: float = field(
-        default=0.0, metadata={"help": "below which number tensors lie that were not calibrated; 0: that is not known"}
-    )
+    dtype_input: str = field(default="int8", metadata={"help": "element type of activations: int8 or uint8"})
+    dtype_weight: str = field(default="int8", metadata={"help": "element type of weights: int8"})
+    global_scale: float = field(default=0.0, metadata={"help": "bound of tensors without calibration; 0: unknown"})
     weight_scale: str = field(
-        default=POWER2, metadata={"help": "a weight's bound: max, or power2, the power of two that is not below"}
+        default=POWER2, metadata={"help": "bound of a weight: max, or power2, the next power of two"}
     )
-    per_channel: bool = field(default=False, metadata={"help": "a scale for each output channel of a weight"})
-    skip_dense_layer: bool = field(default=True, metadata={"help": "leave nn.dense and nn.matmul in floats"})
+    per_channel: bool = field(default=False, metadata={"help": "one scale per output channel of a weight"})
+    skip_dense_layer: bool = field(default=True, metadata={"help": "keep nn.dense and nn.matmul in float"})
     skip_conv_layers: tuple[int, ...] = field(
-        default=(0,), metadata={"help": "numbers of the nn.conv2d that stay in floats, counted from 0; -1 for none"}
+        default=(0,), metadata={"help": "indices of the nn.conv2d to keep in float, counted from 0; -1: none"}
     )
     enabled_ops: tuple[str, ...] = field(
-        default=(), metadata={"help": "Relay's names of the ops that may be done on integers; without it all"}
+        default=(), metadata={"help": "Relay names of the ops to quantise (default: all)"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -135,7 +133,7 @@ class RelayQuantizeAnnotatePass(ModulePass):
             if value not in known:
                 raise PassError(f"{NAME}: {option} is {value!r}", help=f"it is {' or '.join(known)}")
         if not (np.isfinite(self.global_scale) and self.global_scale >= 0):
-            raise PassError(f"{NAME}: global-scale is {self.global_scale:g}", help="it is positive, or 0 for none")
+            raise PassError(f"{NAME}: global-scale is {self.global_scale:g}", help="use a positive number, or 0")
         for name in self.enabled_ops:
             try:
                 get_relay_op(name)
@@ -205,7 +203,7 @@ def _damaged(op: Operation) -> PassError:
     return PassError(
         f"{NAME}: {CALIBRATED} of {op.name} is not two ascending numbers for each operand",
         location=describe_place(op),
-        help="write [array<f64: -1.0, 1.0>, unit] for an op that reads a tensor and something else",
+        help="use e.g. [array<f64: -1.0, 1.0>, unit] for an op with one calibrated operand of two",
     )
 
 

@@ -59,7 +59,8 @@ class RelayQuantizeRealizePass(ModulePass):
     name = NAME
 
     rounding: str = field(
-        default="UPWARD", metadata={"help": "how new requantisations round halves: UPWARD, or TONEAREST, away from 0"}
+        default="UPWARD",
+        metadata={"help": "rounding of halves in new requantisations: UPWARD, or TONEAREST (away from 0)"},
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -97,7 +98,7 @@ class EvaluateWeight(RewritePattern):
             return
         emit = Emitter(rewriter, op)
         integers = evaluate_op(op, known)
-        assert isinstance(integers, np.ndarray), "a quantisation gives one tensor"
+        assert isinstance(integers, np.ndarray), "a quantisation has one result"
         emit.replace(emit.insert(ConstantOp.of(integers, f"{_name(op.operands[0])}.{op.out_dtype}")).result)
 
 

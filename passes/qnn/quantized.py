@@ -163,24 +163,24 @@ class IntegerWriter:
         """Returns quantised operand `index`, which must be a tensor."""
         found = self.operands[index]
         if not isinstance(found, Quantized):
-            raise NoIntegerFormError(f"operand #{index} is no tensor of quantised numbers")
+            raise NoIntegerFormError(f"operand #{index} is not a quantised tensor")
         return found
 
     def single(self, index: int) -> Quantized:
         """Returns quantised operand `index`, which must have one scale and one zero point."""
         found = self.tensor(index)
         if not found.steps.is_single:
-            raise NoIntegerFormError(f"operand #{index} has a scale for each place along axis {found.steps.axis}")
+            raise NoIntegerFormError(f"operand #{index} has one scale per index of axis {found.steps.axis}")
         return found
 
     def goal(self) -> Steps:
         """Returns the steps of the result, which must be one known scale and zero point, as new constants."""
         steps = self.steps
         if steps is None:
-            raise NoIntegerFormError("it rounds, and what comes behind it does not say to which steps")
+            raise NoIntegerFormError("it rounds, and no later op determines scale and zero point")
         scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
         if scale is None or zero_point is None or not steps.is_single:
-            raise NoIntegerFormError("it rounds, and the steps of the result are not one constant scale and zero point")
+            raise NoIntegerFormError("it rounds, and the result does not have one constant scale and zero point")
         return Steps(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), steps.dtype, 0)
 
     def in_steps(self, data: Quantized, goal: Steps) -> SSAValue:
@@ -226,9 +226,9 @@ class IntegerWriter:
         with np.errstate(all="ignore"):
             scale = np.asarray(operation(known[0], known[1], dtype=np.float32))
         if not np.isfinite(scale).all():
-            raise NoIntegerFormError("the scale of the result is beyond what f32 holds")
+            raise NoIntegerFormError("the scale of the result overflows f32")
         if ((np.abs(scale) < np.finfo(np.float32).tiny) & (known[0] != 0)).any():
-            raise NoIntegerFormError("the scale of the result is below what f32 holds without loss")
+            raise NoIntegerFormError("the scale of the result is below the normal range of f32")
         return self.constant(scale)
 
 
@@ -239,7 +239,7 @@ def require_room(count: float, *operands: Quantized) -> None:
         most *= data.greatest_distance
     if not most <= MOST_SUM:
         kinds = " by ".join(str(data.dtype) for data in operands)
-        raise NoIntegerFormError(f"a sum of {count:g} numbers of {kinds} may need more than 32 bits")
+        raise NoIntegerFormError(f"a sum of {count:g} numbers of {kinds} may overflow 32 bits")
 
 
 def is_same(first: SSAValue, second: SSAValue) -> bool:

@@ -14,7 +14,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 MAX_OPT_LEVEL = 3
 """The highest optimisation level."""
-_HELP = "give a dictionary such as {'data': (1, 3, 224, 224)}"
+_HELP = "pass a dictionary such as {'data': (1, 3, 224, 224)}"
 
 
 def checked_shapes(shapes: object) -> Shapes:
@@ -26,7 +26,7 @@ def checked_shapes(shapes: object) -> Shapes:
     if shapes is None:
         return {}
     if not _is_mapping(shapes):
-        raise InputError(f"shapes is {_shown(shapes)}, not shapes by name", help=_HELP)
+        raise InputError(f"shapes is {_shown(shapes)}, not a dictionary of shapes", help=_HELP)
     return {_checked_name(name): _checked_shape(name, shape) for name, shape in shapes.items()}
 
 
@@ -48,28 +48,28 @@ def checked_flag(option: str, value: object) -> bool:
 def checked_path(option: str, path: object) -> Path:
     """Returns the path passed for `option`. Raises `InputError` unless it is a string or a path object."""
     if not isinstance(path, (str, PathLike)):
-        raise InputError(f"{option} is {_shown(path)}, which is no path", help="give a str or a pathlib.Path")
+        raise InputError(f"{option} is {_shown(path)}, which is not a path", help="pass a str or a pathlib.Path")
     named = fspath(path)
     if not isinstance(named, str) or "\0" in named:
-        raise InputError(f"{option} is {_shown(named)}, which names no file")
+        raise InputError(f"{option} is {_shown(named)}, which is not a file name")
     return Path(named)
 
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str):
-        raise InputError(f"shapes: {_shown(name)} is no name of an input", help=_HELP)
+        raise InputError(f"shapes: {_shown(name)} is not an input name", help=_HELP)
     return name
 
 
 def _checked_shape(name: object, shape: object) -> tuple[int, ...]:
     if not _is_sequence(shape):
-        raise InputError(f"shapes: {name!r} has {_shown(shape)}, which is no sequence of extents", help=_HELP)
+        raise InputError(f"shapes: {name!r} has {_shown(shape)}, which is not a sequence of extents", help=_HELP)
     return tuple(_checked_extent(name, extent) for extent in shape)
 
 
 def _checked_extent(name: object, extent: object) -> int:
     if not isinstance(extent, SupportsIndex) or isinstance(extent, bool):
-        raise InputError(f"shapes: {name!r} has the extent {_shown(extent)}, which is no integer", help=_HELP)
+        raise InputError(f"shapes: {name!r} has the extent {_shown(extent)}, which is not an integer", help=_HELP)
     return index(extent)
 
 

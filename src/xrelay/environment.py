@@ -51,18 +51,18 @@ def with_cache_folder(folder: Path) -> dict[str, str]:
 
 def cache_limit() -> int:
     """Returns the size limit of each store of the cache in bytes: `XRELAY_CACHE_LIMIT` MiB, or 4 GiB by default."""
-    mebibytes = _number(CACHE_LIMIT, "give a whole number of MiB")
+    mebibytes = _number(CACHE_LIMIT, "set a number of MiB")
     return _MIB * (_DEFAULT_LIMIT_MIB if mebibytes is None else mebibytes)
 
 
 def num_threads() -> int | None:
     """Returns the number in `XRELAY_NUM_THREADS`; `None` if it is unset or empty."""
-    return _number(NUM_THREADS, "give a whole number of threads")
+    return _number(NUM_THREADS, "set a number of threads")
 
 
 def workers() -> int | None:
     """Returns the maximum number of compile workers for a large model, `XRELAY_WORKERS`; `None` if unset or empty."""
-    hint = f"give a whole number of processes, at most {_MAX_WORKERS}"
+    hint = f"set a number of processes, at most {_MAX_WORKERS}"
     number = _number(WORKERS, hint)
     if number is not None and number > _MAX_WORKERS:
         raise InputError(f"{WORKERS} is '{number}'", help=hint)
@@ -71,7 +71,7 @@ def workers() -> int | None:
 
 def call_limit() -> int:
     """Returns the maximum depth of nested calls, `XRELAY_CALL_LIMIT`, or 131,072 by default."""
-    number = _number(CALL_LIMIT, "give a whole number of calls")
+    number = _number(CALL_LIMIT, "set a number of calls")
     return _DEFAULT_CALL_LIMIT if number is None else number
 
 

@@ -29,7 +29,7 @@ class Device:
 def cpu(dev_id: int = 0) -> Device:
     """Returns the CPU device. Raises `InputError` if `dev_id` is not 0."""
     if dev_id != 0:
-        raise InputError(f"there is no CPU number {dev_id}", help="the CPU is cpu(0)")
+        raise InputError(f"there is no CPU device {dev_id}", help="use cpu(0)")
     return Device()
 
 

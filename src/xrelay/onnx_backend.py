@@ -97,7 +97,7 @@ class XRelayBackend(Backend):
         the error of `xrelay.compile` for an invalid model.
         """
         if not cls.supports_device(device):
-            raise InputError(f"there is no device {device!r}", help="the device is 'CPU'")
+            raise InputError(f"unknown device {device!r}", help="use 'CPU'")
         try:
             compiled = compile(model, **_options(kwargs))
         except InputError:
@@ -157,7 +157,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in (*_COMPILE_OPTIONS, *_TEST_OPTIONS):
             hint = did_you_mean(name, _COMPILE_OPTIONS, f"the options are {', '.join(_COMPILE_OPTIONS)}")
-            raise InputError(f"there is no option {name!r}", help=hint)
+            raise InputError(f"unknown option {name!r}", help=hint)
     return {name: value for name, value in given.items() if name in _COMPILE_OPTIONS}
 
 
@@ -221,7 +221,7 @@ def _type_of(value: object) -> onnx.TypeProto:
     if isinstance(value, list | tuple):
         held = [np.asarray(each) for each in cast("Sequence[object]", value)]
         if not held:
-            raise InputError("a list without values does not tell its type", help="make a model that declares it")
+            raise InputError("the element type of an empty list is unknown", help="pass a model that declares it")
         ranks = {array.ndim for array in held}
         extents = zip(*(array.shape for array in held), strict=True) if len(ranks) == 1 else None
         shape = None if extents is None else [each[0] if len(set(each)) == 1 else None for each in extents]

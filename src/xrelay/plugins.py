@@ -72,7 +72,7 @@ def load_dialect(entry: EntryPoint) -> object:
     try:
         return entry.load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise PluginError(_fault(entry, error), help="repair or uninstall the package") from error
+        raise PluginError(_fault(entry, error), help="fix or uninstall the package") from error
 
 
 @cache

@@ -26,7 +26,7 @@ _SIGNS: Final = (
     "without exception set",
     "without setting an exception",
 )
-_HELP: Final = "end other programs, or raise the limit of memory (ulimit -v)"
+_HELP: Final = "close other programs, or raise the memory limit (ulimit -v)"
 
 
 def shortage_of(error: BaseException) -> OutOfMemoryError | None:
@@ -35,7 +35,7 @@ def shortage_of(error: BaseException) -> OutOfMemoryError | None:
     while cause is not None:
         text = one_line(str(cause))
         if isinstance(cause, MemoryError) or any(sign in text.lower() for sign in _SIGNS):
-            return OutOfMemoryError(f"memory is short: {type(cause).__name__}{': ' if text else ''}{text}", help=_HELP)
+            return OutOfMemoryError(f"out of memory: {type(cause).__name__}{': ' if text else ''}{text}", help=_HELP)
         cause = cause.__cause__ if cause.__cause__ is not None else cause.__context__
     return None
 
@@ -59,4 +59,4 @@ def check_memory(size: int, purpose: str) -> None:
     try:
         mmap.mmap(-1, size).close()
     except (OSError, MemoryError) as error:
-        raise OutOfMemoryError(f"memory is short: {purpose} needs {size >> 20} MiB", help=_HELP) from error
+        raise OutOfMemoryError(f"out of memory: {purpose} needs {size >> 20} MiB", help=_HELP) from error

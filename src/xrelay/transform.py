@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Callable[..., Pass]:
     if row is None and sequence is not None:
         return sequence
     if row is None:
-        hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes shows them all")
+        hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes lists all")
         raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
     return pass_maker(row)
 

@@ -184,7 +184,7 @@ def test_cumulative_sums_in_another_type() -> None:
     case = OpCase("cumsum", [(2, 3)], {"axis": 1, "dtype": "int32"}, dtype="bool")
     check(case, [truths], np.cumsum(truths, 1, dtype=np.int32))
     x = relay.var("x", shape=(2, 3), dtype="bool")
-    with pytest.raises(ConstraintError, match=r"\[relay.cumsum C2\] there is no arithmetic on truth values"):
+    with pytest.raises(ConstraintError, match=r"\[relay.cumsum C2\]"):
         relay.cumsum(x, axis=1)
-    with pytest.raises(ConstraintError, match=r"\[relay.cumprod C2\] there is no arithmetic on truth values"):
+    with pytest.raises(ConstraintError, match=r"\[relay.cumprod C2\]"):
         relay.cumprod(x)

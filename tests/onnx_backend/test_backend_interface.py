@@ -128,7 +128,7 @@ def test_sequences_are_lists_whether_their_length_is_known_or_not() -> None:
 )
 def test_a_node_alone(node: onnx.NodeProto, inputs: Any, info: Any, expected: list[float] | None) -> None:
     if expected is None:
-        with pytest.raises(onnx_backend.RefusedModelError, match="random numbers are drawn only inside"):
+        with pytest.raises(onnx_backend.RefusedModelError, match=r"random.*numbers.*only.*inside"):
             onnx_backend.run_node(node, inputs)
         return
     (found,) = onnx_backend.run_node(node, inputs, "CPU", info)
@@ -155,7 +155,7 @@ def test_what_is_refused_and_what_is_wrong() -> None:
     with pytest.raises(unittest.SkipTest, match="element type STRING is not supported"):
         onnx_backend.prepare(refused)
     broken = model_of(helper.make_node("Add", ["a", "nowhere"], ["1"]), outputs=[tensor("1")])
-    with pytest.raises(ModelImportError, match="'nowhere' is defined nowhere") as caught:
+    with pytest.raises(ModelImportError, match="'nowhere'") as caught:
         onnx_backend.prepare(broken)
     assert not isinstance(caught.value, unittest.SkipTest)
 
@@ -171,16 +171,16 @@ def test_inputs_that_the_model_leaves_out() -> None:
 @pytest.mark.parametrize("device", ["CUDA", "CUDA:0", "CPU:1", "cpu", ""])
 def test_the_cpu_is_the_only_device(device: str) -> None:
     assert not onnx_backend.supports_device(device)
-    with pytest.raises(InputError, match=f"there is no device '{device}'; help: the device is 'CPU'"):
+    with pytest.raises(InputError, match=rf"device '{device}'; help: .*'CPU'"):
         onnx_backend.prepare(ADD, device)
 
 
 def test_wrong_calls() -> None:
-    with pytest.raises(InputError, match="no option 'opt_levl'; help: did you mean 'opt_level'"):
+    with pytest.raises(InputError, match="option 'opt_levl'; help: did you mean 'opt_level'"):
         onnx_backend.prepare(ADD, opt_levl=1)
     with pytest.raises(InputError, match="expected 2 inputs"):
         onnx_backend.run_model(ADD, A)
     with pytest.raises(InputError, match="the node Add has 2 inputs \\(x, y\\), got 1"):
         onnx_backend.run_node(helper.make_node("Add", ["x", "y"], ["z"]), [A])
-    with pytest.raises(InputError, match="a list without values does not tell its type"):
+    with pytest.raises(InputError, match=r"type of an empty list"):
         onnx_backend.run_node(helper.make_node("SequenceLength", ["x"], ["z"]), [[]])

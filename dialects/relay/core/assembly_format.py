@@ -78,7 +78,7 @@ def _parse_entry(parser: Parser, found: dict[str, Attribute]) -> None:
     if name is None:
         name = parser.parse_identifier(context_msg="expected an attribute name")
     if name in found:
-        parser.raise_error(f"the attribute {name} is given twice", start, parser.pos)
+        parser.raise_error(f"the attribute {name} occurs twice", start, parser.pos)
     found[name] = parse_value(parser) if parser.parse_optional_punctuation("=") else UnitAttr()
 
 
@@ -118,7 +118,9 @@ def _list_of(items: Sequence[int | float | Attribute], parser: Parser) -> Attrib
     numbers = [item for item in items if not isinstance(item, Attribute)]
     others = [item for item in items if isinstance(item, Attribute)]
     if numbers and others:
-        parser.raise_error(f"expected a type for each number of a list or for none, found {numbers[0]} without one")
+        parser.raise_error(
+            f"expected a type for every number of a list or for no number, found {numbers[0]} without type"
+        )
     if others:
         return ArrayAttr(others)
     integers = [number for number in numbers if isinstance(number, int)]

@@ -83,9 +83,9 @@ def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, 
         return LayoutRefusal(f"an operand of rank {low} is broadcast to rank {rank}")
     target = _largest(layouts, shapes)
     if target is None:
-        return LayoutRefusal("no operand comes in a layout of its own")
+        return LayoutRefusal("no operand has another layout")
     if rank != len(target.primal):
-        return LayoutRefusal(f"an operand of rank {rank} cannot take layout {target}")
+        return LayoutRefusal(f"an operand of rank {rank} cannot have layout {target}")
     if all(shape == shapes[0] for shape in shapes):
         return LayoutDecision((target,) * len(shapes), target)
     common: Shape = ()

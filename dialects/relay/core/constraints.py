@@ -235,7 +235,7 @@ class AxisOf(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}` names an axis of operand #{self.operand}, and none twice"
+        return f"`{self.property}` names an axis of operand #{self.operand}, without duplicates"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks against the rank. A missing property is valid."""

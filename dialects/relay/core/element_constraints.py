@@ -58,7 +58,7 @@ class TypeIn(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}`, where given, is {_one_of(self.types)}"
+        return f"`{self.property}`, if present, is {_one_of(self.types)}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the property."""

@@ -188,7 +188,7 @@ class Facts(Sequence[Attribute]):
         """
         placeholder = f"%{place}"
         if any(extent.placeholder == placeholder for extent in self.extents):
-            raise TypeInferenceError(f"the rule of {self.op_name} makes two extents at place {place}")
+            raise TypeInferenceError(f"the rule of {self.op_name} returns two extents for axis {place}")
         self.extents.append(MadeExtent(placeholder, hint, at_most))
         return symbol(placeholder)
 

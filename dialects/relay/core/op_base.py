@@ -176,9 +176,7 @@ class RelayOp(IRDLOperation):
             raise VerifyException(_verifier_text(error)) from error
         found = self.results[0].type
         if is_complete(found) and not compatible(inferred, found, environment):
-            raise VerifyException(
-                f"[{self.name} C0] result type {found} does not follow from the operands, which give {inferred}"
-            )
+            raise VerifyException(f"[{self.name} C0] result type {found} differs from the inferred type {inferred}")
 
     @classmethod
     def _require_possible(cls, requirements: Sequence[Requirement]) -> ShapeEnvironment | None:
@@ -186,7 +184,7 @@ class RelayOp(IRDLOperation):
         try:
             return environment_of(requirements)
         except ContradictionError as error:
-            raise ConstraintError(cls.name, "C0", f"what the op requires cannot hold: {error.message}") from error
+            raise ConstraintError(cls.name, "C0", f"the requirements of the op cannot hold: {error.message}") from error
 
     # --- fusion and layouts ----------------------------------------------------------------------------------------
 
@@ -210,7 +208,7 @@ class RelayOp(IRDLOperation):
         layouts. The layout of a tuple operand is that of most elements in it. The default, and `LayoutError`, keep the
         current layouts.
         """
-        return LayoutRefusal(f"{self.name} says nothing of layouts")
+        return LayoutRefusal(f"{self.name} does not declare layouts")
 
     # --- building --------------------------------------------------------------------------------------------------
 
@@ -274,7 +272,7 @@ class RelayOp(IRDLOperation):
             if name not in definitions:
                 known = ", ".join(definitions)
                 hint = did_you_mean(name, definitions, f"it has: {known}")
-                raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=hint)
+                raise ConstraintError(cls.name, "C0", f"unknown attribute {name!r}", help=hint)
             if value is not None:
                 default = None if isinstance(definitions[name], OptionalDef) else definitions[name].default_value
                 properties[name] = cls._property(name, value, default)

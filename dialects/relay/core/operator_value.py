@@ -130,15 +130,15 @@ class Op:
         """
         relation = RELATIONS.get(rel_name) if type_rel_func is None else _attributes().relation_of(type_rel_func)
         if relation is None:
-            hint = f"give a function, or one of {', '.join(RELATIONS)}"
-            raise InputError(f"no relation is called {rel_name!r}", help=hint)
+            hint = f"pass a function, or one of {', '.join(RELATIONS)}"
+            raise InputError(f"unknown relation {rel_name!r}", help=hint)
         self._registered().RELATION = (relation,)
 
     def _registered(self) -> type[UserOperator]:
         """Returns the class of a registered operator. Raises `InputError` for an op class."""
         if issubclass(self.kind, UserOperator):
             return self.kind
-        raise InputError(f"{self.name} is declared by its class", help="relay.op.register makes operators")
+        raise InputError(f"{self.name} is declared by its class", help="use relay.op.register for new operators")
 
     def __repr__(self) -> str:
         return f"Op({self.name})"

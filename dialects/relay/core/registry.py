@@ -76,6 +76,6 @@ def get_relay_op(name: str) -> type[RelayOp]:
     if len(by_short_name) == 1:
         return _OPS[by_short_name[0]]
     if by_short_name:
-        raise UnknownOpError(f"the short name {name!r} is shared", help="write one of " + ", ".join(by_short_name))
+        raise UnknownOpError(f"the short name {name!r} is ambiguous", help="use one of " + ", ".join(by_short_name))
     hint = did_you_mean(full, _OPS, f"there are {len(_OPS)}, among them {', '.join(sorted(_OPS)[:5])}")
-    raise UnknownOpError(f"no relay op is called {name!r}", help=hint)
+    raise UnknownOpError(f"unknown relay op {name!r}", help=hint)

@@ -32,7 +32,11 @@ def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: 
             rest = place
             result.append(1)
         elif element == 0 and copies:
-            facts.require(place < len(shape), "C2", f"0 at place {place} of the shape copies no extent of {len(shape)}")
+            facts.require(
+                place < len(shape),
+                "C2",
+                f"0 at index {place} of the shape has no extent to copy, the data has {len(shape)}",
+            )
             result.append(shape[place])
         else:
             facts.require(not isinstance(element, int) or element >= 0, "C2", f"the shape has the extent {element}")
@@ -122,7 +126,7 @@ class _CodeReader:
         if self.inferred is None:
             self.facts.require_equal(total, known, "C3", what)
             return tuple(self.result)
-        self.facts.require(known != 0, "C3", "-1 beside an extent of 0 can be anything")
+        self.facts.require(known != 0, "C3", "-1 is ambiguous with an extent of 0")
         if isinstance(total, AnyDim) or isinstance(known, AnyDim):
             self.result[self.inferred] = ANY
             return tuple(self.result)
@@ -148,14 +152,14 @@ class _CodeReader:
         self.facts.require(
             len(parts) == 2 and all(part > 0 or part == -1 for part in parts) and tuple(parts) != (-1, -1),
             "C1",
-            f"-4 needs two extents after it, one of which may be -1, found {list(parts)}",
+            f"-4 needs two extents after it, at most one -1, found {list(parts)}",
         )
         whole = self._take()
         known = parts[0] if parts[0] > 0 else parts[1]
         self.facts.require_equal(whole % known, 0, "C3", f"extent {whole} modulo {known}:")
         first = parts[0] if parts[0] > 0 else whole // known
         second = parts[1] if parts[1] > 0 else whole // known
-        self.facts.require_equal(first * second, whole, "C3", f"extents {first} * {second} do not make {whole}:")
+        self.facts.require_equal(first * second, whole, "C3", f"extents {first} * {second} do not equal {whole}:")
         self.result += (first, second)
 
 

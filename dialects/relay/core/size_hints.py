@@ -34,12 +34,12 @@ class SizeHint:
         """Returns the hint of three numbers. Raises `InputError` unless 0 <= least <= usual <= greatest <= limit."""
         if len(numbers) != 3:
             raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(numbers)}",
-                             location=location, help="give the least, the greatest and the usual size")  # fmt: skip
+                             location=location, help="pass (minimum, maximum, typical)")  # fmt: skip
         least, greatest, usual = numbers
         if not 0 <= least <= usual <= greatest <= MAX_EXTENT:
             raise InputError(
-                f"{name} cannot be {least} to {greatest}, and {usual} as a rule",
-                location=location, help=f"0 <= least <= usual <= greatest <= {MAX_EXTENT}",
+                f"the sizes of {name} are minimum {least}, maximum {greatest}, typical {usual}",
+                location=location, help=f"they must satisfy 0 <= minimum <= typical <= maximum <= {MAX_EXTENT}",
             )  # fmt: skip
         return SizeHint(least, greatest, usual)
 
@@ -51,16 +51,18 @@ class SizeHint:
 
 def size_hints(function: FuncOp) -> dict[str, SizeHint]:
     """Returns the size hints of a function. Raises `InputError` for an invalid `relay.sizes`."""
-    told = function.attributes.get(SIZES)
-    if told is None:
+    attribute = function.attributes.get(SIZES)
+    if attribute is None:
         return {}
     place = location_of(function)
-    if not isinstance(told, DictionaryAttr):
-        raise InputError(f"{SIZES} of @{function.sym_name.data} is {told}, no dictionary of names", location=place)
+    if not isinstance(attribute, DictionaryAttr):
+        raise InputError(
+            f"{SIZES} of @{function.sym_name.data} must be a dictionary by name, found {attribute}", location=place
+        )
     hints: dict[str, SizeHint] = {}
-    for name, numbers in told.data.items():
+    for name, numbers in attribute.data.items():
         if not is_attribute(numbers, DenseArrayBase[IntegerType]):
-            raise InputError(f"{SIZES} says {numbers} of {name}, no array of integers", location=place)
+            raise InputError(f"{SIZES} of {name} must be an integer array, found {numbers}", location=place)
         hints[name] = SizeHint.of(name, numbers.get_values(), place)
     return hints
 
@@ -69,8 +71,8 @@ def tell_sizes(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
     """Adds size hints to a function. Raises `InputError` for invalid ones."""
     for name, numbers in sizes.items():
         SizeHint.of(name, numbers)
-    told = function.attributes.get(SIZES)
-    arrays = dict(told.data) if isinstance(told, DictionaryAttr) else {}
+    attribute = function.attributes.get(SIZES)
+    arrays = dict(attribute.data) if isinstance(attribute, DictionaryAttr) else {}
     arrays |= {name: DenseArrayBase.from_list(i64, numbers) for name, numbers in sizes.items()}
     if arrays:
         function.attributes[SIZES] = DictionaryAttr(arrays)

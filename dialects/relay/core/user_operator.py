@@ -50,8 +50,8 @@ class UserOperator(RelayOp):
         facts.require(
             bool(self.RELATION),
             "C2",
-            "nobody has said how its type follows from its operands",
-            help=f'relay.op.get("{self.relay_name()}").add_type_rel says it',
+            "it has no type relation",
+            help=f'add one: relay.op.get("{self.relay_name()}").add_type_rel',
         )
         return self.RELATION[0](facts)
 
@@ -69,7 +69,7 @@ def make_operator(name: str, description: str) -> type[UserOperator]:
 
 def identity(facts: Facts) -> Attribute:
     """Returns the common type of all operands."""
-    facts.require(len(facts) > 0, "C2", "without operands there is no type")
+    facts.require(len(facts) > 0, "C2", "an op without operands has no inferred type")
     first = facts[0]
     for index in range(1, len(facts)):
         facts.require(facts[index] == first, "C2", f"operands of types {first} and {facts[index]}")
@@ -78,7 +78,7 @@ def identity(facts: Facts) -> Attribute:
 
 def broadcast(facts: Facts) -> Attribute:
     """Returns the broadcast shape of two operands, in their element type."""
-    facts.require(len(facts) == 2, "C2", f"two operands broadcast, found {len(facts)}")
+    facts.require(len(facts) == 2, "C2", f"two operands are expected, found {len(facts)}")
     elements = [facts.element(index) for index in range(2)]
     facts.require(elements[0] == elements[1], "C2", f"element types {elements[0]} and {elements[1]}")
     return tensor_type(facts.broadcast("C2", 0, 1), elements[0])

@@ -55,7 +55,7 @@ class Numbers(Constraint):
         if self.positive:
             words = " or ".join(_WORDS[count] for count in (*some, last))
             return f"{words} positive number{'s' if some else ''}"
-        return f"{many} numbers that are not negative" if some else "one number that is not negative"
+        return f"{many} non-negative numbers" if some else "one non-negative number"
 
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
@@ -74,7 +74,7 @@ class Layouts(Constraint):
         for name, axes in self.layouts:
             by_axes.setdefault(", ".join(axes), []).append(f"`{name}`")
         stated = [f"{' and '.join(names)} of the axes {axes}" for axes, names in by_axes.items()]
-        return ", ".join([*stated, *([f"of which {' and '.join(self.whole)} are whole"] if self.whole else [])])
+        return ", ".join([*stated, *([f"{' and '.join(self.whole)} without blocks"] if self.whole else [])])
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Parses each layout."""
@@ -122,7 +122,7 @@ class ElementType(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}`, where given, is an element type"
+        return f"`{self.property}`, if present, is an element type"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the kind of the attribute."""
@@ -141,7 +141,7 @@ class HoldsProducts(ElementType):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"{super().sentence()} of the data's kind, floats or integers, and not narrower; of f32 it may be a half"
+        return f"{super().sentence()} of the kind of the data (float or integer) and not narrower, or a half for f32"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the types."""
@@ -169,7 +169,7 @@ def require_factors(facts: Facts, result: Attribute | None, constraint: str) -> 
         may_multiply(data, weight, result),
         constraint,
         lambda: f"element types {data} != {weight}",
-        help="cast one operand; ui8 by i8 with out_dtype i32 is multiplied as it is",
+        help="cast one operand; ui8 by i8 with out_dtype i32 needs no cast",
     )
 
 

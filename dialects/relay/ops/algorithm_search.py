@@ -53,10 +53,10 @@ class SearchsortedOp(RelayOp):
         """Returns the type of one index for each value; checks C3 and C4."""
         sequence, values = facts.shape(0), facts.shape(1)
         if len(sequence) != 1:
-            message = f"values of {facts[1]} have no rows in {facts[0]}"
+            message = f"the values {facts[1]} do not match the rows of {facts[0]}"
             facts.require(len(sequence) == len(values), "C3", message)
             for rows, wanted in zip(sequence[:-1], values[:-1], strict=True):
                 facts.require_equal(rows, wanted, "C3", "rows of the sequence and of the values", message=message)
         element = self.element_type_property(self.dtype, i32, "C4")
-        facts.require(element in (i32, i64), "C4", lambda: f"places are i32 or i64, not {element}")
+        facts.require(element in (i32, i64), "C4", lambda: f"indices must be i32 or i64, not {element}")
         return tensor_type(values, element)

@@ -140,7 +140,11 @@ class DynStridedSliceOp(RelayOp):
         for index, name in enumerate(("begin", "end", "strides"), start=1):
             found, kind = facts.operand(index)
             fits = isinstance(count, int) and found == (count,) and isinstance(kind, IntegerType)
-            facts.require(fits, "C1", lambda name=name, index=index: f"{name} is {facts[index]}, no list like begin's")
+            facts.require(
+                fits,
+                "C1",
+                lambda name=name, index=index: f"{name} is {facts[index]}, it must be a list of the length of begin",
+            )
         known = count if isinstance(count, int) else 0
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
         lists = [facts.elements(index) or (ANY,) * known for index in (1, 2, 3)]

@@ -46,7 +46,7 @@ class OrderOp(RelayOp):
     @property
     def ascends(self) -> bool:
         """Whether the sort is ascending."""
-        raise NotImplementedError(f"{self.name} says no direction")
+        raise NotImplementedError(f"{self.name} does not define a direction")
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follows the layout of the data if it does not split the axis; both fields of a tuple have it."""
@@ -55,7 +55,7 @@ class OrderOp(RelayOp):
     def index_type(self, facts: Facts, dtype: Attribute | None, constraint: str) -> Attribute:
         """Returns the element type of indices along the axis: `dtype`, or i32 by default."""
         element = self.element_type_property(dtype, i32, constraint)
-        message = f"places along an axis are i32, i64, f32 or f64, not {element}"
+        message = f"indices along an axis must be i32, i64, f32 or f64, not {element}"
         facts.require(element in PLACE_TYPES, constraint, message)
         return element
 
@@ -142,7 +142,7 @@ class FirstOp(OrderOp):
 
     def kept_shape(self, facts: Facts) -> Shape:
         """Returns the data's shape with the number of elements kept along the axis; checks C2."""
-        raise NotImplementedError(f"{self.name} says not how much it keeps")
+        raise NotImplementedError(f"{self.name} does not define how many elements it keeps")
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the types of values and indices; checks C2 and C4."""
@@ -215,7 +215,7 @@ class DynTopKOp(FirstOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, because the op introduces an extent."""
-        return LayoutRefusal(f"{self.name} makes an extent")
+        return LayoutRefusal(f"{self.name} computes an extent")
 
     @property
     def shape_depends_on_data(self) -> bool:

@@ -55,7 +55,7 @@ class ShapeOperandOp(RelayOp):
         for place in range(count):
             extent = None if elements is None else elements[place]
             known = extent is not None and not isinstance(extent, AnyDim)
-            facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
+            facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"the shape has the extent {extent}")
             extents.append(extent if known and extent is not None else facts.new_extent("e", place))
         return extents
 
@@ -256,6 +256,6 @@ class DynTileOp(ShapeOperandOp):
         pairs = zip((1,) * (rank - len(shape)) + shape, (1,) * (rank - count) + times, strict=True)
         extents: list[Dim] = []
         for axis, (extent, often) in enumerate(pairs):
-            facts.require(not isinstance(often, int) or often >= 0, "C2", f"a number of repetitions is {often}")
+            facts.require(not isinstance(often, int) or often >= 0, "C2", f"the repetitions include {often}")
             extents.append(facts.new_extent("e", axis) if isinstance(often, AnyDim) else extent * often)
         return tensor_type(extents, element)

@@ -36,7 +36,7 @@ class Equation:
         given, arrow, wanted = plain.partition("->")
         terms = given.split(",")
         if len(terms) != len(ranks):
-            return f"the equation {text!r} has {len(terms)} operands, {len(ranks)} are given"
+            return f"the equation {text!r} has {len(terms)} operands, got {len(ranks)}"
         operands: list[tuple[str, ...]] = []
         for index, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
             labels = _labels(term, rank)
@@ -51,7 +51,7 @@ class Equation:
         before, dots, after = wanted.partition(ELLIPSIS)
         result = (*before, *(open_axes if dots else ()), *after)
         if (open_axes and not dots) or len(set(result)) < len(result) or not set(result) <= set(counts):
-            return f"the result of the equation {text!r} must name axes of operands once, those behind ellipses too"
+            return f"the result of the equation {text!r} must name each axis of the operands at most once"
         return Equation(tuple(operands), result)
 
 

@@ -87,8 +87,8 @@ class CropAndResizeOp(RelayOp):
             facts.require_at_least(shape[axis], 1, "C6", f"spatial extent of {shape_text(shape)}:")
         message = f"boxes of shape {shape_text(boxes)} with numbers of shape {shape_text(numbers)}"
         facts.require(len(boxes) == 2 and len(numbers) == 1, "C7", message)
-        facts.require_equal(boxes[1], 4, "C7", "numbers of a box", message=message)
-        facts.require_equal(boxes[0], numbers[0], "C7", "boxes, and numbers of images,", message=message)
+        facts.require_equal(boxes[1], 4, "C7", "elements of a box", message=message)
+        facts.require_equal(boxes[0], numbers[0], "C7", "boxes, and image indices,", message=message)
         size = ints(self.crop_size)
         facts.require(len(size) == 2, "C8", f"crop_size must have two numbers, found {list(size)}")
         result = [boxes[0], *shape[1:]]

@@ -81,10 +81,10 @@ class GridSampleOp(RelayOp):
         texts = f"data of shape {shape_text(shape)} and a grid of shape {shape_text(grid)} for {self.layout.data}"
         facts.require(len(shape) == len(grid) == rank, "C5", texts)
         facts.require_equal(grid[0], shape[0], "C5", "batches of grid and data")
-        facts.require_equal(grid[1], rank - 2, "C5", "places of the grid for each element")
+        facts.require_equal(grid[1], rank - 2, "C5", "coordinates of a point of the grid")
         for extent in shape[2:]:
             facts.require_at_least(extent, 1, "C6", "a spatial extent of the data")
         method = self.method.data
         facts.require(method != SAMPLINGS[2] or rank == 4, "C7", f"{method} with layout {self.layout.data}")
-        facts.require(method == SAMPLINGS[0] or element != i1, "C8", "booleans have no weighted sums")
+        facts.require(method == SAMPLINGS[0] or element != i1, "C8", "weighted sums of booleans are not supported")
         return tensor_type((*shape[:2], *grid[2:]), element)

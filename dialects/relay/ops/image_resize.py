@@ -140,10 +140,8 @@ class ResizingOp(RelayOp):
         element = facts.element(0)
         found = self.element_type_property(self.out_dtype, element, "C6")
         weighs = self.method.data != METHODS[0]
-        message = "booleans have no weighted sums"
-        facts.require(
-            not (weighs and i1 in (element, found)), constraint, message, help="cast them, or take the nearest"
-        )
+        message = "weighted sums of booleans are not supported"
+        facts.require(not (weighs and i1 in (element, found)), constraint, message, help="cast them, or use nearest")
         return found
 
 
@@ -217,10 +215,10 @@ class ResizeOp(ResizingOp, ImageOp):
         if layout is None:
             return LayoutDecision((None,), None)
         if sorted(layout.primal) != sorted(self.image_axes) or any(layout.factor(axis) for axis in self.AXES):
-            return LayoutRefusal(f"resizing does not work in layout {layout}")
+            return LayoutRefusal(f"resizing does not support layout {layout}")
         own = str(self.data_layout)
         if own != str(layout.text):
-            return LayoutRefusal(f"it works in {own}, its data comes as {layout.text}")
+            return LayoutRefusal(f"it supports {own}, its data has layout {layout.text}")
         return LayoutDecision((layout,), layout, {"layout": string_attribute(str(layout))})
 
 

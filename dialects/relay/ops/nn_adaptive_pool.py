@@ -42,7 +42,7 @@ class AdaptivePoolOp(PoolOp):
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """Returns the numbers of windows; checks C3 and C4."""
         sizes, count = ints(self.output_size), len(self.AXES)
-        message = f"output_size must have {count} numbers that are not negative, found {list(sizes)}"
+        message = f"output_size must have {count} non-negative numbers, found {list(sizes)}"
         facts.require(len(sizes) in (0, 1, count) and all(size >= 0 for size in sizes), "C3", message)
         if not sizes:
             return {axis: extents[axis] for axis in self.AXES}

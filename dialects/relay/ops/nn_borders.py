@@ -65,12 +65,12 @@ class MirrorPadOp(MovementOp):
         """Returns the padded extents; checks C2 and C3."""
         widths = ints(self.pad_width)
         legal = len(widths) == 2 * len(shape) and all(width >= 0 for width in widths)
-        message = f"pad_width must have {2 * len(shape)} numbers that are not negative, found {list(widths)}"
+        message = f"pad_width must have {2 * len(shape)} non-negative numbers, found {list(widths)}"
         facts.require(legal, "C2", message)
         for extent, pair in zip(shape, self.pairs, strict=True):
             if any(pair):
                 seen = extent - (self.mode.data == "REFLECT")
-                facts.require_at_least(seen, max(pair), "C3", f"what a mirror shows of {extent} elements:")
+                facts.require_at_least(seen, max(pair), "C3", f"pad width and mirrored elements of {extent}:")
         return tuple(extent + before + after for extent, (before, after) in zip(shape, self.pairs, strict=True))
 
 

@@ -61,7 +61,8 @@ class ConvTransposeOp(FilterOp):
     def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
         """C3 and C4."""
         groups = self.groups.value.data
-        facts.require_equal(weight["I"], in_channels, "C3", "kernel in-channels")
+        message = f"the weight has {weight['I']} input channels, the data has {in_channels}"
+        facts.require_equal(weight["I"], in_channels, "C3", "kernel in-channels", message=message)
         facts.require_equal(weight["I"] % groups, 0, "C4", f"in-channels {weight['I']} modulo groups {groups}:")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
@@ -73,7 +74,7 @@ class ConvTransposeOp(FilterOp):
             extents[letter] = covered - (axis.before + axis.after) + more
             for what, extent in (("data", data[letter]), ("result", extents[letter])):
                 message = (
-                    f"the {what} has the {letter} extent {extent}: its windows cover {covered}, of which padding takes "
+                    f"the {what} has the {letter} extent {extent}: its windows cover {covered}, of which padding is "
                     f"{axis.before + axis.after}"
                 )
                 facts.require_at_least(extent, 1, "C9", f"{letter} extent of the {what}", message=message)
@@ -81,7 +82,7 @@ class ConvTransposeOp(FilterOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Its sums are those of a convolution on plain images."""
-        return LayoutRefusal("a transposed convolution works in the layouts of the text")
+        return LayoutRefusal("a transposed convolution supports only its original layouts")
 
 
 @register_relay_op

@@ -50,7 +50,7 @@ class DenseOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    INFERENCE_HINT: ClassVar[str | None] = "give units, or the weight's type"
+    INFERENCE_HINT: ClassVar[str | None] = "pass units, or the type of the weight"
 
     data = operand_def()
     weight = operand_def()
@@ -94,7 +94,7 @@ class DenseOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
-        return LayoutRefusal("a dense layer reads plain rows")
+        return LayoutRefusal("a dense layer supports only row-major data")
 
 
 @register_relay_op

@@ -28,7 +28,7 @@ def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = F
     op.require(
         [str(axis)[-1] for axis in layout.axes] in legal,
         constraint,
-        f"weight_layout must be NC with N in blocks{', and C in blocks behind or whole' if in_terms else ''}, "
+        f"weight_layout must be NC with blocks of N{', and optionally of C after them' if in_terms else ''}, "
         f"found {layout}",
         help="write e.g. NC16n",
     )
@@ -107,4 +107,4 @@ class ContribDensePackOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
-        return LayoutRefusal("a dense layer reads plain rows")
+        return LayoutRefusal("a dense layer supports only row-major data")

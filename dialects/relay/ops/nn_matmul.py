@@ -53,7 +53,7 @@ class MatrixProductOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
-        return LayoutRefusal("a matrix product reads plain rows")
+        return LayoutRefusal("a matrix product supports only row-major data")
 
 
 @register_relay_op
@@ -78,7 +78,7 @@ class MatmulOp(MatrixProductOp):
 
     name = "relay.nn.matmul"
     CONSTRAINTS: ClassVar[Constraints] = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
-    INFERENCE_HINT: ClassVar[str | None] = "give units, or the type of tensor_b"
+    INFERENCE_HINT: ClassVar[str | None] = "pass units, or the type of tensor_b"
 
     tensor_a = operand_def()
     tensor_b = operand_def()

@@ -44,7 +44,7 @@ class PoolOp(SpatialOp):
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """Returns the result's spatial extents for those of the data."""
-        raise NotImplementedError(f"{self.name} does not say its result's extents")
+        raise NotImplementedError(f"{self.name} does not define the extents of its result")
 
     @property
     def layouts(self) -> tuple[Layout, Layout]:
@@ -65,10 +65,10 @@ class PoolOp(SpatialOp):
         if layout is None:
             return LayoutDecision((None,), None)
         if sorted(layout.primal) != sorted(self.image_axes) or any(layout.factor(axis) for axis in self.AXES):
-            return LayoutRefusal(f"pooling does not work in layout {layout}")
+            return LayoutRefusal(f"pooling does not support layout {layout}")
         own = [str(known) for known in self.layouts]
         if own != [str(layout.text)] * 2:
-            return LayoutRefusal(f"it works in {' and '.join(own)}, its data comes as {layout.text}")
+            return LayoutRefusal(f"it supports {' and '.join(own)}, its data has layout {layout.text}")
         properties: dict[str, Attribute] = {"layout": string_attribute(str(layout)), "out_layout": string_attribute("")}
         return LayoutDecision((layout,), layout, properties)
 

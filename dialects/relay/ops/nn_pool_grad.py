@@ -74,7 +74,7 @@ class PoolGradOp(SlidingWindowOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's type; checks C2, C5 and C9."""
         found, pooled = facts.shape(0), self.pooled_shape(facts)
-        message = f"the pool of this data gives {shape_text(pooled)}, out_grad is {shape_text(found)}"
+        message = f"the pooled data has shape {shape_text(pooled)}, out_grad has {shape_text(found)}"
         facts.require(len(found) == len(pooled), "C5", message)
         for own, wanted in zip(found, pooled, strict=True):
             facts.require_equal(own, wanted, "C5", "extents of out_grad and of the pool", message=message)

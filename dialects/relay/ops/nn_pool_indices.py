@@ -33,7 +33,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps the original layout, in which elements are numbered."""
-        return LayoutRefusal("places are counted in the layout of the text")
+        return LayoutRefusal("the indices refer to the original layout")
 
 
 @register_relay_op

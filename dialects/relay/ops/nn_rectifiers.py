@@ -123,7 +123,7 @@ class CeluOp(ElementwiseCompositeOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the operand's type; checks C2."""
-        facts.require(self.alpha.value.data != 0, "C2", "alpha is 0, by which nothing can be divided")
+        facts.require(self.alpha.value.data != 0, "C2", "alpha must not be 0")
         return super().infer_type(facts)
 
     def decompose(self, parts: Parts) -> SSAValue:

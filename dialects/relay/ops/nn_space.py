@@ -139,9 +139,9 @@ class BatchBlockOp(MovementOp):
     def require_blocks(self, facts: Facts, rank: int, pairs: Sequence[int], what: str) -> list[tuple[int, int]]:
         """Returns the pair (before, after) of each axis of a block; checks C2 and C3."""
         count = len(ints(self.block_shape))
-        facts.require(rank > count, "C2", f"data of {rank} axes has no {count} axes behind the first")
+        facts.require(rank > count, "C2", f"the data has {rank} axes, {1 + count} are required")
         complete = len(pairs) == 2 * count and all(number >= 0 for number in pairs)
-        message = f"{what} must be {2 * count} numbers that are not negative, found {list(pairs)}"
+        message = f"{what} must be {2 * count} non-negative numbers, found {list(pairs)}"
         facts.require(complete, "C3", message)
         return list(zip(pairs[::2], pairs[1::2], strict=True))
 
@@ -186,7 +186,7 @@ class BatchToSpaceNdOp(BatchBlockOp):
         facts.require_equal(shape[0] % places, 0, "C4", f"batches {shape[0]} modulo places of a block {places}:")
         longer: list[Dim] = []
         for extent, size, (before, behind) in zip(shape[1:], block, crops, strict=False):
-            facts.require_at_least(extent * size, before + behind, "C5", "places, and those that are cut off,")
+            facts.require_at_least(extent * size, before + behind, "C5", "elements, and cropped elements,")
             longer.append(extent * size - before - behind)
         return (shape[0] // places, *longer, *shape[1 + len(block) :])
 

@@ -84,11 +84,11 @@ class SparseOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the column indices refer."""
-        return LayoutRefusal("columns of its sparse matrix are counted along an axis of the layout that the model has")
+        return LayoutRefusal("the columns of its sparse matrix refer to the original layout")
 
     def require_numbers(self, facts: Facts, constraint: str) -> None:
         """Requires that the elements are not booleans."""
-        facts.require(facts.element(0) != i1, constraint, "sums have no meaning for booleans", help="cast to int32")
+        facts.require(facts.element(0) != i1, constraint, "sums of booleans are not supported", help="cast to int32")
 
 
 @register_relay_op
@@ -189,7 +189,7 @@ class SparseConv2dOp(SparseOp):
         facts.require(fits, "C7", f"needs ranks 4, and 2 or 3, found {len(data)} and {len(weight)}")
         size = ints(self.kernel_size)
         is_odd = len(size) == 2 and size[0] == size[1] and size[0] % 2 == 1 and size[0] > 0
-        facts.require(is_odd, "C10", f"a kernel of {list(size)} has no middle")
+        facts.require(is_odd, "C10", f"the kernel {list(size)} has no centre")
         axis = self.channel_axis
         height = require_sparse(facts, data[axis] * size[0] * size[1], ("C8", "C9")).height
         self.require_numbers(facts, "C11")

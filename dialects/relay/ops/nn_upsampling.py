@@ -72,15 +72,15 @@ class UpsamplingOp(CompositeOp):
         facts.require(
             takes_nearest or element != i1,
             "C6",
-            "booleans have no weighted sums",
-            help="cast them, or take the nearest",
+            "weighted sums of booleans are not supported",
+            help="cast them, or use nearest",
         )
         layout, factors = self.axes_text, self.factors
         facts.require(all(isfinite(each) and each > 0 for each in factors), "C4", f"factors of {list(factors)}")
         facts.require(len(shape) == len(layout), "C3", f"data of shape {shape_text(shape)} for layout {layout}")
         spatial = [shape[layout.index(axis)] for axis in self.AXES]
         known = all(isinstance(extent, int) and extent > 0 for extent in spatial)
-        facts.require(known, "C3", f"spatial extents {shape_text(spatial)} are not known, or 0")
+        facts.require(known, "C3", f"spatial extents {shape_text(spatial)} are unknown or 0")
         result = list(shape)
         for axis, size in zip(self.AXES, self.sizes(shape), strict=True):
             result[layout.index(axis)] = size

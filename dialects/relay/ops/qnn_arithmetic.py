@@ -78,7 +78,7 @@ class QnnBinaryOp(QnnOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """Follows the layout of the larger operand if scales and zero points are single numbers."""
         if not all(is_number(shape_of(parameter.type)) for parameter in self.operands[2:]):
-            return LayoutRefusal("scales or zero points lie along an axis of the text")
+            return LayoutRefusal("scales or zero points refer to an axis of the original layout")
         decision = broadcast_layouts(layouts[:2], [shape_of(side.type) for side in (self.lhs, self.rhs)])
         return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
@@ -100,7 +100,7 @@ class QnnBinaryOp(QnnOp):
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
     ) -> SSAValue:
         """Returns the result's difference from its zero point, in i64, from differences and scales of both sides."""
-        raise NotImplementedError(f"{self.name} does not say how it combines its operands")
+        raise NotImplementedError(f"{self.name} does not define how it combines its operands")
 
 
 class QnnSumOp(QnnBinaryOp):

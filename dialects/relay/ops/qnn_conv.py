@@ -84,7 +84,7 @@ class QnnFilterOp(FilterOp, QnnOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layouts unless the user requests others, which `with_layouts` checks."""
-        return LayoutRefusal("no layout is asked for")
+        return LayoutRefusal("no layout is requested")
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Returns the plain convolution of the differences from the zero points."""

@@ -235,7 +235,7 @@ class MultinomialOp(KeyedOp):
         shape = facts.shape(1)
         known = [extent for extent in shape if isinstance(extent, int)]
         legal = len(known) == len(shape) and known[-1] > 0
-        facts.require(legal, "C4", lambda: f"probabilities {facts[1]} have no known extents, or no class")
+        facts.require(legal, "C4", lambda: f"probabilities {facts[1]} have unknown extents, or no class")
         return self.drawn(facts, (*shape[:-1], self.num_samples.value.data), i32)
 
 

@@ -31,7 +31,7 @@ class ShapeValueOp(RelayOp):
 
     def values(self, shape: Shape) -> tuple[Dim, ...]:
         """Returns the elements of the result for data of `shape`."""
-        raise NotImplementedError(f"{self.name} says nothing of a shape")
+        raise NotImplementedError(f"{self.name} does not define a shape")
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the elements of the result, None if they are floats."""

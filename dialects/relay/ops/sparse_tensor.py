@@ -34,9 +34,9 @@ def require_places(facts: Facts, indices: Shape, values: Shape, rank: int, const
     `constraints` are the ids of the two requirements.
     """
     parts = indices[1] if len(indices) == 2 else 1
-    facts.require_equal(parts, rank, constraints[0], "indices of a place, and axes of the result:")
+    facts.require_equal(parts, rank, constraints[0], "indices of an element, and axes of the result:")
     if values:
-        facts.require_equal((indices or ONE_PLACE)[0], values[0], constraints[1], "places and values:")
+        facts.require_equal((indices or ONE_PLACE)[0], values[0], constraints[1], "positions and values:")
 
 
 @register_relay_op
@@ -119,7 +119,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the indices refer."""
-        return LayoutRefusal("its indices count along axes of the layout that the model has")
+        return LayoutRefusal("its indices refer to the original layout")
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the elements of the shape as extents with the values' element type; checks C1, C2, C7 and C8."""
@@ -170,7 +170,7 @@ class SparseReshapeOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns as many coordinates, with an index for each element of the new shape; checks C2, C3 and C7."""
         (count, parts), (rank,) = facts.shape(0), facts.shape(2)
-        facts.require_equal(parts, facts.shape(1)[0], "C7", "indices of a place, and elements of prev_shape:")
+        facts.require_equal(parts, facts.shape(1)[0], "C7", "indices of an element, and elements of prev_shape:")
         old, new = facts.elements(1), facts.elements(2)
         if old is not None and new is not None and ANY not in (*old, *new):
             reshaped_to(facts, old, new, copies=False)

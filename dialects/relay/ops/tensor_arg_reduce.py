@@ -55,7 +55,7 @@ class ArgReduceOp(ReduceOp):
             letters = [layout.primal[axis] for axis in self.reduced_axes(len(layout.primal))]
             places = [place for letter in letters for place in positions(layout, letter)]
             if len(places) > len(letters) or places != sorted(places):
-                return LayoutRefusal(f"{self.name} numbers elements in the order of the axes")
+                return LayoutRefusal(f"{self.name} numbers elements in the order of the original axes")
         return super().propagate_layouts(layouts)
 
 

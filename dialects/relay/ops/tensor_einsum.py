@@ -83,7 +83,7 @@ class EinsumOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, whose axes the equation labels."""
-        return LayoutRefusal("relay.einsum names plain axes")
+        return LayoutRefusal("relay.einsum supports only original layouts")
 
 
 def label_extents(facts: Facts, equation: Equation, shapes: Sequence[Shape]) -> dict[str, Dim]:

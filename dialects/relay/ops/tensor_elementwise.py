@@ -303,7 +303,7 @@ class ReinterpretOp(RelayOp):
         """Returns the operand's shape with the new element type; checks C1 and C2."""
         shape, element = facts.operand(0)
         target = self.element_type_property(self.dtype, element, "C1")
-        facts.require(_bits(element) == _bits(target), "C2", f"{element} and {target} differ in their number of bits")
+        facts.require(_bits(element) == _bits(target), "C2", f"{element} and {target} have different widths")
         return tensor_type(shape, target)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -45,7 +45,7 @@ class IndexingOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the indices refer."""
-        return LayoutRefusal("its indices count along axes of the layout that the model has")
+        return LayoutRefusal("its indices refer to the original layout")
 
 
 @register_relay_op
@@ -101,7 +101,7 @@ class TakeOp(IndexingOp):
         axis, batch = self.axis_and_batch(len(shape), len(places))
         extent = product(shape) if axis is None else shape[axis]
         if self.mode.data != "raise":
-            message = f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}"
+            message = f"the axis of {shape_text(shape)} has no elements for indices of shape {shape_text(places)}"
             asked = minimum(product(places), 1)
             facts.require_at_least(extent, asked, "C5", "elements to take, and indices", message=message)
         if axis is None:
@@ -196,21 +196,21 @@ class GatherNDOp(IndexingOp):
         facts.require(
             0 <= batch <= len(places) and parts + batch <= len(shape),
             "C3",
-            f"tuples of {parts} after {batch} batch axes do not index data of shape {shape_text(shape)} "
-            f"at places of shape {shape_text(places)}",
+            f"tuples of {parts} after {batch} batch axes and indices of shape "
+            f"{shape_text(places)} do not match data of shape {shape_text(shape)}",
         )
         return tensor_type((*places, *shape[batch + parts :]), element)
 
 
 def require_tuples(facts: Facts, places: Shape, said: int | None, constraint: str) -> int:
     """Returns the length of the index tuples along the first axis of the indices."""
-    facts.require(len(places) > 0, constraint, "the indices have no axis for the parts of an index")
+    facts.require(len(places) > 0, constraint, "the indices have no axis of index tuples")
     parts = places[0] if isinstance(places[0], int) else said
     facts.require(
         parts is not None,
         constraint,
-        f"the first extent of the indices, {places[0]}, is not known",
-        help="say how many parts an index has with index_rank",
+        f"the first extent of the indices, {places[0]}, is unknown",
+        help="set index_rank to the length of an index tuple",
     )
     known = parts if parts is not None else 0
     facts.require_equal(known, said if said is not None else known, constraint, "index_rank")

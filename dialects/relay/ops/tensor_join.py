@@ -165,12 +165,12 @@ class SplitOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the tuple of the parts' types; checks C3 and C4."""
         shape, element = facts.operand(0)
-        many = f"{self.field_count} parts are more than {_MAX_PARTS}"
+        many = f"{self.field_count} parts exceed the limit of {_MAX_PARTS}"
         facts.require(self.field_count <= _MAX_PARTS, "C4", many)
         axis, parts = axis_index(self.axis.value.data, len(shape)), list[AnyTensorType]()
-        message = f"places {list(numbers(self.indices_or_sections))} do not ascend from 0 to {shape[axis]}"
+        message = f"indices {list(numbers(self.indices_or_sections))} do not ascend from 0 to {shape[axis]}"
         for begin, end in pairwise(self.bounds(shape[axis])):
-            facts.require_at_least(end, begin, "C3", "a place and the one before it", message=message)
+            facts.require_at_least(end, begin, "C3", "an index and the one before it", message=message)
             parts.append(tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element))
         return TupleType(tuple(parts))
 

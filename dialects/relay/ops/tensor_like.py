@@ -121,10 +121,10 @@ class ReshapeLikeOp(ReshapingOp):
         like = facts.shape(1)
         own, new = self.exchanged(len(shape), len(like))
         for found, extents in ((own, shape), (new, like)):
-            message = f"axes {found.start} to {found.stop} are no part of {shape_text(extents)}"
+            message = f"axes {found.start} to {found.stop} are out of range of {shape_text(extents)}"
             facts.require(0 <= found.start <= found.stop <= len(extents), "C1", message)
         first, second = product(shape[own]), product(like[new])
-        message = f"{shape_text(shape[own])} of the data holds not as many elements as {shape_text(like[new])}"
+        message = f"{shape_text(shape[own])} of the data has another number of elements than {shape_text(like[new])}"
         facts.require_equal(first, second, "C2", "elements", message=message)
         return (*shape[: own.start], *like[new], *shape[own.stop :])
 
@@ -134,7 +134,7 @@ class ReshapeLikeOp(ReshapingOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the axes refer."""
-        return LayoutRefusal(f"{self.name} counts axes as the text does")
+        return LayoutRefusal(f"{self.name} refers to the original axes")
 
 
 def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None, rank: int) -> slice:
@@ -180,7 +180,7 @@ class SliceLikeOp(RelayOp):
         )
         result: list[Dim] = list(shape)
         for axis in axes:
-            facts.require_at_least(shape[axis], like[axis], "C2", "data, and elements that are kept,")
+            facts.require_at_least(shape[axis], like[axis], "C2", "elements of the data and the result")
             result[axis] = like[axis]
         return tensor_type(result, element)
 
@@ -188,12 +188,12 @@ class SliceLikeOp(RelayOp):
         """Follows the layout if both operands have the same one and it does not split the sliced axes."""
         layout, other = layouts
         if layout is None or other is None or str(layout) != str(other):
-            return LayoutRefusal(f"{self.name} follows where both operands come in one layout")
+            return LayoutRefusal(f"both operands of {self.name} must have the same layout")
         axes = ints(self.axes)
         letters = [letter_of_axis(layout, axis) for axis in axes] or list(layout.primal)
         split = next((letter for letter in letters if layout.factor(letter) is not None), None)
         if split is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
+            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is sliced")
         places = [layout.index(letter) for letter in letters] if axes else []
         return LayoutDecision((layout, layout), layout, {"axes": int_array(places)})
 

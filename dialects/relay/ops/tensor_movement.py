@@ -120,7 +120,7 @@ class StridedSliceOp(MovementOp):
         letters = [letter_of_axis(layout, axis) for axis in axes]
         split = next((letter for letter in letters if layout.factor(letter) is not None), None)
         if split is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
+            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is sliced")
         return LayoutDecision((layout,), layout, {"axes": int_array([layout.index(letter) for letter in letters])})
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
@@ -141,8 +141,8 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
     facts.require(
         kept is not None,
         "C5",
-        lambda: f"what {begin}:{end}:{step} leaves of an axis of extent {extent} is not known",
-        help="give the model static shapes",
+        lambda: f"the number of elements of {begin}:{end}:{step} of an axis of extent {extent} is unknown",
+        help="use static shapes",
     )
     return first, 0 if kept is None else kept, within_reach(step)
 

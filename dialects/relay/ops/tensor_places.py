@@ -51,7 +51,7 @@ class SequenceMaskOp(MovementOp):
         """Returns the data's shape; checks C1 and C2."""
         axis = self.axis.value.data
         facts.require(
-            axis in (0, 1) and len(shape) > 1, "C1", f"axis {axis} of {len(shape)} axes is none of the first two"
+            axis in (0, 1) and len(shape) > 1, "C1", f"axis {axis} is not one of the first two of {len(shape)} axes"
         )
         lengths, element = facts.operand(1)
         numbers = isinstance(element, AnyFloat) or (isinstance(element, IntegerType) and element.width.data > 1)
@@ -102,7 +102,7 @@ class MatrixSetDiagOp(RelayOp):
         facts.require(
             len(shape) >= 2 and first <= last,
             "C2",
-            f"diagonals {first} to {last} of {len(shape)} axes are none of matrices",
+            f"diagonals {first} to {last} are not diagonals of matrices of {len(shape)} axes",
         )
         count = () if first == last else (last - first + 1,)
         wanted = (*shape[:-2], *count, self.longest(*shape[-2:]))

@@ -42,7 +42,7 @@ class ScatterOp(IndexingOp):
         facts.require(
             facts.element(0) != i1 or word not in ("add", "mul"),
             constraint,
-            f"'{word}' has no meaning for booleans",
+            f"'{word}' is not supported for booleans",
             help="cast to int32, or use max for or, min for and",
         )
 

@@ -61,10 +61,10 @@ class ReshapingOp(RelayOp):
             return LayoutDecision((None,), None)
         data, result = known_shape(self.data.type), known_shape(self.result.type)
         if data is None or result is None or not keeps_order(layout, data):
-            return LayoutRefusal(f"{self.name} keeps the order of the elements, which layout {layout} changes")
+            return LayoutRefusal(f"{self.name} preserves the order of the elements, which layout {layout} changes")
         extents = [extent for extent in result if isinstance(extent, int)]
         if len(extents) != len(result):
-            return LayoutRefusal(f"{self.name} gives extents that are not known")
+            return LayoutRefusal(f"the extents of the result of {self.name} are unknown")
         properties = {"newshape": int_array(extents), "allowzero": bool_attribute(0 in extents)}
         return LayoutDecision((layout,), None, properties, op=ReshapeOp)
 
@@ -197,11 +197,11 @@ class SqueezeOp(ReshapingOp):
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Returns the remaining extents; checks C1 and C2."""
         if self.axis is None:
-            facts.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
+            facts.require(all(isinstance(dim, int) for dim in shape), "C2", "axes is required if extents are unknown")
             return tuple(dim for dim in shape if dim != 1)
         axes = require_axes(self, ints(self.axis), len(shape), "C1")
         for axis in axes:
-            facts.require_equal(shape[axis], 1, "C2", f"extent of axis {axis} that is left out:")
+            facts.require_equal(shape[axis], 1, "C2", f"extent of the removed axis {axis}:")
         return tuple(dim for index, dim in enumerate(shape) if index not in axes)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

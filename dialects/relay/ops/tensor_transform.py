@@ -60,7 +60,7 @@ class TransposeOp(RelayOp):
         if self.axes is None:
             return tuple(reversed(range(rank)))
         axes = ints(self.axes)
-        self.require(len(axes) == rank, "C1", f"axes {list(axes)} do not order {rank} axes")
+        self.require(len(axes) == rank, "C1", f"axes {list(axes)} are not a permutation of {rank} axes")
         return require_axes(self, axes, rank, "C1")
 
     def infer_type(self, facts: Facts) -> Attribute:
@@ -145,9 +145,9 @@ class LayoutTransformOp(RelayOp):
             return LayoutDecision((None,), None)
         source, target = self.layouts
         if str(source) != str(layout.text):
-            return LayoutRefusal(f"its data is in {source} by its own account, in {layout.text} by that of others")
+            return LayoutRefusal(f"its source layout is {source}, but its data has layout {layout.text}")
         if source.primal_extents(shape_of(self.data.type)) != target.primal_extents(shape_of(self.result.type)):
-            return LayoutRefusal(f"the blocks of {target} are not full")
+            return LayoutRefusal(f"the extents are not multiples of the blocks of {target}")
         return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), target))
 
 
@@ -202,7 +202,7 @@ class PadOp(RelayOp):
         facts.require(
             len(widths) == 2 * len(shape) and all(width >= 0 for width in widths),
             "C1",
-            f"pad_width must have {2 * len(shape)} numbers that are not negative, found {list(widths)}",
+            f"pad_width must have {2 * len(shape)} non-negative numbers, found {list(widths)}",
         )
         mode = self.pad_mode.data
         facts.require(mode in PAD_MODES, "C2", f"pad_mode must be one of {', '.join(PAD_MODES)}, found {mode!r}")
@@ -235,7 +235,7 @@ class PadOp(RelayOp):
                 continue
             elements, factor = tuple(width * (before or 1) for width in pair), after or 1
             if self.pad_mode.data != "constant" or letter.islower() or any(width % factor for width in elements):
-                message = f"layout {layout} splits an axis that is padded by {elements[0]} and {elements[1]}"
+                message = f"layout {layout} splits an axis padded by {elements[0]} and {elements[1]}"
                 return LayoutRefusal(message)
             pairs[letter] = (elements[0] // factor, elements[1] // factor)
         widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]

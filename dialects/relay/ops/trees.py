@@ -59,14 +59,14 @@ class TreeLeavesOp(RelayOp):
         (rows, columns), (nodes, feature) = facts.shape(0), facts.operand(1)
         children, child = facts.operand(3)
         trees, depth = self.trees.value.data, self.depth.value.data
-        tables = f"{facts[1]}, {facts[2]} and {facts[3]} are no tables of nodes"
+        tables = f"{facts[1]}, {facts[2]} and {facts[3]} are not tables of nodes"
         ranks = (len(nodes), len(facts.shape(2)), len(children))
         facts.require((feature, child, *ranks) == (i32, i32, 1, 1, 2), "C4", tables)
         facts.require_equal(facts.shape(2)[0], nodes[0], "C4", "thresholds and features", message=tables)
         facts.require_equal(children[0], nodes[0], "C4", "children and features", message=tables)
         facts.require_equal(children[1], 2, "C4", "columns of the children", message=tables)
         facts.require(min(trees, depth) >= 0, "C5", f"trees = {trees} and depth = {depth} must not be negative")
-        message = f"there are {nodes[0]} nodes for {trees} roots"
+        message = f"{nodes[0]} nodes for {trees} roots"
         facts.require_at_least(nodes[0], trees, "C5", "nodes, and roots", message=message)
         facts.require_at_least(columns, 1, "C5", "features, and", message=f"{facts[0]} has no features")
         return tensor_type((rows, trees), i32)

@@ -123,5 +123,5 @@ class MultiboxTransformLocOp(RelayOp):
         facts.require_equal(anchors, boxes, "C6", "anchors and boxes")
         facts.require_equal(sides, 4, "C6", "numbers of an anchor")
         count = len(floats(self.variances))
-        facts.require(count == 4, "C7", f"{count} variances, there must be 4")
+        facts.require(count == 4, "C7", f"variances must have 4 elements, found {count}")
         return TupleType((tensor_type((batch, boxes, 6), element), tensor_type((batch,), i32)))

@@ -167,12 +167,12 @@ def _verify_call(call: NamedCallOp) -> None:
     """Checks C1 to C5 as far as types and bindings are known."""
     found = SymbolTable.lookup_symbol(call, call.callee)
     if not isinstance(found, func.FuncOp):
-        raise VerifyException(f"[{call.name} C1] {call.callee} is no function of the module")
+        raise VerifyException(f"[{call.name} C1] the module has no function {call.callee}")
     type = found.function_type
     if not all(map(is_complete, (*type.inputs, *type.outputs))):
         return
     if not parameter_names(type) and not made_names(type) and not has_open_functions(type.inputs):
-        raise VerifyException(f"[{call.name} C1] no dimension of {call.callee} has a name; func.call calls it")
+        raise VerifyException(f"[{call.name} C1] {call.callee} has no named dimension; use func.call")
     if call.bindings is not None:
         _verify_names(call, type)
         _verify_types(call, "C3", "operand", type.inputs.data, call.operand_types)
@@ -193,7 +193,7 @@ def _verify_names(call: NamedCallOp, type: FunctionType) -> None:
         if isinstance(dim, int) and dim < 0:
             raise VerifyException(f"[{call.name} C2] the dimension {name} of {call.callee} is {dim}, must be 0 or more")
         if name in made and not (isinstance(atom := single_atom(dim), Symbol) and atom.name in listed):
-            text = f"{name} is made by {call.callee}, so it must be a name that relay.binds lists, not {dim}"
+            text = f"{call.callee} computes {name}, so it must be bound to a name in relay.binds, not {dim}"
             raise VerifyException(f"[{call.name} C5] {text}")
 
 
@@ -206,7 +206,7 @@ def _verify_types(
     try:
         environment = environment_of(requirements_of(call))
     except ContradictionError as error:
-        raise VerifyException(f"[{call.name} C6] what the call requires cannot hold: {error.message}") from error
+        raise VerifyException(f"[{call.name} C6] the requirements of the call cannot hold: {error.message}") from error
     for index, (general, type) in enumerate(zip(wanted, found, strict=True)):
         try:
             own = instantiated(general, call.names)

@@ -53,10 +53,10 @@ class ClosureConstructOp(ClosureOp):
         """Returns the closure type; C1 and C2."""
         for index, type in enumerate(facts):
             facts.require(
-                isinstance(type, CAPTURED_TYPES), "C1", f"a closure holds no {type}, which operand #{index} is"
+                isinstance(type, CAPTURED_TYPES), "C1", f"operand #{index} is {type}, which a closure cannot capture"
             )
         number = self.number.value.data
-        facts.require(number >= 0, "C2", f"the number of a function is 0 or more, found {number}")
+        facts.require(number >= 0, "C2", f"the number of a function must not be negative, found {number}")
         return ClosureType()
 
 
@@ -113,7 +113,7 @@ class ClosureCapturedOp(ClosureOp):
         """Returns `of`, with names for the extents that the op introduces; C1 to C3."""
         self.require_closure(facts)
         index = self.index.value.data
-        facts.require(index >= 0, "C2", f"the index of a captured value is 0 or more, found {index}")
+        facts.require(index >= 0, "C2", f"the index of a captured value must not be negative, found {index}")
         facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure holds no {self.of}")
         return facts.with_new_extents(self.of)
 

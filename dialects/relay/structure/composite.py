@@ -27,8 +27,8 @@ class Expansion(Enum):
 
     INFERENCE = "in relay-simplify-inference, as Relay does"
     QNN = "in qnn-canonicalize-ops, as Relay does"
-    BEFORE_FUSION = "in relay-expand-composites, so that each part may fuse by itself"
-    KERNEL = "inside the kernel that it fuses into"
+    BEFORE_FUSION = "in relay-expand-composites, so that each part can be fused separately"
+    KERNEL = "inside its kernel"
 
 
 class Parts:
@@ -91,7 +91,7 @@ class CompositeOp(RelayOp):
             if is_half(self._element(operands)) and _is_single(value):
                 value = parts.op("cast", value, dtype=self._element(operands))
         except ConstraintError as error:
-            message = f"its part {error.message}"
+            message = f"part {error.message}"
             raise ConstraintError(self.name, "C0", message, help=error.help) from error
         return parts.ops, value
 

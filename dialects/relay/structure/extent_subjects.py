@@ -38,7 +38,7 @@ def extent_subjects(function: FuncOp) -> dict[str, Subject]:
         names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
         if isinstance(op, LoopOp):
             for name, axis in _axes(argument.type for argument in op.body.block.args):
-                found.setdefault(name, Subject(f"extent {axis} of what {op.name} carries", place))
+                found.setdefault(name, Subject(f"extent {axis} of a carried value of {op.name}", place))
         axes = dict(_axes(result.type for result in op.results)) if names else {}
         for number, name in enumerate(names):
             found[name] = Subject(_words(op, number, axes.get(name)), place)

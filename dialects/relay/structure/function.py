@@ -87,7 +87,7 @@ class FnOp(IRDLOperation):
     def verify_(self) -> None:
         """Checks C1 to C4."""
         if self.is_recursive and not self.body.block.args:
-            raise VerifyException(f"[{self.name} C2] a recursive body needs an argument for itself")
+            raise VerifyException(f"[{self.name} C2] a recursive body needs an argument for the function")
         type = self.result.type
         if isinstance(type, IncompleteType):
             return
@@ -100,7 +100,9 @@ class FnOp(IRDLOperation):
             raise VerifyException(f"[{self.name} C4] the parameters have types ({listed}), the function is {type}")
         itself = self.self_argument
         if itself is not None and itself.type != type:
-            raise VerifyException(f"[{self.name} C4] the body knows itself as {itself.type}, the function is {type}")
+            raise VerifyException(
+                f"[{self.name} C4] the argument for the function is {itself.type}, the function is {type}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> FnOp:
@@ -195,7 +197,7 @@ class InvokeOp(IRDLOperation):
                 raise VerifyException(f"[{self.name} C2] argument #{index} is {argument.type}, must be {parameter}")
         wanted, found = type.outputs.data[0], self.result.type
         if is_complete(wanted) and is_complete(found) and not compatible(wanted, found):
-            raise VerifyException(f"[{self.name} C3] the result is {found}, the function gives {wanted}")
+            raise VerifyException(f"[{self.name} C3] the result is {found}, the function returns {wanted}")
 
     @classmethod
     def parse(cls, parser: Parser) -> InvokeOp:

@@ -109,7 +109,7 @@ class FusedOp(IRDLOperation):
                 )
         if self.pattern is not None and self.pattern.data not in _PATTERNS:
             raise VerifyException(
-                f"[{self.name} C5] no fusion pattern is called {self.pattern}; help: use one of {', '.join(_PATTERNS)}"
+                f"[{self.name} C5] unknown fusion pattern {self.pattern}; help: use one of {', '.join(_PATTERNS)}"
             )
 
     @classmethod

@@ -141,10 +141,10 @@ class LoopOp(IRDLOperation):
 
     def _verify_operands(self) -> None:
         if self.trip_count is None and self.condition is None:
-            raise VerifyException(f"[{self.name} C1] there is neither a trip count nor a condition: it would not end")
+            raise VerifyException(f"[{self.name} C1] the loop has neither a trip count nor a condition and is infinite")
         for operand, wanted in ((self.trip_count, COUNT), (self.condition, CONDITION)):
             if operand is not None:
-                _require_type(self, "C1", f"an operand that says when the loop ends ({wanted})", operand.type, wanted)
+                _require_type(self, "C1", f"the trip count or condition ({wanted})", operand.type, wanted)
 
     def _verify_yield(self, type: Attribute, arguments: Sequence[Attribute]) -> None:
         first = [] if self.condition is None else [CONDITION]
@@ -156,7 +156,7 @@ class LoopOp(IRDLOperation):
         _, stacked = self.yielded_types(type)
         for each in stacked:
             if not isinstance(each, TensorType):
-                raise VerifyException(f"[{self.name} C4] the body yields {each} to be stacked, must be a tensor")
+                raise VerifyException(f"[{self.name} C4] the stacked value {each} must be a tensor")
         result = self.result.type
         if not is_complete(result):
             return
@@ -167,7 +167,7 @@ class LoopOp(IRDLOperation):
             _require_type(self, "C5", "a carried value in the result", found, wanted)
         for found, wanted in zip(result.types.data[len(arguments) :], stacked, strict=True):
             one = found if not isinstance(found, TensorType) else _first_of(found)
-            _require_type(self, "C5", "one of what is stacked in the result", one, without_names(wanted, None))
+            _require_type(self, "C5", "a stacked value in the result", one, without_names(wanted, None))
 
     @classmethod
     def parse(cls, parser: Parser) -> LoopOp:

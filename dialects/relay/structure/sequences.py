@@ -36,14 +36,14 @@ class SequenceOp(GraphOp):
         type = self.held_type(facts)
         if not isinstance(type, TensorType):
             text = f"the values must have one rank, found {type}"
-            facts.require(False, "C4", text, help="give those of an input a shape (shapes={…})")
+            facts.require(False, "C4", text, help="set the shapes of the inputs (shapes={…})")
         return type
 
     def check_place(self, facts: Facts, index: int) -> None:
         """Requires that the optional operand `index` is a position; C2."""
         for shape, element in [facts.operand(each, "C2") for each in range(index, len(facts))]:
             is_number = shape == () and isinstance(element, IntegerType) and element.width.data > 1
-            facts.require(is_number and len(facts) == index + 1, "C2", "a place is one integer of rank 0")
+            facts.require(is_number and len(facts) == index + 1, "C2", "a position must be one integer of rank 0")
 
     def joined(self, facts: Facts, types: Sequence[Attribute]) -> Attribute:
         """Returns the type of a sequence whose values have any of `types`; C3."""
@@ -51,7 +51,7 @@ class SequenceOp(GraphOp):
         element = common_element(types) if tensors else None
         if element is None:
             found = ", ".join(map(str, types))
-            facts.require(False, "C3", f"tensors of one element type make a sequence, found {found}")
+            facts.require(False, "C3", f"the tensors of a sequence must have one element type, found {found}")
             return types[0]
         return SequenceType(element)
 
@@ -77,7 +77,7 @@ class SequenceConstructOp(SequenceOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the sequence of the common type of the operands; C1 and C3."""
-        facts.require(len(facts) > 0, "C1", "a sequence of no values", help="use relay.sequence_empty")
+        facts.require(len(facts) > 0, "C1", "a sequence without values", help="use relay.sequence_empty")
         return self.joined(facts, facts)
 
 

@@ -86,8 +86,8 @@ class Weight:
         """The array. Raises `UnresolvedWeightError` if only the key is known."""
         if self._array is None:
             raise UnresolvedWeightError(
-                f"the bytes of weight {self.name!r} (key {self._key}) are not here",
-                help=f"name the side file in the module attribute {WEIGHTS_FILE}",
+                f"the bytes of weight {self.name!r} (key {self._key}) are not loaded",
+                help=f"set the module attribute to the side file: {WEIGHTS_FILE}",
             )
         return self._array
 
@@ -170,7 +170,7 @@ def add_by_key(weights: Iterable[Weight], found: dict[str, Weight]) -> None:
         if first is not weight and first.content != weight.content:
             raise InputError(
                 f"the weights {first.name!r} and {weight.name!r} have the key {weight.key!r} and different bytes",
-                help="give each its own key in the text and in the side file",
+                help="use distinct keys in the text and in the side file",
             )
 
 
@@ -230,7 +230,7 @@ def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) ->
     entry, (begin, end) = header.fields[weight.key], header.tensors[weight.key]
     code, shape = (entry.get("dtype"), entry.get("shape")) if is_object(entry) else (None, None)
     if not isinstance(code, str) or code not in _DTYPES:
-        raise UnresolvedWeightError(f"{path}: tensor {weight.key!r} has the dtype {code}, which no constant has")
+        raise UnresolvedWeightError(f"{path}: tensor {weight.key!r} has the dtype {code}, which is not supported")
     dtype = numpy_dtype(element_type(_DTYPES[code]))
     given = shape if is_list(shape) else [None]
     extents = [extent if is_extent(extent) else -1 for extent in given]
@@ -242,7 +242,7 @@ def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) ->
     array = data.view(dtype).reshape(extents)
     if _CONTENT_KEY.fullmatch(weight.key) and not _has_key(array, weight.key):
         raise UnresolvedWeightError(
-            f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} is not what its key says",
+            f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} does not match its key",
             help="write the side file again",
         )
     return array

@@ -52,8 +52,8 @@ class YieldOp(IRDLOperation):
         """Checks C1."""
         around = self.parent_op()
         if around is not None and not around.has_trait(EndsInYield):
-            place = f"[{self.name} C1] it stands in '{around.name}'"
-            raise VerifyException(f"{place}; relay.if, relay.loop, relay.fn and relay.fused end in it")
+            place = f"[{self.name} C1] the parent is '{around.name}'"
+            raise VerifyException(f"{place}; it must be relay.if, relay.loop, relay.fn or relay.fused")
 
 
 def yielded(region: Region) -> SSAValue:

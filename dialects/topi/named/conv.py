@@ -61,7 +61,7 @@ class ConvBaseOp(WindowOp):
         groups = self.groups.value.data
         if groups < 1 or filters % groups or certainly_differ(channels, depth * groups):
             raise VerifyException(
-                f"[{self.name} C3] {channels} data channels and {filters} filters of {depth} channels do not make "
+                f"[{self.name} C3] {channels} data channels and {filters} filters of {depth} channels do not form "
                 f"{groups} groups"
             )
         data, actual = shape_of(self.data), shape_of(self.tensor)
@@ -225,7 +225,7 @@ class Conv2dNchwcOp(ConvBaseOp):
     def _verify_blocks(self, data: Dim, weight: int, result: int, depth: int) -> None:
         groups = self.groups.value.data
         if not isinstance(data, int):
-            raise VerifyException(f"[{self.name} C6] the block of {data} data channels is not known")
+            raise VerifyException(f"[{self.name} C6] the block of {data} data channels is unknown")
         if self.depthwise:
             legal = depth == weight == 1 and data == result
         else:

@@ -54,7 +54,7 @@ class MatmulOp(NamedOp):
         weight = shape_of(self.weight)
         block = weight[2] if len(weight) >= 3 else None
         if isinstance(block, DimExpr):
-            raise VerifyException(f"[{self.name} C1] the block of {block} packed columns is not known")
+            raise VerifyException(f"[{self.name} C1] the block of {block} packed columns is unknown")
         return block
 
     @property
@@ -63,7 +63,7 @@ class MatmulOp(NamedOp):
         weight = shape_of(self.weight)
         terms = weight[3] if len(weight) == 4 else 1
         if isinstance(terms, DimExpr):
-            raise VerifyException(f"[{self.name} C1] the block of {terms} products is not known")
+            raise VerifyException(f"[{self.name} C1] the block of {terms} products is unknown")
         return terms
 
     def verify_(self) -> None:

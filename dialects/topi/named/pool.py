@@ -123,7 +123,7 @@ class PoolOp(WindowOp):
             if certainly_greater(least, result[number]) or certainly_greater(result[number], many):
                 raise VerifyException(
                     f"[{self.name} C4] result has extent {result[number]} on axis {number}, "
-                    f"the window gives {few} to {many}"
+                    f"the window allows {few} to {many}"
                 )
 
     def expand(self) -> Expansion:

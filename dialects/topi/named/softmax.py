@@ -51,7 +51,9 @@ class SoftmaxOp(NamedOp):
         """Checks C1 and C2."""
         data = tensor_type(self.data)
         if data != self.tensor.type or not isinstance(data.element_type, AnyFloat):
-            raise VerifyException(f"[{self.name} C1] {data} becomes {self.tensor.type}; both are one type, of floats")
+            raise VerifyException(
+                f"[{self.name} C1] operand {data} and result {self.tensor.type} must have the same float type"
+            )
         if not 0 <= self.axis.value.data < data.get_num_dims():
             raise VerifyException(
                 f"[{self.name} C2] axis {self.axis.value.data} of a tensor of rank {data.get_num_dims()}"

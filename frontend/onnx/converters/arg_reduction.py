@@ -48,7 +48,7 @@ def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
         return _along(node, relay_name, node.required_int(1, "axis"))
     rank = len(node.shape(0))
     if not rank:
-        raise node.error("data of rank 0 have no axis")
+        raise node.error("data of rank 0 has no axis")
     each = node.make_tuple([_along(node, relay_name, axis) for axis in range(rank)])
     return node.emit("take", node.emit("stack", each, axis=0), node.reshape(node.input(1), ()), axis=0, mode="raise")
 

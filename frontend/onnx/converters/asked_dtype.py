@@ -16,4 +16,4 @@ def asked_dtype(node: NodeView, name: str, number: int) -> np.dtype[Any]:
     try:
         return numpy_type(number)
     except ModelImportError as error:
-        raise node.error(f"attribute {name!r} asks for {type_name(number)}, which is not supported") from error
+        raise node.error(f"attribute {name!r} is {type_name(number)}, which is not supported") from error

@@ -36,10 +36,15 @@ def block_of(graph: GraphBuilder) -> int:
         if told is None:
             told = _own_block()
             text = (
-                "%s: onnxruntime wrote it for one kind of processor and does not say which; as for this one, channels "
+                "%s: onnxruntime optimised the model for one kind of processor, which the file does not name; channels "
             )
             place = printable(graph.place)
-            _LOG.warning(text + "are taken in blocks of %d. ORT_ENABLE_EXTENDED saves it for all", place, told)
+            _LOG.warning(
+                text
+                + "are read in blocks of %d, as for this one. Optimise with ORT_ENABLE_EXTENDED for a portable model",
+                place,
+                told,
+            )
         _known[graph] = told
     return _known[graph]
 

@@ -57,7 +57,7 @@ def carried_cast(node: NodeView, value: SSAValue, dtype: np.dtype[Any], *, satur
     """ONNX's Cast to `dtype`, which relay lacks; `saturate` clamps numbers beyond the range of a float type."""
     carrier = carrier_of(dtype)
     if carrier is None or not is_rounded_to(dtype):
-        raise node.error(f"numbers are not rounded to {dtype}", help="cast them outside of the model")
+        raise node.error(f"rounding to {dtype} is not supported here", help="cast outside of the model")
     held = node.emit("cast", value, dtype=carrier) if carrier.kind in "iu" else _rounded(node, value, dtype, saturate)
     result = _low_bits(node, held, dtype) if carrier.kind in "iu" else node.emit("cast", held, dtype=carrier)
     node.graph.carried.note(result, dtype)

@@ -25,7 +25,7 @@ def convert_constant(node: NodeView) -> SSAValue:
     if name == "value":
         tensor = node.attribute_tensor(name)
         if tensor is None:
-            raise node.error("attribute 'value' holds no tensor")
+            raise node.error("attribute 'value' is not a tensor")
         return node.emit_constant(tensor, "value")
     attribute: AttributeProto = node.proto.attribute[0]
     if name == "sparse_value":

@@ -66,15 +66,15 @@ def _check_results(node: NodeView, branches: Sequence[Branch]) -> None:
     for given in zip(*(branch.values for branch in branches), strict=True):
         types = [value.type for value in given]
         if joined_type(types) is None and common_element(types) is not None:
-            raise OutputRanksError(f"the branches give {' and '.join(map(str, types))}", location=node.describe())
+            raise OutputRanksError(f"the branches return {' and '.join(map(str, types))}", location=node.describe())
 
 
-@converts("Loop", since=1, attributes=("body",), limits="carried values that change in more than extents")
+@converts("Loop", since=1, attributes=("body",), limits="carried values whose element type or rank changes")
 def convert_loop(node: NodeView) -> Sequence[SSAValue]:
     """`relay.loop`; the condition is true inside the body, which would not run otherwise."""
     trip_count, condition = (node.optional_input(index) for index in (0, 1))
     if trip_count is None and condition is None:
-        raise node.error("neither a trip count nor a condition is given: the loop would not end")
+        raise node.error("the loop has neither a trip count nor a condition and is infinite")
     initial = [node.input(index) for index in range(2, len(node.inputs))]
 
     def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
@@ -137,7 +137,7 @@ class _Scan:
         states = len(inputs) - count
         stacks = len(node.attribute_graph("body").output) - states
         if stacks < 0:
-            raise node.error(f"the body gives fewer values than the {states} states that it gets")
+            raise node.error(f"the body returns fewer values than its {states} states")
         return _Scan(
             _listed(node, "scan_input_axes", count),
             [bool(value) for value in _listed(node, directions, count, (0, 1))],

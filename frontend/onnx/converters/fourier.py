@@ -166,7 +166,7 @@ def _frame_length(node: NodeView) -> Number:
     """The number of elements of a frame: that of the window, if given."""
     if node.optional_input(2) is None:
         if node.optional_input(3) is None:
-            raise node.error("neither a window nor a frame_length is given")
+            raise node.error("a window or a frame_length is required")
         return _number(node, 3, "frame_length")
     shape = node.shape(2)
     if len(shape) != 1:

@@ -35,12 +35,12 @@ def _aligned(node: NodeView) -> SSAValue:
         if "axis" in node.attribute_names and axis != -1:
             behind = len(data) - known_axis(node, axis, max(len(data), 1)) - len(other)
         if behind < 0:
-            raise node.illegal("axis", axis, f"{len(other)} axes of the second operand do not fit behind it")
+            raise node.illegal("axis", axis, f"the data has fewer than {len(other)} axes from there")
         data = data[len(data) - behind - len(other) : len(data) - behind]
     apart = len(data) != len(other) or any(
         certainly_differ(wanted, found) and found != 1 for wanted, found in zip(data, other, strict=True)
     )
     if apart or (not node.attribute_int("broadcast", 0) and data != other and 1 in other):
         text = f"{shape_text(node.shape(0))} and {shape_text(other)}"
-        raise node.error(f"shapes {text} differ", help="before opset 7 only the attribute 'broadcast' lets them")
+        raise node.error(f"shapes {text} differ", help="set the attribute 'broadcast', or use opset 7")
     return node.emit("expand_dims", node.input(1), axis=len(other), num_newaxis=behind) if behind else node.input(1)

@@ -37,7 +37,7 @@ def gemm(node: NodeView) -> SSAValue:
     result = _product(node, data, weight, transpose_a=transpose_a, transpose_b=transpose_b)
     alpha, beta = node.attribute_float("alpha", 1.0), node.attribute_float("beta", 1.0)
     if numpy_dtype(node.element_type(0)).kind in "iu" and not (alpha.is_integer() and beta.is_integer()):
-        raise node.error(f"alpha {alpha} and beta {beta} of a Gemm of integers must be whole")
+        raise node.error(f"alpha {alpha} and beta {beta} of an integer Gemm must be integers")
     if alpha != 1.0:
         result = node.emit("multiply", result, node.scalar_like(alpha, 0))
     addend = node.optional_input(2)

@@ -100,7 +100,7 @@ def _activated(node: NodeView, value: SSAValue, numbers: Sequence[float]) -> SSA
         return node.emit(_FIXED[name], value)
     if name == "Clip":
         if len(numbers) != 2:
-            raise node.error(f"a Clip between the numbers {list(numbers)}; the least and the greatest are expected")
+            raise node.error(f"a Clip between {list(numbers)}; minimum and maximum are expected")
         return node.emit("clip", value, a_min=numbers[0], a_max=numbers[1])
     known = ACTIVATIONS[name]
     return node.emit(known.op, value, **{**known.attributes, **dict(zip(known.attributes, numbers, strict=False))})

@@ -88,12 +88,12 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     "MatMulBnb4",
     domain=MICROSOFT,
     attributes=("K", "N", "block_size", "quant_type", "training_mode", "transB"),
-    limits="weights that stand the other way",
+    limits="transposed weights",
 )
 def convert_matmul_bnb4(node: NodeView) -> SSAValue:
     """`nn.dense` with weights from a table, by 4-bit indices (upper bits first), times the largest of each block."""
     if node.attribute_int("transB", 1) != 1:
-        raise node.unsupported("weights that stand the other way are not supported")
+        raise node.unsupported("transposed weights are not supported")
     node.attribute_int("training_mode", 0)
     rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
     size, count = weight_block_size(node), rows * depth

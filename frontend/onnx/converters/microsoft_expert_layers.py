@@ -120,7 +120,7 @@ class GatedLayer:
         """Returns the layer with the attributes of `node`."""
         kind = node.attribute_string("activation_type", "relu", (*_ACTIVATIONS, "relu2", "geglu"))
         if kind not in _ACTIVATIONS or node.attribute_int("swiglu_limit_after_activation", 0):
-            raise node.unsupported("relu2, geglu and limits behind the activation are not supported")
+            raise node.unsupported("relu2, geglu and limits after the activation are not supported")
         fusion = node.attribute_int("swiglu_fusion", 0, check=lambda value: value in (0, 1, 2))
         if kind == "swiglu" and (gate is None) != (fusion > 0):
             raise node.error(f"swiglu_fusion is {fusion}, and the layer FC3 is {'' if gate else 'not '}there")

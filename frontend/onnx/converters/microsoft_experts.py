@@ -42,7 +42,7 @@ class _Routing:
     "MoE",
     domain=MICROSOFT,
     attributes=_ATTRIBUTES,
-    limits="relu2, geglu, sparse mixers, limits behind the activation",
+    limits="relu2, geglu, sparse mixers, limits after the activation",
 )
 def convert_moe(node: NodeView) -> SSAValue:
     """MoE; a token uses the `k` largest weights of the softmax over all experts."""
@@ -55,7 +55,7 @@ def convert_moe(node: NodeView) -> SSAValue:
     "QMoE",
     domain=MICROSOFT,
     attributes=(*_ATTRIBUTES, *_BITS, "block_size", "quant_type", "weights_prepacked", "accuracy_level"),
-    limits="weights that are floats, prepacked or of 3 bits, and what MoE lacks",
+    limits="float, prepacked or 3-bit weights, and the limits of MoE",
 )
 def convert_qmoe(node: NodeView) -> SSAValue:
     """QMoE; the weights are the softmax over the `k` selected experts, or come from `router_weights`."""

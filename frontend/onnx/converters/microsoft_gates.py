@@ -21,7 +21,7 @@ def convert_gated_rms_norm(node: NodeView) -> SSAValue:
     last = len(shape_of(x.type)) - 1
     width, count = known_extent(node, x, last) if last >= 0 else 0, node.last_extent(1)
     if len(node.shape(1)) != 1 or not isinstance(count, int) or not count or width % count:
-        raise node.error(f"{x.type} does not split into parts of as many elements as there are scales, {scale.type}")
+        raise node.error(f"{x.type} does not split into parts of the size of the scales, {scale.type}")
     parts = node.emit("reshape", x, newshape=(*(0,) * last, width // count, count))
     normal = node.emit("nn.rms_norm", parts, scale, epsilon=node.attribute_float("epsilon", 1e-5))
     normal = node.emit("reshape", normal, newshape=(*(0,) * last, width))

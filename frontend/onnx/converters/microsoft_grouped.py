@@ -62,7 +62,7 @@ def _check(node: NodeView) -> None:
         or quantised
         or any(node.optional_input(at) for at in range(_SINKS + 1, 17))
     ):
-        raise node.unsupported("norms, scores as output, queries that see what follows, and quantised caches")
+        raise node.unsupported("norms, scores as output, non-causal queries and quantised caches")
 
 
 def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
@@ -74,7 +74,7 @@ def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
         raise node.error(f"queries {query.type}: three axes are expected, with keys and values or neither")
     columns = node.shape(0)[2]
     if not isinstance(columns, int) or columns % heads or not columns or count % shared:
-        raise node.error(f"{query.type} does not split into {heads} heads, of which {shared} are shared")
+        raise node.error(f"{query.type} does not split into {heads} query heads and {shared} key heads")
     width = columns // heads
     parts = [query, node.optional_input(1), node.optional_input(2)]
     if packed:

@@ -35,7 +35,7 @@ def _normalized_sum(
 ) -> list[SSAValue | None]:
     """The normalised sum, two absent outputs for statistics, and the sum."""
     if any(node.outputs[1:3]):
-        raise node.unsupported("the statistics, outputs #1 and #2, serve training")
+        raise node.unsupported("the statistics, outputs #1 and #2, are for training only")
     total = node.emit("add", _wide(node, node.input(0)), _wide(node, node.input(1)))
     total = total if bias is None else node.emit("add", total, _wide(node, bias))
     return [_narrow(node, _normalized(node, op, total, gamma, beta)), None, None, _narrow(node, total)]

@@ -34,7 +34,7 @@ def convert_linear_attention(node: NodeView) -> list[SSAValue | None]:
     "CausalConvWithState",
     domain=MICROSOFT,
     attributes=("activation", *_CONVOLUTION),
-    limits="one axis, channels in front, no dilation, no windows of states",
+    limits="one axis, channels first, no dilation, no windows of states",
 )
 def convert_causal_conv(node: NodeView) -> list[SSAValue]:
     """A causal convolution per channel of the state followed by the data; also returns the new state."""

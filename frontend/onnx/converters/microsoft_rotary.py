@@ -59,7 +59,7 @@ def _streams(node: NodeView) -> Array:
     """For each pair, the index of the position (of three) that determines its angle."""
     sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
     if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
-        raise node.illegal("mrope_section", list(sections), f"three numbers are expected that come to {pairs}")
+        raise node.illegal("mrope_section", list(sections), f"three numbers with the sum {pairs} are expected")
     problem = check_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
@@ -92,7 +92,7 @@ def rotated(node: NodeView, x: SSAValue, turns: list[SSAValue], *, interleaved: 
     """Returns (batch, places, heads, elements) rotated by cosines and sines, one per pair among the first elements."""
     half, width = shape_of(turns[0].type)[-1], shape_of(x.type)[-1]
     if not isinstance(half, int) or not isinstance(width, int) or not 0 < 2 * half <= width:
-        raise node.error(f"heads of {width} elements, of which {half} pairs are turned")
+        raise node.error(f"{half} rotated pairs of heads of {width} elements")
     parts = node.emit("split", x, indices_or_sections=(2 * half,), axis=3)
     turned = _turned(node, node.tuple_field(parts, 0), turns, half, interleaved)
     if 2 * half == width:

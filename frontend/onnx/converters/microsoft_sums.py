@@ -21,7 +21,7 @@ def convert_bias_softmax(node: NodeView) -> SSAValue:
     """`nn.softmax` of the sum, over the axes from `axis` on, merged into one; the bias broadcasts."""
     rank = len(node.shape(0))
     if len(node.shape(1)) > rank:
-        raise node.error(f"a bias {node.input(1).type} of data {node.input(0).type}: one that broadcasts is expected")
+        raise node.error(f"the bias {node.input(1).type} does not broadcast to the data {node.input(0).type}")
     known_axis(node, node.attribute_int("axis", 1), rank)
     total = node.emit("add", *(in_f32(node, node.input(index)) for index in range(2)))
     return _narrow(node, flattened_softmax(node.with_inputs([total]), "nn.softmax"))

@@ -149,7 +149,7 @@ def find_keys(node: NodeView, data: SSAValue, keys: Array) -> tuple[SSAValue, SS
     """Returns the index of the first key that each element equals, and whether there is one."""
     ordered, places = np.unique(keys, return_index=True)
     if not len(ordered):
-        raise node.error("there are no keys to look for")
+        raise node.error("the attribute of keys is missing")
     table = node.emit_constant(ordered, "keys")
     found = node.emit("searchsorted", table, data, dtype="int64")
     is_known = node.emit("equal", node.emit("take", table, found, axis=0, mode="clip"), data)

@@ -60,7 +60,7 @@ def convert_linear_classifier(node: NodeView) -> list[SSAValue]:
         return [best_labels(node, scores, labels), transformed(node, scores, transform)]
     if len(labels) != 2 or transform == "PROBIT":
         raise node.unsupported(
-            f"one score for {len(labels)} labels with post_transform {transform}; give each class one"
+            f"one score for {len(labels)} labels with post_transform {transform}; pass one score per class"
         )
     label = labels_above(node, scores, 0, labels)
     if transform == "LOGISTIC":

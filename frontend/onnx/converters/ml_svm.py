@@ -36,7 +36,7 @@ KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
 def convert_svm_regressor(node: NodeView) -> SSAValue:
     """The weighted sum of the kernels, or its sign as 1 or -1 with `one_class`."""
     if (transform := post_transform(node)) != "NONE":
-        raise node.unsupported(f"post_transform {transform} has no meaning for a regressor in onnxruntime; use NONE")
+        raise node.unsupported(f"post_transform {transform} is not defined for a regressor; use NONE")
     data, supports = rows_of_features(node), node.attribute_int("n_supports", 0, check=lambda value: value >= 0)
     values = _kernels(node, data, supports) if supports else data
     count = known_extent(node, values, 1)

@@ -173,7 +173,7 @@ def _joined(node: NodeView, data: SSAValue, ensemble: Ensemble, targets: int, ag
         raise node.error("there are no trees")
     num_features = known_extent(node, data, 1)
     if aggregate in ("MIN", "MAX") and not np.isfinite(ensemble.weights).all():
-        raise node.error(f"a leaf has an infinite weight or NaN, which {aggregate} does not take")
+        raise node.error(f"a leaf has an infinite weight or NaN, which {aggregate} does not support")
     table = _weight_table(ensemble, targets, aggregate)
     try:
         check_nodes(ensemble.nodes, ensemble.num_leaves, num_features)

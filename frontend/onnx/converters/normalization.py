@@ -18,7 +18,7 @@ def _training_refusal(node: NodeView) -> str | None:
         return "attribute 'is_test' = 0: only inference is supported before opset 14"
     read = [output for output in node.outputs[1:] if output]
     if read:
-        return f"output {read[0]!r} belongs to training, and the model reads it"
+        return f"output {read[0]!r} is for training only, but the model reads it"
     return None
 
 
@@ -118,12 +118,12 @@ def _epsilon(node: NodeView) -> float:
 
 
 @converts("Dropout", since=1, until=11, attributes=("ratio", "is_test", "consumed_inputs"), limits="inference")
-@converts("Dropout", since=12, attributes=("seed",), limits="training but at a ratio of 0")
+@converts("Dropout", since=12, attributes=("seed",), limits="training, except with ratio 0")
 def convert_dropout(node: NodeView) -> list[SSAValue]:
     """The data unchanged, as at inference or with a ratio of 0; the mask is all true."""
     trains = node.optional_input(2) is not None and node.required_scalar(2, "training_mode")
     if trains and (node.optional_input(1) is None or float(node.required_scalar(1, "ratio")) != 0):
-        raise node.error("input 'training_mode' is true: what is dropped is random, which is not supported")
+        raise node.error("input 'training_mode' is true: random dropout is not supported")
     data = node.input(0)
     if not any(node.outputs[1:]):
         return [data]

@@ -46,5 +46,5 @@ def convert_optional_get_element(node: NodeView) -> SSAValue:
     if held is None:
         return node.emit(OptionalGetElementOp, value)
     if not held:
-        raise node.error("the optional has no value", help="ask OptionalHasElement first")
+        raise node.error("the optional has no value", help="check OptionalHasElement first")
     return held[0]

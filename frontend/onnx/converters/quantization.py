@@ -198,7 +198,7 @@ def _dtype_attribute(node: NodeView, name: str) -> np.dtype | None:
         return None
     dtype = carried_dtype(number)
     if dtype is None and number not in _KINDS:
-        raise node.error(f"attribute {name!r} asks for {type_name(number)}, which is not supported")
+        raise node.error(f"attribute {name!r} is {type_name(number)}, which is not supported")
     return dtype or np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
 
 

@@ -31,7 +31,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.registrations import registration_scope
 
-_seed: ContextVar[int | None] = ContextVar("the seed by which numbers are drawn", default=None)
+_seed: ContextVar[int | None] = ContextVar("the seed of the generator", default=None)
 _SEEDED = "with the seed of `xrelay.extend.random_numbers`"
 _KNOWN = f"known extents, {_SEEDED}"
 _UNIFORM = {"low": 0.0, "high": 1.0}
@@ -64,7 +64,7 @@ def needs_seed(node: NodeView) -> str | None:
     """Returns the reason why the numbers of `node` cannot be drawn: there is no seed."""
     if _seed.get() is not None:
         return None
-    return "random numbers are drawn only inside `with xrelay.extend.random_numbers.drawn_numbers(seed=…)`"
+    return "random numbers are available only inside `with xrelay.extend.random_numbers.drawn_numbers(seed=…)`"
 
 
 @converts("RandomUniform", attributes=("dtype", "seed", "shape", *_UNIFORM), supports=needs_seed, limits=_SEEDED)
@@ -89,7 +89,7 @@ def convert_random_like(node: NodeView) -> SSAValue:
     given = node.attribute_int("dtype", TensorProto.UNDEFINED)
     dtype = node.element_type(0) if given == TensorProto.UNDEFINED else _dtype(node, given)
     if not isinstance(dtype, AnyFloat):
-        raise node.error(f"numbers of {dtype}, the type of the input", help="say the type by attribute 'dtype'")
+        raise node.error(f"numbers of {dtype}, the type of the input", help="set the attribute 'dtype'")
     return _drawn(node, static_shape(node, node.input(0)), dtype)
 
 

@@ -118,7 +118,7 @@ def _check_shapes(node: NodeView, kind: _Kind, directions: int) -> int:
             f"{kind.gates} gates"
         )
     if node.attribute_int("hidden_size", hidden) != hidden:
-        raise node.error(f"attribute 'hidden_size' is {node.attribute_int('hidden_size', hidden)}, R says {hidden}")
+        raise node.error(f"attribute 'hidden_size' is {node.attribute_int('hidden_size', hidden)}, R has {hidden}")
     return hidden
 
 

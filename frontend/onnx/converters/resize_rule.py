@@ -103,7 +103,7 @@ def rule_of(node: NodeView) -> ResizeRule:
     coordinates = node.attribute_string("coordinate_transformation_mode", "half_pixel", COORDINATES)
     antialias = bool(node.attribute_int("antialias", 0, check=lambda value: value in (0, 1)))
     if antialias and method == METHODS[0]:
-        raise node.error("antialias needs mode linear or cubic, the nearest element has no weights")
+        raise node.error("antialias needs mode linear or cubic")
     excludes = node.attribute_int("exclude_outside", 0, check=lambda value: value in (0, 1))
     rule = ResizeRule(
         method,

@@ -48,7 +48,7 @@ def convert_sequence_insert(node: NodeView) -> SSAValue:
     values, at = _values(node), _place(node)
     if values is None or at is None or len(values) >= MOST_VALUES:
         if values == ():
-            raise node.error("a place in a sequence without values must be constant", help="leave the place out")
+            raise node.error("a position in an empty sequence must be constant", help="omit the position")
         return node.emit(SequenceInsertOp, *_inputs(node, 2, optional=1))
     place = len(values) if at == () else _checked(node, at[0], len(values), len(values))
     return _sequence(node, (*values[:place], node.input(1), *values[place:]))
@@ -96,7 +96,7 @@ def convert_concat_from_sequence(node: NodeView) -> SSAValue:
     if values is None:
         return node.emit(ConcatFromSequenceOp, node.input(0), axis=axis, new_axis=new_axis)
     if not values:
-        raise node.error("a sequence without values has nothing to concatenate")
+        raise node.error("an empty sequence cannot be concatenated")
     return node.emit("stack" if new_axis else "concatenate", node.make_tuple(values), axis=axis)
 
 

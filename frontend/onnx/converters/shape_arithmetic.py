@@ -72,7 +72,7 @@ def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -
     steps = (last - first) / by if by else nan
     # The difference of two numbers, and its quotient, may overflow.
     if not all(isfinite(number) for number in (first, last, by, steps)):
-        raise node.error(f"Range from {first} to {last} by {by} has no number of elements")
+        raise node.error(f"Range from {first} to {last} by {by} has no defined length")
     count = max(ceil(steps), 0)
     problem = check_size((count,), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:

@@ -38,7 +38,7 @@ def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:
     axis = known_axis(node, node.attribute_int("axis", -1), len(shape))
     extent = shape[axis]
     if k < 0 or (isinstance(extent, int) and k > extent):
-        raise node.error(f"k is {k}, axis {axis} has {extent} elements", help="give a k from 0 to that")
+        raise node.error(f"k is {k}, axis {axis} has {extent} elements", help="set k from 0 to the extent")
     if k == 0:
         return _nothing(node, axis)
     both = node.emit("topk", node.input(0), k=k, axis=axis, is_ascend=not largest, dtype="int64")

@@ -16,7 +16,7 @@ def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
     if params is None:
         return {}
     if not isinstance(params, Mapping):
-        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
+        raise InputError(f"params is {with_article(type(params).__name__)}", help="pass a dictionary of arrays by name")
     return {
         str(name): as_array(f"parameter {str(name)!r}", value)
         for name, value in cast("Mapping[object, object]", params).items()
@@ -40,11 +40,11 @@ def as_array(name: str, value: object) -> NDArray[Any]:
     try:
         array = np.array(as_numpy(value))
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{name} is no array of numbers: {error}") from error
+        raise InputError(f"{name} is not a numeric array: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         if isinstance(value, np.ndarray):
-            raise InputError(f"{name} has dtype {array.dtype}, which no tensor has")
-        raise InputError(f"{name} is {with_article(type(value).__name__)}, no array of numbers")
+            raise InputError(f"{name} has dtype {array.dtype}, which is not a tensor dtype")
+        raise InputError(f"{name} is {with_article(type(value).__name__)}, not a numeric array")
     return array
 
 

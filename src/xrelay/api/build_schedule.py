@@ -32,7 +32,7 @@ class BuiltFunction:
         """Runs the schedule. Raises `InputError` for a wrong number of arrays or an output unlike its tensor."""
         if len(arrays) != len(self._args):
             names = ", ".join(tensor.name for tensor in self._args)
-            raise InputError(f"{self.entry_name} takes {len(self._args)} arrays, {len(arrays)} are given",
+            raise InputError(f"{self.entry_name} takes {len(self._args)} arrays, got {len(arrays)}",
                              help=f"they are {names}")  # fmt: skip
         pairs = list(zip(self._args, arrays, strict=True))
         given = [array for tensor, array in pairs if isinstance(tensor.op, PlaceholderOp)]
@@ -55,10 +55,12 @@ def build_schedule(
 
 def _check_output(tensor: Tensor, array: object) -> None:
     if not isinstance(array, np.ndarray):
-        raise InputError(f"{tensor.name} is {with_article(type(array).__name__)}, no array to write", help="np.empty")
+        raise InputError(
+            f"{tensor.name} is {with_article(type(array).__name__)}, not a writable array", help="np.empty"
+        )
     if array.shape != tensor.shape or str(array.dtype) != tensor.dtype or not array.flags.writeable:
         raise InputError(
-            f"{tensor.name} is written: expected {tensor.dtype}{list(tensor.shape)}, "
+            f"{tensor.name} is an output: expected {tensor.dtype}{list(tensor.shape)}, "
             f"got {array.dtype}{list(array.shape)}",
-            help="give an array of its shape and dtype that can be written",
+            help="pass a writable array of its shape and dtype",
         )

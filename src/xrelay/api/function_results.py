@@ -69,7 +69,7 @@ def check_functions(metadata: ModelMetadata, programs: FunctionPrograms) -> None
     if len(metadata.functions) != len(programs.callers):
         alone += [metadata.outputs[number] for number in metadata.functions]
     if alone:
-        raise LoweringError(f"'{alone[0].name}' is a closure without its program", location=metadata.name,
+        raise LoweringError(f"'{alone[0].name}' is a closure whose program is missing", location=metadata.name,
                             help="compile the program as it was before relay-lift-closures")  # fmt: skip
 
 
@@ -110,10 +110,9 @@ def _refuse_functions_given(module: ModuleOp) -> None:
         if _has_functions([argument.type]):
             name = f"#{number}" if argument.name_hint is None else f"'{argument.name_hint}'"
             raise LoweringError(
-                f"input {name} of @{MAIN} is a function, {argument.type}: a compiled model takes none, for it gave none"
-                " before it has run",
+                f"input {name} of @{MAIN} is a function, {argument.type}; an input of a compiled model cannot be one",
                 location=None if main is None else location_of(main),
-                help=f"make the function inside of the program, or let @{MAIN} give a function that takes one",
+                help=f"create the function inside the program, or return a function from @{MAIN} that takes it",
             )
 
 
@@ -140,7 +139,7 @@ def _caller(module: ModuleOp, name: str, exchanges: Exchanges) -> FunctionProgra
     copy = module.clone()
     main, function = _function(copy, MAIN), _function(copy, name)
     if main is None or function is None:
-        raise ValueError(f"@{name} is not in the module of what it calls")
+        raise ValueError(f"the module of the callees has no function @{name}")
     erase_op(main)
     function.sym_name, function.sym_visibility = StringAttr(MAIN), None
     eliminate_dead_code(copy)

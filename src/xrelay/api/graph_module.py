@@ -75,7 +75,7 @@ class GraphModule:
         for spec in (*model.inputs, *outputs):
             if spec.containers:
                 raise InputError(
-                    f"a GraphModule has arrays alone, '{spec.name}' is {spec}", help="use the model: model.run([…])"
+                    f"a GraphModule supports arrays only, '{spec.name}' is {spec}", help="use the model: model.run([…])"
                 )
         self._model = model
         self._binder = InputBinder(model.inputs)
@@ -210,7 +210,7 @@ def benchmark_of(
     `min_repeat_ms` raises `number` until a repeat takes that long.
     """
     if repeat < 1 or number < 1:
-        raise InputError(f"benchmark: repeat is {repeat}, number {number}", help="give numbers from 1")
+        raise InputError(f"benchmark: repeat is {repeat}, number {number}", help="pass positive numbers")
     run()
     while min_repeat_ms is not None and _seconds(run, number) * number * 1e3 < min_repeat_ms:
         number *= 2
@@ -228,17 +228,22 @@ def copy_to(out: object, result: NDArray[Any]) -> None:
     """Copies a result to a user's array. Raises `InputError` unless shape and dtype match and it is writeable."""
     expected = f"out: expected {result.dtype}{list(result.shape)}"
     if not isinstance(out, np.ndarray):
-        raise InputError(f"{expected}, got {with_article(type(out).__name__)}", help="give an array like the output")
+        raise InputError(
+            f"{expected}, got {with_article(type(out).__name__)}",
+            help="pass an array with the shape and dtype of the output",
+        )
     if out.shape != result.shape or out.dtype != result.dtype:
-        raise InputError(f"{expected}, got {out.dtype}{list(out.shape)}", help="give an array like the output")
+        raise InputError(
+            f"{expected}, got {out.dtype}{list(out.shape)}", help="pass an array with the shape and dtype of the output"
+        )
     if not out.flags.writeable:
-        raise InputError(f"{expected}, got one that is read-only", help="give a copy of it")
+        raise InputError(f"{expected}, got a read-only array", help="pass a writable copy")
     out[...] = result
 
 
 def _check_index(index: object, count: int, kind: str) -> int:
     if not isinstance(index, SupportsIndex):
-        raise InputError(f"{kind} {index!r} does not exist", help=f"give its number, from 0 to {count - 1}")
+        raise InputError(f"{kind} {index!r} does not exist", help=f"pass a number from 0 to {count - 1}")
     index = operator.index(index)
     if not 0 <= index < count:
         raise InputError(f"{kind} {index} does not exist", help=f"the model has {count} {kind}s, numbered from 0")

@@ -89,7 +89,9 @@ def main_function(module: ModuleOp) -> FuncOp:
         if function.sym_name.data == "main" and not function.is_declaration:
             return function
     names = ", ".join(f"@{function.sym_name.data}" for function in functions) or "no functions"
-    raise InputError(f"the module has no function @main with a body, it has {names}", help="call the entry @main")
+    raise InputError(
+        f"the module has no function @main with a body, it has {names}", help="name the entry function @main"
+    )
 
 
 def check_names(module: ModuleOp) -> None:
@@ -138,7 +140,7 @@ def container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
         containers.append(SEQUENCE if isinstance(inner, SequenceType) else OPTIONAL)
         inner = inner.element
     element = element_of_any_rank(inner)
-    assert element is not None, "lists hold tensors"
+    assert element is not None, "lists contain tensors only"
     shape = shape_of(inner) if isinstance(inner, TensorType) else (ANY_RANK,)
     extents = tuple(extent if isinstance(extent, int | str) else OPEN for extent in shape)
     return TensorSpec(name, str(numpy_dtype(element)), extents, containers=tuple(containers))

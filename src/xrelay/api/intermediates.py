@@ -38,7 +38,9 @@ def add_outputs(
     """
     level = module_level(module)
     if level not in ("relay", "topi"):
-        raise InputError(f"values of a program at the {level} level cannot be outputs", help="give the relay program")
+        raise InputError(
+            f"values of a program at the {level} level cannot be outputs", help="pass the program at the relay level"
+        )
     found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == function), None)
     if found is None or not isinstance(end := found.body.block.last_op, ReturnOp):
         raise InputError(f"the module has no function @{function} with a body")
@@ -70,10 +72,10 @@ class _Values:
         found = self._hints.get(name.removeprefix("%"), [])
         if len(found) > 1:
             places = {place: None for value in found if (place := _place(value.owner)) is not None}
-            hint = f"say which by its place: {', '.join(places)}"
+            hint = f"identify the value by its location: {', '.join(places)}"
             raise InputError(f"{len(found)} values are called {name!r}", help=hint)
         if not found:
-            hint = did_you_mean(name, sorted({*self._hints, *self._places}), "xrelay import prints all names")
+            hint = did_you_mean(name, sorted({*self._hints, *self._places}), "xrelay import lists all names")
             raise InputError(f"no value is called {name!r}", help=hint)
         return found[0]
 
@@ -83,7 +85,7 @@ class _Values:
         if value is not None and isinstance(value.type, TupleType) and node.field < len(value.type.types):
             return _fields("", value, end)[node.field][1]
         if value is None or isinstance(value.type, TupleType) or node.field > 0:
-            raise InputError(f"output {node.field} of the node {node.place!r} is no value of the program")
+            raise InputError(f"output {node.field} of the node {node.place!r} is not a value of the program")
         return value
 
     def _from(self, place: str) -> SSAValue | None:

@@ -60,7 +60,7 @@ def input_specs(program: Program) -> list[TensorSpec]:
             specs.append(entry.container)
             continue
         if ANY in entry.shape:
-            raise InputError(f"the shape of input {entry.name!r} is open: {entry}", help="fix it by shapes=")
+            raise InputError(f"the shape of input {entry.name!r} is unknown: {entry}", help="pass it in shapes=")
         shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in entry.shape)
         specs.append(TensorSpec(entry.name, entry.dtype, shape))
     return specs

@@ -213,9 +213,7 @@ class CompiledModel:
 
     def __reduce__(self) -> NoReturn:
         """Raises `InputError`: unpickling native code would execute code from an untrusted source."""
-        raise InputError(
-            "a compiled model is not pickled", help="write it with save(path), and read it with load(path)"
-        )
+        raise InputError("a compiled model cannot be pickled", help="use save(path) and load(path)")
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
@@ -258,7 +256,9 @@ class CompiledModel:
             if not isinstance(value, CompiledFunction):
                 return value
             if value.given.owner is not self._owner:
-                raise InputError("a function of another model is given", help="give one that the same model gave")
+                raise InputError(
+                    "the input is a function of another model", help="pass a function that the same model returned"
+                )
             return value.given
 
         if is_mapping(inputs):
@@ -268,7 +268,7 @@ class CompiledModel:
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Checks the arrays that a caller passed for the outputs, and returns them."""
         if self._boxes:
-            raise InputError("out= needs outputs whose shapes follow from the inputs", help="run without out=")
+            raise InputError("out= needs outputs whose shapes depend only on the input shapes", help="run without out=")
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 
     def _load(self) -> Executable:
@@ -333,7 +333,7 @@ class CompiledFunction:
 def one_way(inputs: Sequence[object], named: Mapping[str, object]) -> Mapping[str, object] | Sequence[object]:
     """Returns call arguments in order or by name; a single mapping is by name. Raises `InputError` for a mixture."""
     if inputs and named:
-        raise InputError("inputs are given both in order and by name", help="use one way for all of them")
+        raise InputError("inputs are passed both by position and by name", help="pass all by position or all by name")
     if len(inputs) == 1 and is_mapping(inputs[0]):
         return inputs[0]
     return named if named else inputs

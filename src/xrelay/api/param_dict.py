@@ -43,11 +43,11 @@ _NAMES: Final = {code: name for name, code in _CODES.items()}
 def save_param_dict(params: Mapping[str, object]) -> bytearray:
     """Returns arrays, or values convertible to arrays, as one blob. Raises `InputError` for non-numeric values."""
     if not isinstance(cast(object, params), Mapping):
-        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
+        raise InputError(f"params is {with_article(type(params).__name__)}", help="pass a dictionary of arrays by name")
     blob = bytearray(struct.pack("<QQQ", _LIST_MARK, 0, len(params)))
     for name in params:
         if not isinstance(cast(object, name), str):
-            raise InputError(f"a parameter is called {name!r}", help="names are texts")
+            raise InputError(f"a parameter is called {name!r}", help="names are strings")
         text = name.encode()
         blob += struct.pack("<Q", len(text)) + text
     blob += struct.pack("<Q", len(params))
@@ -61,7 +61,7 @@ def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
     try:
         dtype = str(numpy_dtype(element_type(array.dtype.newbyteorder("="))))
     except TypeInferenceError as error:
-        raise InputError(f"parameter {name!r} has dtype {array.dtype}, which no tensor has") from error
+        raise InputError(f"parameter {name!r} has dtype {array.dtype}, which is not a tensor dtype") from error
     kind, bits = _CODES[dtype]
     head = struct.pack("<QQiiiBBH", _ARRAY_MARK, 0, _CPU, 0, array.ndim, kind, bits, 1)
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -71,15 +71,17 @@ def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
 def load_param_dict(param_bytes: bytes | bytearray | memoryview) -> dict[str, Tensor]:
     """Returns the arrays of a blob by name. Raises `ArtifactError` for damage, and `InputError` unless it is bytes."""
     if not isinstance(cast(object, param_bytes), bytes | bytearray | memoryview):
-        raise InputError(f"{with_article(type(param_bytes).__name__)} has no parameters", help="give the file's bytes")
+        raise InputError(
+            f"cannot read parameters from {with_article(type(param_bytes).__name__)}", help="pass the bytes of the file"
+        )
     blob = _Reader(memoryview(param_bytes))
     blob.expect(_LIST_MARK, "parameters")
     names = [blob.text() for _ in range(blob.count())]
     if blob.count() != len(names):
-        raise ArtifactError("the parameters have another number of names than of arrays")
+        raise ArtifactError("the numbers of names and arrays differ")
     found = {name: blob.array(name) for name in names}
     if blob.left:
-        raise ArtifactError(f"{blob.left} bytes stand behind the last parameter")
+        raise ArtifactError(f"{blob.left} bytes follow the last parameter")
     return found
 
 
@@ -112,14 +114,14 @@ class _Reader:
     def expect(self, mark: int, what: str) -> None:
         """Reads the magic number of `what`."""
         if self.numbers("QQ")[0] != mark:
-            raise ArtifactError(f"these bytes are no {what}", help="give what save_param_dict wrote")
+            raise ArtifactError(f"the bytes are not a valid {what}", help="pass the result of save_param_dict")
 
     def text(self) -> str:
         """Reads a text."""
         try:
             return str(self.bytes(self.count()), "utf-8")
         except UnicodeDecodeError as error:
-            raise ArtifactError("the name of a parameter is no text") from error
+            raise ArtifactError("the name of a parameter is not UTF-8") from error
 
     def array(self, name: str) -> Tensor:
         """Reads an array, as a writeable copy."""
@@ -131,8 +133,8 @@ class _Reader:
         dtype = numpy_dtype(element_type(_NAMES[kind, bits]))
         size = prod(shape) * dtype.itemsize
         if min(shape, default=0) < 0 or self.numbers("q")[0] != size:
-            raise ArtifactError(f"parameter {name!r} has shape {shape}, but not as many bytes")
+            raise ArtifactError(f"parameter {name!r} has shape {shape}, but its data has another size")
         if prod(max(extent, 1) for extent in shape) * dtype.itemsize >= 2**63:
-            raise ArtifactError(f"parameter {name!r} has shape {shape}, which no array has")
+            raise ArtifactError(f"parameter {name!r} has shape {shape}, which is not a valid array shape")
         data = self.bytes(size)
         return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(shape).view(Tensor)

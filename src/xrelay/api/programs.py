@@ -188,7 +188,7 @@ def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
 def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     """Returns the inputs and outputs of a function that writes its results; arena, scratch and extents follow them."""
     if not isinstance(function.attributes.get(NUM_OUTPUTS), IntegerAttr):
-        raise InputError(f"@{function.sym_name.data} does not say in {NUM_OUTPUTS} how many outputs it has")
+        raise InputError(f"@{function.sym_name.data} lacks the attribute {NUM_OUTPUTS}, its number of outputs")
     args = list(function.body.block.args)
     rest, split = scratch_count(function) + len(dim_arguments(function)), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
@@ -226,7 +226,7 @@ def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | Non
     if container is not None:
         return _signature(name, container)
     if not isa(type, MemRefType):
-        raise InputError(f"argument {name!r} is {type}; the loop level has memrefs alone")
+        raise InputError(f"argument {name!r} is {type}; the loop level has memrefs only")
     return _signature(name, tensor_type(shape, type.element_type))
 
 

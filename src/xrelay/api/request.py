@@ -20,7 +20,7 @@ def chosen_target(target: object, threads: object) -> Target:
         chosen = target if target is not None else entered if entered is not None else Target.host()
     else:
         raise InputError(
-            f"{with_article(type(target).__name__)} is no target", help="give a Target, or text such as 'cpu'"
+            f"{with_article(type(target).__name__)} is not a target", help="pass a Target or a string such as 'cpu'"
         )
     if threads is None:
         return chosen

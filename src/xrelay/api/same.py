@@ -61,7 +61,7 @@ def same(
     found, expected = (flattened(names, result) for result in results)
     if list(found) != list(expected):
         name = next(iter(found.keys() ^ expected.keys()))
-        raise InputError(f"{name} is in one of the results, and not in the other", help="compare like with like")
+        raise InputError(f"{name} is in only one of the results", help="compare programs with equal interfaces")
     levels = (first.level, second.level)
     return compare_outputs(list(found), list(found.values()), list(expected.values()),
                            levels=levels, rtol=rtol, atol=atol)  # fmt: skip
@@ -74,7 +74,9 @@ def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, Si
     dims = {name for place in places for dim in place.shape for name in names_of(dim)}
     for name in shapes:
         if name not in inputs and name not in dims:
-            raise InputError(f"shapes names {name!r}, which is no input", help=f"the inputs are {', '.join(inputs)}")
+            raise InputError(
+                f"shapes names {name!r}, which is not an input", help=f"the inputs are {', '.join(inputs)}"
+            )
     return {name: SizeHint.of(name, numbers) for name, numbers in shapes.items() if name not in inputs}
 
 
@@ -114,17 +116,19 @@ def _outcome(program: Program, arrays: Sequence[Given]) -> Sequence[Given] | XRe
 
 def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Signature]) -> None:
     if len(first) != len(second):
-        raise InputError(f"the programs have {len(first)} and {len(second)} {kind}", help="compare like with like")
+        raise InputError(
+            f"the programs have {len(first)} and {len(second)} {kind}", help="compare programs with equal interfaces"
+        )
     for number, (left, right) in enumerate(zip(first, second, strict=True)):
         if left.container is not None and left.container.is_function:
-            raise InputError(f"{kind[:-1]} {number} ({left.name!r}) is a function, which nothing is compared with",
-                             help="compare what it gives")  # fmt: skip
+            raise InputError(f"{kind[:-1]} {number} ({left.name!r}) is a function; functions cannot be compared",
+                             help="compare the results of calling it")  # fmt: skip
         fits = len(left.shape) == len(right.shape) and all(map(_may_agree, left.shape, right.shape))
         fits = fits and _containers(left) == _containers(right)
         if left.dtype != right.dtype or not fits:
             raise InputError(
                 f"{kind[:-1]} {number} ({left.name!r}) is {left} in one program and {right} in the other",
-                help="compare like with like",
+                help="compare programs with equal interfaces",
             )
 
 
@@ -157,7 +161,7 @@ def _said(first: Program, second: Program, shapes: Shapes, found: Shapes) -> Sai
 def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes) -> list[list[Dim]]:
     given, array = shapes.get(left.name), found.get(left.name, ())
     if given is not None and len(given) != len(left.shape):
-        raise InputError(f"shapes gives {len(given)} extents for input {left.name!r}, which is {left}")
+        raise InputError(f"shapes has {len(given)} extents for input {left.name!r}, which is {left}")
     row: list[list[Dim]] = []
     for axis, pair in enumerate(zip(left.shape, right.shape, strict=True)):
         said = [dim for dim in pair if dim != ANY]
@@ -198,16 +202,16 @@ def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> 
     """Returns the size of an extent. Raises `InputError` if its known values disagree."""
     if not dims:
         raise InputError(
-            f"input {place.name!r} is {place}: its extents are open", help=f"pass shapes={{{place.name!r}: […]}}"
+            f"input {place.name!r} is {place}: its extents are unknown", help=f"pass shapes={{{place.name!r}: […]}}"
         )
     try:
         values = [evaluate(dim, sizes) for dim in dims]
     except DimensionError as error:
-        raise InputError(f"input {place.name!r} is {place}: {error.message}", help="give shapes=") from error
+        raise InputError(f"input {place.name!r} is {place}: {error.message}", help="pass shapes=") from error
     if any(value != values[0] for value in values):
-        raise InputError(f"input {place.name!r} is {place}: {values[-1]} contradicts {values[0]}", help="give shapes=")
+        raise InputError(f"input {place.name!r} is {place}: {values[-1]} contradicts {values[0]}", help="pass shapes=")
     if values[0] < 0:
-        raise InputError(f"input {place.name!r} is {place}: {dims[0]} is {values[0]}", help="give shapes=")
+        raise InputError(f"input {place.name!r} is {place}: {dims[0]} is {values[0]}", help="pass shapes=")
     return values[0]
 
 

@@ -29,7 +29,7 @@ Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
 """Shapes of dynamic inputs by name; for a named dimension its minimum, maximum and typical size."""
 
-_WHAT_NAMES_SAY = "name the file for what it holds; xrelay.load reads compiled models, and tools those called .xrelay"
+_WHAT_NAMES_SAY = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = True) -> ModuleOp:
@@ -49,8 +49,8 @@ def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = T
         if not isinstance(source, str | PathLike | bytes) and not hasattr(source, "graph"):
             kind = type(source).__name__
             raise InputError(
-                f"{with_article(kind)} is no model",
-                help="give a path, an ONNX model or a module; relay.Module.from_expr makes one",
+                f"{with_article(kind)} is not a model",
+                help="pass a path, an ONNX model or a module, e.g. from relay.Module.from_expr",
             )
         from xrelay.frontend.onnx import import_onnx
 
@@ -71,7 +71,7 @@ def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
     for name in sizes:
         if name not in names:
             raise InputError(
-                f"shapes= fixes the inputs of ONNX models only, and @main has no dimension {name!r}",
+                f"shapes= sets inputs of ONNX models and named dimensions, and @main has no dimension {name!r}",
                 help=did_you_mean(name, names, "write the shapes into the module's types"),
             )
     if main is not None:
@@ -128,11 +128,9 @@ def _load_text(path: Path, *, trust: bool) -> ModuleOp:
     from xrelay.dialects.relay.structure.weights import resolve_side_file
 
     if "\n" in str(path):
-        raise InputError(
-            "a text is no model", help="give the path of a file, or the module that parse_module makes of it"
-        )
+        raise InputError("a string is not a model", help="pass a path, or a module from parse_module")
     if os.path.isdir(path):
-        raise InputError(f"{str(path)!r} is a folder", help="give an .onnx or an .mlir file in it")
+        raise InputError(f"{str(path)!r} is a folder", help="pass an .onnx or .mlir file")
     if path.suffix != ".mlir":
         raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_WHAT_NAMES_SAY)
 

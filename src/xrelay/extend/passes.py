@@ -86,12 +86,14 @@ def _checked_name(pass_type: object) -> str:
         raise PassTypeError(f"register_pass takes a class derived from ModulePass, found {pass_type!r}")
     name: object = getattr(pass_type, "name", None)
     if not isinstance(name, str) or not name:
-        raise PassArgumentError(f"{pass_type.__name__} has no name", help='give it one: name = "acme-drop-scales"')
+        raise PassArgumentError(f"{pass_type.__name__} has no name", help='set one: name = "acme-drop-scales"')
     if name in ROWS or name in ALL_PASSES or name in get_all_passes():
-        raise PassArgumentError(f"the name {name!r} is that of another pass", help="put the package's name before it")
+        raise PassArgumentError(f"another pass has the name {name!r}", help="prefix it with the name of the package")
     missing = [field.name for field in dataclasses.fields(pass_type) if _has_no_default(field)]
     if missing:
-        raise PassArgumentError(f"[{name}] the option {missing[0]!r} has no default", help="the pipeline gives none")
+        raise PassArgumentError(
+            f"[{name}] the option {missing[0]!r} has no default", help="the pipeline passes no value"
+        )
     return name
 
 

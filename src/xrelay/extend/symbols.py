@@ -21,6 +21,6 @@ __all__ = ["register_external_symbol"]
 def register_external_symbol(name: str) -> None:
     """Lets native code call the function `name` of the process. Raises `InputError` if it is not a C identifier."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name, flags=re.ASCII):
-        raise InputError(f"{name!r} is no name of a C function")
+        raise InputError(f"{name!r} is not a valid name of a C function")
     note_caller()
     add_external_symbol(name)

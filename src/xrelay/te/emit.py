@@ -175,7 +175,7 @@ class _Emitter:
             case Choice():
                 return self._choice(expr)
             case _:
-                raise InputError(f"{expr!r} stands where no reduction may", help="reduce in a compute of its own")
+                raise InputError(f"{expr!r} is a reduction inside an expression", help="reduce in a separate compute")
 
     def _index(self, expr: PrimExpr) -> AffineExpr:
         affine = self._affine[expr]

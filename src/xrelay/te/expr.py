@@ -99,8 +99,8 @@ class PrimExpr:
     def __bool__(self) -> bool:
         """Raises `InputError`: the value is known only when the program runs."""
         raise InputError(
-            "a scalar expression has no truth value while the program is written",
-            help="write te.if_then_else(cond, a, b), or te.all(…) of conditions",
+            "the truth value of a scalar expression is unknown until the program runs",
+            help="use te.if_then_else(cond, a, b), or te.all(…) of conditions",
         )
 
 
@@ -227,7 +227,7 @@ def dtype_name(dtype: DTypeLike) -> str:
     try:
         return str(numpy_dtype(element_type(dtype)))
     except (XRelayError, TypeError) as error:
-        raise InputError(f"{dtype!r} is no dtype of a scalar", help="write e.g. 'float32'") from error
+        raise InputError(f"{dtype!r} is not a scalar dtype", help="write e.g. 'float32'") from error
 
 
 def const(value: ExprLike, dtype: DTypeLike | None = None) -> PrimExpr:
@@ -242,7 +242,7 @@ def const(value: ExprLike, dtype: DTypeLike | None = None) -> PrimExpr:
 
 def _check_number(value: object) -> None:
     if not isinstance(value, (int, float, np.number, np.bool_)):
-        raise InputError(f"{value!r} is neither a scalar expression nor a number", help="index tensors: A[i, j]")
+        raise InputError(f"{value!r} is neither a scalar expression nor a number", help="index the tensor: A[i, j]")
 
 
 def binary(operator: str, a: ExprLike, b: ExprLike) -> PrimExpr:
@@ -255,11 +255,11 @@ def binary(operator: str, a: ExprLike, b: ExprLike) -> PrimExpr:
     if left.dtype != right.dtype:
         raise InputError(f"{left.dtype} {operator} {right.dtype}: the dtypes differ", help="write x.astype(…)")
     if (operator in ("and", "or")) != (left.dtype == "bool") and operator != "==":
-        raise InputError(f"{operator} of {left.dtype}", help="conditions are joined by te.all and te.any")
+        raise InputError(f"{operator} of {left.dtype}", help="combine conditions with te.all and te.any")
     if operator in ("//", "%") and is_float(left.dtype):
-        raise InputError(f"{operator} of {left.dtype}", help="only integers have a quotient without fraction")
+        raise InputError(f"{operator} of {left.dtype}", help="// needs integers")
     if operator == "/" and not is_float(left.dtype):
-        raise InputError(f"/ of {left.dtype}", help="write // for integers, or cast to a float")
+        raise InputError(f"/ of {left.dtype}", help="use // for integers, or cast to a float")
     if operator == "pow" and not is_float(left.dtype):
         raise InputError(f"pow of {left.dtype}", help="cast to a float")
     return Binary(operator, left, right, "bool" if operator in _COMPARISONS else left.dtype)
@@ -308,7 +308,7 @@ def any(*conditions: ExprLike) -> PrimExpr:
 
 def _joined(operator: str, conditions: Sequence[ExprLike]) -> PrimExpr:
     if not conditions:
-        raise InputError("no condition is given", help="write te.all(i >= 1, i < n)")
+        raise InputError("te.all and te.any need a condition", help="write te.all(i >= 1, i < n)")
     result = const(conditions[0])
     for condition in conditions[1:]:
         result = binary(operator, result, condition)
@@ -343,7 +343,7 @@ def _reduction(kind: str, expr: ExprLike, axis: object) -> PrimExpr:
     given = cast("Sequence[object]", axis if isinstance(axis, (list, tuple)) else [axis])
     axes = tuple(one for one in given if isinstance(one, IterVar) and one.is_reduction)
     if not axes or len(axes) < len(given):
-        raise InputError(f"te.{kind} is over {axis!r}", help="give te.reduce_axis((0, n), 'k'), or a list of them")
+        raise InputError(f"te.{kind} is over {axis!r}", help="pass te.reduce_axis((0, n), 'k'), or a list of them")
     if kind == "sum" and const(expr).dtype == "bool":
         raise InputError("te.sum of bool", help="cast it: x.astype('int32')")
     return Reduce(kind, const(expr), axes)

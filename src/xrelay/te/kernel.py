@@ -58,10 +58,12 @@ def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
     except Exception as error:
         raise also(ScheduleError(f"the schedule of {what} {raised(error)}"), error) from error
     if not isinstance(schedule, Schedule):
-        raise ScheduleError(f"the schedule of {what} gave {schedule!r}", help="return a te.Schedule")
+        raise ScheduleError(f"the schedule of {what} returned {schedule!r}", help="return a te.Schedule")
     inlined = [stage.op.name for stage in schedule.stages if stage.is_inlined]
     if inlined:
-        raise ScheduleError(f"stage {inlined[0]!r} cannot be inlined any more", help="kernels come inlined")
+        raise ScheduleError(
+            f"stage {inlined[0]!r} is already inlined", help="the stages of a kernel are inlined before its schedule"
+        )
     loops = {axis: loop for op in ops for axis, loop in op.loops.items()}
     steps = bind_steps(draft.kernel.clone(), schedule, loops, {op: op.name for op in ops})
     draft.do(*steps)

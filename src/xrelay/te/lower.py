@@ -56,21 +56,23 @@ def _split_args(schedule: Schedule, args: Sequence[Tensor]) -> tuple[list[Tensor
     needed = [stage.op for stage in schedule.stages if isinstance(stage.op, PlaceholderOp)]
     missing = [op.name for op in [*needed, *schedule.outputs] if op not in [arg.op for arg in args]]
     if missing:
-        raise InputError(f"the arguments lack {', '.join(missing)}", help="give all placeholders and outputs")
+        raise InputError(f"the arguments lack {', '.join(missing)}", help="pass all placeholders and outputs")
     strange = [arg.name for arg in outputs if arg.op not in schedule.outputs]
     if strange:
-        raise InputError(f"{strange[0]} is no output of the schedule", help="create the schedule of all outputs")
+        raise InputError(f"{strange[0]} is not an output of the schedule", help="create the schedule of all outputs")
     return inputs, outputs
 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name or name == MAIN:
-        raise InputError(f"a kernel cannot be called {name!r}", help=f"give another name than @{MAIN}, which calls it")
+        raise InputError(
+            f"a kernel cannot be called {name!r}", help=f"@{MAIN} is the entry that calls it; pass another name"
+        )
 
 
 def _check_tensor(arg: object) -> None:
     if not isinstance(arg, Tensor):
-        raise InputError(f"{arg!r} is no tensor", help="give the placeholders and outputs: [A, B, C]")
+        raise InputError(f"{arg!r} is not a tensor", help="pass the placeholders and outputs: [A, B, C]")
 
 
 def _labels(schedule: Schedule) -> dict[object, str]:
@@ -118,7 +120,7 @@ def _verify(compute: topi.ComputeOp, name: str) -> None:
         compute.verify()
     except VerifyException as error:
         text = one_line(str(error)).partition("; ")[0]
-        hint = "choose where the index is inside: te.if_then_else(i < n, A[i], 0)"
+        hint = "guard the access: te.if_then_else(i < n, A[i], 0)"
         raise InputError(f"compute {name!r}: {text}", help=hint) from error
 
 

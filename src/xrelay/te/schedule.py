@@ -69,10 +69,10 @@ class Stage:
         """Splits an axis into two: the inner one has `factor` iterations, or the outer one `nparts`."""
         self._check(parent)
         if (factor is None) == (nparts is None):
-            raise self._error(f"split of {parent.name!r}", "give factor or nparts")
+            raise self._error(f"split of {parent.name!r}", "pass factor or nparts")
         given = factor if factor is not None else nparts
         if not isinstance(given, int) or given < 1:
-            raise self._error(f"split of {parent.name!r} by {given!r}", "factors are numbers from 1")
+            raise self._error(f"split of {parent.name!r} by {given!r}", "factors are positive integers")
         inner_extent = given if factor is not None else -(-parent.extent // given)
         inner_extent = max(1, inner_extent)
         outer = IterVar(f"{parent.name}.outer", -(-parent.extent // inner_extent), is_reduction=parent.is_reduction)
@@ -84,11 +84,11 @@ class Stage:
         """Fuses adjacent axes, outermost first, into one."""
         self._check(*args)
         if not args:
-            raise self._error("fuse without axes", "give axes that stand next to each other")
+            raise self._error("fuse needs axes", "pass adjacent axes")
         at = self.leaf_iter_vars.index(args[0])
         if tuple(self.leaf_iter_vars[at : at + len(args)]) != args:
             names = ", ".join(axis.name for axis in args)
-            raise self._error(f"fuse of {names}, which do not stand next to each other in this order", "reorder before")
+            raise self._error(f"fuse of {names}, which are not adjacent in this order", "reorder them first")
         extent = 1
         for axis in args:
             extent *= axis.extent
@@ -128,17 +128,17 @@ class Stage:
         """Computes the part that each iteration of the axis `scope` of `parent` needs, inside that axis."""
         parent._check(scope)
         if self.is_output or parent is self:
-            raise self._error("an output is computed at no other stage", "name a stage that another one reads")
+            raise self._error("an output cannot be computed at another stage", "name a stage that another stage reads")
         self.attached, self.is_inlined = (parent, scope), False
 
     def compute_inline(self) -> None:
         """Inlines the compute into its readers."""
         if self.is_output:
-            raise self._error("an output cannot be inlined", "inline what other stages read")
+            raise self._error("an output cannot be inlined", "inline stages that other stages read")
         if self.op.reduce_axis:
             raise self._error("a reduction cannot be inlined", "compute it at an axis: compute_at")
         if isinstance(self.op, CacheOp) or self.steps:
-            raise self._error("it has a schedule already", "inline it instead of scheduling it")
+            raise self._error("it has a schedule already", "inline it before scheduling it")
         self.is_inlined, self.attached = True, None
 
     def compute_root(self) -> None:
@@ -163,9 +163,9 @@ class Stage:
         names = ", ".join(axis.name for axis in self.leaf_iter_vars)
         for axis in axes:
             if not isinstance(axis, IterVar):
-                raise self._error(f"{with_article(type(axis).__name__)} is no axis", f"its axes are {names}")
+                raise self._error(f"{with_article(type(axis).__name__)} is not an axis", f"its axes are {names}")
             if axis not in self.leaf_iter_vars:
-                raise self._error(f"{axis.name!r} is none of its axes", f"they are {names}")
+                raise self._error(f"{axis.name!r} is not one of its axes", f"they are {names}")
 
     def _record(self, step: Step) -> None:
         """Records a step that changes the axes."""
@@ -181,16 +181,16 @@ class NoPrimitiveError(ScheduleError, AttributeError):
 
 
 _ABSENT = {
-    "bind": "a CPU has no axes of threads",
-    "tensorize": "instructions are chosen by LLVM",
-    "rfactor": "there is no factored reduction",
-    "pragma": "there are no pragmas",
-    "prefetch": "there is no prefetch",
+    "bind": "CPU targets have no thread axes",
+    "tensorize": "LLVM selects the instructions",
+    "rfactor": "factored reductions are not supported",
+    "pragma": "pragmas are not supported",
+    "prefetch": "prefetch is not supported",
     "storage_align": "every buffer is aligned to 64 bytes",
-    "double_buffer": "there is no second buffer",
-    "set_scope": "the scope follows from where a stage is computed",
-    "set_store_predicate": "stores are guarded where a split does not divide",
-    "env_threads": "a CPU has no axes of threads",
+    "double_buffer": "double buffering is not supported",
+    "set_scope": "the scope depends on where the stage is computed",
+    "set_store_predicate": "stores of inexact splits are guarded",
+    "env_threads": "CPU targets have no thread axes",
 }
 _INSTEAD = {
     "bind": "use parallel",
@@ -223,9 +223,12 @@ class Schedule:
         """
         stage = self[tensor]
         if scope not in (LOCAL, "global"):
-            raise ScheduleError(f"there is no memory {scope!r}", help='the scopes are "local" and "global"')
+            raise ScheduleError(f"unknown memory scope {scope!r}", help='the scopes are "local" and "global"')
         if stage.steps or stage.is_inlined or isinstance(stage.op, (PlaceholderOp, CacheOp)):
-            raise ScheduleError(f"stage {stage.op.name!r} cannot be cached any more", help="cache it before all else")
+            raise ScheduleError(
+                f"stage {stage.op.name!r} is already scheduled, inlined or an input",
+                help="call cache_write before other primitives",
+            )
         made = Stage(CacheOp(stage.op, scope), is_output=False)
         stage.leaf_iter_vars = list(stage.op.axis)
         self.stages.insert(self.stages.index(stage), made)
@@ -234,7 +237,7 @@ class Schedule:
 
     def cache_read(self, tensor: Tensor, scope: str, readers: object) -> Tensor:
         """Raises `ScheduleError`: tensors cannot be cached for reading."""
-        raise ScheduleError(f"{tensor.name!r} cannot be cached for reading", help="compute a copy, and read that")
+        raise ScheduleError(f"{tensor.name!r} cannot be cached for reading", help="compute a copy and read it")
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
@@ -244,7 +247,7 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
     for item in given:
         op = item.op if isinstance(item, Tensor) else item
         if not isinstance(op, Operation) or isinstance(op, PlaceholderOp):
-            raise ScheduleError(f"{op!r} is nothing to compute", help="give the op of a te.compute: C.op")
+            raise ScheduleError(f"{op!r} is not a compute", help="pass the op of a te.compute: C.op")
         outputs.append(op)
     return Schedule(outputs)
 

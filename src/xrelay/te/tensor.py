@@ -34,7 +34,7 @@ class Operation:
     def output(self, index: int = 0) -> Tensor:
         """Returns its only output. Raises `InputError` if `index` is not 0."""
         if index != 0:
-            raise InputError(f"{self.name} has no output {index}", help="it has one, number 0")
+            raise InputError(f"{self.name} has no output {index}", help="it has one output, number 0")
         return self.tensor
 
     tensor: Tensor
@@ -81,7 +81,7 @@ class Tensor:
     def __call__(self, *indices: object) -> PrimExpr:
         """Returns the element at indices."""
         if len(indices) != len(self.shape):
-            raise InputError(f"{self.name} has {len(self.shape)} axes, {len(indices)} indices are given",
+            raise InputError(f"{self.name} has {len(self.shape)} axes, got {len(indices)} indices",
                              help="write one index for each axis")  # fmt: skip
         return TensorRead(self, tuple(_index(self, item) for item in indices))
 
@@ -91,7 +91,7 @@ class Tensor:
 
     def __iter__(self) -> None:
         """Raises `InputError`: a tensor is read at indices."""
-        raise InputError(f"{self.name} is no sequence", help="index it in a compute: A[i]")
+        raise InputError(f"{self.name} is not a sequence", help="index it in a compute: A[i]")
 
     def __repr__(self) -> str:
         return f"Tensor({self.name}, shape={list(self.shape)}, dtype={self.dtype})"
@@ -112,7 +112,9 @@ class TensorRead(PrimExpr):
 def _index(tensor: Tensor, item: object) -> PrimExpr:
     value = const(item) if isinstance(item, (PrimExpr, int)) else None
     if value is None or not value.dtype.startswith(("int", "uint")):
-        raise InputError(f"{item!r} is no index of {tensor.name}", help="indices are integers, and axes of a compute")
+        raise InputError(
+            f"{item!r} is not an index of {tensor.name}", help="indices are integers, and axes of a compute"
+        )
     return value
 
 
@@ -129,7 +131,9 @@ def reduce_axis(dom: Sequence[int], name: str = "rv") -> IterVar:
     begin, end = (0, dom) if isinstance(dom, int) else tuple(dom)
     (extent,) = _shape((end,))
     if begin != 0:
-        raise InputError(f"reduction axis {name!r} runs from {begin}", help="axes begin at 0: add it to the index")
+        raise InputError(
+            f"reduction axis {name!r} runs from {begin}", help="axes start at 0; add the offset to the index"
+        )
     return IterVar(name, extent, is_reduction=True)
 
 
@@ -143,7 +147,7 @@ def compute(shape: Sequence[int], fcompute: Callable[..., object], name: str = "
     axes = [IterVar(axis, extent) for axis, extent in zip(_axis_names(fcompute, len(extents)), extents, strict=True)]
     result = fcompute(*axes)
     if not isinstance(result, (PrimExpr, int, float)):
-        raise InputError(f"compute {name!r} gives {result!r}", help="return one scalar expression, such as A[i] + 1")
+        raise InputError(f"compute {name!r} returns {result!r}", help="return one scalar expression, such as A[i] + 1")
     op = ComputeOp(name, axes, const(result), tag)
     op.tensor = Tensor(extents, op.body.dtype, op)
     return op.tensor
@@ -168,9 +172,9 @@ def _shape(shape: Sequence[Dim]) -> tuple[int, ...]:
     try:
         extents = tuple(_number(extent) for extent in shape)
     except TypeError as error:
-        raise InputError(f"the shape is {shape!r}", help="it is a sequence of numbers, such as (1, 3)") from error
+        raise InputError(f"the shape is {shape!r}", help="pass a sequence of integers such as (1, 3)") from error
     if any(extent < 0 for extent in extents):
-        raise InputError(f"the shape is {shape!r}", help="extents are numbers from 0")
+        raise InputError(f"the shape is {shape!r}", help="extents are non-negative integers")
     return extents
 
 
@@ -179,12 +183,14 @@ def _axis_names(fcompute: Callable[..., object], count: int) -> list[str]:
     try:
         parameters = list(inspect.signature(fcompute).parameters.values())
     except (TypeError, ValueError) as error:
-        raise InputError(f"{fcompute!r} is no function of axes", help="write e.g. lambda i, j: A[i, j] + 1") from error
+        raise InputError(
+            f"{fcompute!r} is not a function of axes", help="write e.g. lambda i, j: A[i, j] + 1"
+        ) from error
     variadic = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
     names = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if not variadic and len(names) != count:
         raise InputError(f"the function of a compute takes {len(names)} axes, the shape has {count}",
-                         help="give it one parameter for each axis, or *indices")  # fmt: skip
+                         help="write one parameter per axis, or *indices")  # fmt: skip
     return names[:count] + [f"i{number}" for number in range(len(names), count)]
 
 
@@ -200,10 +206,10 @@ def _checked_reads(op: ComputeOp) -> list[Tensor]:
             continue
         seen.add(expr)
         if isinstance(expr, Reduce) and expr is not op.body:
-            raise InputError(f"compute {op.name!r} uses a reduction inside of an expression",
-                             help="reduce in a compute of its own, and read that one")  # fmt: skip
+            raise InputError(f"compute {op.name!r} uses a reduction inside an expression",
+                             help="reduce in a separate compute and read its result")  # fmt: skip
         if isinstance(expr, IterVar) and expr not in known:
-            raise InputError(f"compute {op.name!r} uses axis {expr.name!r}, which is none of its own",
+            raise InputError(f"compute {op.name!r} uses axis {expr.name!r}, which is not one of its own axes",
                              help="reduce over it: te.sum(…, axis=k)")  # fmt: skip
         if isinstance(expr, TensorRead):
             found.append(expr.tensor)
@@ -213,5 +219,5 @@ def _checked_reads(op: ComputeOp) -> list[Tensor]:
 
 def _number(extent: Dim) -> int:
     if isinstance(extent, DimExpr):
-        raise InputError(f"the extent '{extent}' is open", help="index spaces are static: give a number")
+        raise InputError(f"the extent '{extent}' is not static", help="pass an integer")
     return integer(extent)

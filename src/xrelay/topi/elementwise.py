@@ -84,7 +84,7 @@ def broadcast(name: str, a: Operand, b: Operand, fill: Callable[[ExprLike, ExprL
     """
     shapes = [operand.shape for operand in (a, b) if isinstance(operand, Tensor)]
     if not shapes:
-        raise InputError(f"{name} of two numbers", help="one operand is a tensor")
+        raise InputError(f"{name} of two numbers", help="at least one operand must be a tensor")
     shape = _shape(name, shapes)
     return te.compute(shape, lambda *i: fill(_at(a, i), _at(b, i)), name=f"T_{name}", tag=tag.BROADCAST)
 
@@ -103,7 +103,7 @@ def _shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     except ValueError as error:
         found = " and ".join(str(list(shape)) for shape in shapes)
         raise InputError(
-            f"{name}: the shapes {found} do not broadcast", help="give shapes as numpy takes them"
+            f"{name}: the shapes {found} do not broadcast", help="pass shapes that broadcast as in numpy"
         ) from error
 
 

@@ -46,7 +46,7 @@ def matmul(tensor_a: Tensor, tensor_b: Tensor, transpose_a: bool = False, transp
     Raises `InputError` if their shapes do not fit.
     """
     if tensor_a.ndim != 2 or tensor_b.ndim != 2:
-        raise InputError(f"matmul of {tensor_a.ndim} and {tensor_b.ndim} axes", help="give two matrices")
+        raise InputError(f"matmul of {tensor_a.ndim} and {tensor_b.ndim} axes", help="pass two matrices")
     m, depth = tensor_a.shape[::-1] if transpose_a else tensor_a.shape
     other, n = tensor_b.shape[::-1] if transpose_b else tensor_b.shape
     if depth != other:
@@ -89,7 +89,7 @@ def conv2d_nchw(data: Tensor, weight: Tensor, stride: Pair, padding: Pair, dilat
     `padding` is one number, two, or four (top, left, bottom, right).
     """
     if data.ndim != 4 or weight.ndim != 4 or data.shape[1] != weight.shape[1]:
-        raise InputError(f"conv2d of {list(data.shape)} with {list(weight.shape)}", help="give NCHW and OIHW")
+        raise InputError(f"conv2d of {list(data.shape)} with {list(weight.shape)}", help="pass NCHW and OIHW")
     (down, right), (step_y, step_x), sides = _pair(stride), _pair(dilation), _sides(padding)
     outputs, channels, height, width = weight.shape
     padded = pad(data, (0, 0, *sides[:2]), (0, 0, *sides[2:]))

@@ -17,7 +17,7 @@ def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """Permutes the axes, by default in reverse order. Raises `InputError` unless `axes` is a permutation."""
     order = list(reversed(range(a.ndim))) if axes is None else [axis % max(a.ndim, 1) for axis in axes]
     if sorted(order) != list(range(a.ndim)):
-        raise InputError(f"{axes} is no order of the {a.ndim} axes of {a.name}", help="name each axis once")
+        raise InputError(f"{axes} is not a permutation of the {a.ndim} axes of {a.name}", help="name each axis once")
     inverse = sorted(range(a.ndim), key=order.__getitem__)
     shape = [a.shape[axis] for axis in order]
     return te.compute(shape, lambda *i: a(*(i[axis] for axis in inverse)), name="T_transpose", tag=tag.INJECTIVE)
@@ -27,7 +27,9 @@ def reshape(a: Tensor, newshape: Sequence[int]) -> Tensor:
     """Reshapes in row-major order. Raises `InputError` if the number of elements changes."""
     shape = tuple(newshape)
     if prod(shape) != prod(a.shape):
-        raise InputError(f"{a.name} of shape {list(a.shape)} does not reshape to {list(shape)}", help="keep the number")
+        raise InputError(
+            f"{a.name} of shape {list(a.shape)} does not reshape to {list(shape)}", help="keep the number of elements"
+        )
 
     def fill(*indices: te.IterVar) -> PrimExpr:
         flat: PrimExpr = te.const(0)
@@ -75,7 +77,7 @@ def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
     first = a_tuple[0]
     (at,) = normal_axes(first, axis)
     if any(one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :] for one in a_tuple):
-        raise InputError("concatenate: the tensors differ in another axis", help=f"they may differ in axis {at} alone")
+        raise InputError("concatenate: the tensors differ in other axes than {at}", help=f"only axis {at} may differ")
     total = sum(one.shape[at] for one in a_tuple)
 
     def fill(*i: te.IterVar) -> PrimExpr:

@@ -24,7 +24,7 @@ def without_constants(
             results.append((False, nodes.index(node)))
             continue
         if not isinstance(node.meta.get("example_value"), torch.Tensor):
-            raise LoweringError(f"it gives {node}, which is no tensor")
+            raise LoweringError(f"it returns {node}, which is not a tensor")
         if node not in outputs:
             outputs.append(node)
         results.append((True, outputs.index(node)))

@@ -29,7 +29,7 @@ def compile_graph(
     for name in options or {}:
         if name not in _OPTIONS:
             hint = did_you_mean(name, _OPTIONS, f"the options are {', '.join(_OPTIONS)}")
-            raise InputError(f"there is no option {name!r}", help=hint)
+            raise InputError(f"unknown option {name!r}", help=hint)
     return TorchGraph(graph, dict(options or {}))
 
 
@@ -82,7 +82,7 @@ def _why_not(values: Sequence[Any]) -> str | None:
     if other is not None:
         return f"an input is on the device {other}"
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return "gradients are asked for; call it in torch.no_grad()"
+        return "gradients are enabled; call it in torch.no_grad()"
     return None
 
 

@@ -120,5 +120,5 @@ def test_a_registered_function_is_called(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_name_that_is_registered_is_one_of_c() -> None:
-    with pytest.raises(XRelayError, match="'a b' is no name of a C function"):
+    with pytest.raises(XRelayError, match=r"'a b' .* function"):
         register_external_symbol("a b")

@@ -69,7 +69,7 @@ def test_dtype_is_for_inputs_without_one() -> None:
     for dtype in ("float64", {"x": "float64"}):
         mod, _ = relay.frontend.from_onnx(proto, dtype=dtype)
         assert run_relay(mod, [np.array([-1.0, 1.0])])[0].dtype == np.float64
-    with pytest.raises(ModelImportError, match="dtype names 'z', which is no input"):
+    with pytest.raises(ModelImportError, match="dtype names 'z'"):
         relay.frontend.from_onnx(proto, dtype={"z": "float32"})
     with pytest.raises(TypeInferenceError, match="dtype 'float33' has no element type"):
         relay.frontend.from_onnx(proto, dtype="float33")

@@ -204,5 +204,5 @@ def test_messages_that_are_cut_off_are_none() -> None:
 
 def test_the_number_of_processes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XRELAY_WORKERS", "65")
-    with pytest.raises(InputError, match="XRELAY_WORKERS is '65'; help: give a whole number of processes, at most 64"):
+    with pytest.raises(InputError, match=r"XRELAY_WORKERS is '65'; help: .* most 64"):
         environment.workers()

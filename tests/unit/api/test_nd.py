@@ -21,7 +21,7 @@ def test_arrays_are_numpy_arrays_with_numpy() -> None:
 
 def test_there_is_one_device() -> None:
     assert xrelay.cpu() == xrelay.cpu(0)
-    with pytest.raises(InputError, match="no CPU number 1"):
+    with pytest.raises(InputError, match=r"CPU .*1"):
         xrelay.cpu(1)
 
 

@@ -89,12 +89,12 @@ def test_programs_of_different_signatures_are_refused(other: ModuleOp, words: st
 
 def test_open_extents_need_shapes() -> None:
     module = unary("exp", "?x3")
-    with pytest.raises(InputError, match="its extents are open"):
+    with pytest.raises(InputError, match="extents"):
         xrelay.same(module, module)
     assert xrelay.same(module, module, shapes={"x": (4, 3)})
     with pytest.raises(InputError, match="contradict"):
         xrelay.same(module, module, shapes={"x": (4, 5)})
-    with pytest.raises(InputError, match="no input"):
+    with pytest.raises(InputError, match="shapes names 'z'"):
         xrelay.same(module, module, shapes={"z": (4, 5)})
     # The other program's extents are used as well.
     assert xrelay.same(module, unary("exp"))
@@ -217,7 +217,7 @@ def test_sequences_and_optionals_are_compared_value_by_value() -> None:
         assert [each.tolist() for each in found[0]] == [[0, 0], [1, 1, 1]]
         assert (found[1], int(found[2])) == (None, 2)
     shorter = xrelay.parse(LISTS.replace("return %t", "return %s"))
-    with pytest.raises(InputError, match=r"is in one of the results, and not in the other"):
+    with pytest.raises(InputError, match=r"in only one of the results"):
         xrelay.same(shorter, module, inputs=[held, None, x])
     with pytest.raises(InputError, match=r"input 1 \('o'\) is sequence\(int64\[2\]\) in one program and"):
         xrelay.same(xrelay.parse(LISTS.replace("optional<tensor<2xi64", "sequence<tensor<2xi64")), module)

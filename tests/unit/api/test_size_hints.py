@@ -39,9 +39,9 @@ def test_interpreters_keep_the_promise_at_every_level() -> None:
     ("shapes", "message"),
     [
         ({"n": (1, 8)}, "the sizes of n are 2 numbers, not 3"),
-        ({"n": (4, 8, 2)}, "n cannot be 4 to 8, and 2 as a rule"),
+        ({"n": (4, 8, 2)}, "n cannot be 4 to 8, and 2"),
         ({"m": (1, 8, 2)}, "@main has no dimension 'm'"),
-        ({"x": (4, 3)}, "fixes the inputs of ONNX models only"),
+        ({"x": (4, 3)}, "inputs.*ONNX.*models"),
     ],
 )
 def test_what_cannot_be_said(shapes: dict[str, tuple[int, ...]], message: str) -> None:
@@ -56,7 +56,7 @@ def test_onnx_models_say_sizes_of_the_dimensions_that_stay_open() -> None:
     model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [value], [result]))
     assert "relay.sizes = {n = array<i64: 1, 128, 8>}" in str(import_onnx(model, shapes={"n": (1, 128, 8)}))
     assert "relay.sizes" not in str(import_onnx(model, shapes={"x": (1, 2)}))
-    with pytest.raises(ModelImportError, match="shapes names 'n', which is no input"):
+    with pytest.raises(ModelImportError, match="shapes names 'n'"):
         import_onnx(model, shapes={"x": (1, 2), "n": (1, 128, 8)})
 
 

@@ -76,7 +76,7 @@ def test_sums_of_many_names_are_expressions() -> None:
 
 def test_texts_of_large_expressions_are_refused_at_their_place() -> None:
     text = " + ".join(f"n{number}" for number in range(MAX_SIZE + 1))
-    with pytest.raises(ParseError, match="an extent is made of more than 1000 names and numbers"):
+    with pytest.raises(ParseError, match="1000 names and numbers"):
         Parser(full_context(), f"tensor<?xf32, #relay.dims<{text}>>").parse_type()
 
 
@@ -117,5 +117,5 @@ def test_work_on_quotients_in_each_other_is_no_power_of_their_depth(step: Callab
 def test_products_of_index_sums_are_bounded() -> None:
     left, right = (sum((AffineExpr.dimension(k) for k in range(first, 90, 2)), D1) for first in (0, 1))
     assert len(linear_form(left).terms) < MAX_PRODUCTS
-    with pytest.raises(DimensionError, match="an index is made of more than 1000 products"):
+    with pytest.raises(DimensionError, match="1000 products"):
         linear_form(left).times(linear_form(right))

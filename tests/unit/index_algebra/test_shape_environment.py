@@ -264,17 +264,17 @@ def test_intervals(facts: Sequence[Requirement], dim: Dim, expected: tuple[int |
 @pytest.mark.parametrize(
     ("facts", "fact", "message"),
     [
-        ([Equal(n, 3)], Equal(n, 4), "n == 4 contradicts what is known: n is 3"),
-        ([Equal(n, m), Equal(m, 3)], Equal(n, 4), "n == 4 contradicts what is known: n is 3"),
-        ([Equal(n, m)], Equal(n, m + 1), r"n == m \+ 1 contradicts what is known"),
-        ([], AtLeast(-1, n), "-1 >= n contradicts what is known"),
-        ([AtLeast(n, 4)], AtLeast(3, n), "3 >= n contradicts what is known"),
-        ([Divides(4, n)], Equal(n, 6), "n == 6 contradicts what is known"),
-        ([Divides(4, n)], Divides(4, n + 1), "contradicts what is known"),
-        ([Divides(4, n), AtLeast(n, 5)], AtLeast(7, n), "7 >= n contradicts what is known"),
-        ([AtLeast(n, 2), AtLeast(m, 2), Broadcasts(n, m)], Equal(m, n + 1), "contradicts what is known"),
-        ([AtLeast(n, k), AtLeast(k, 5)], Equal(n, 4), "contradicts what is known"),
-        ([], Divides(0, n), "n mod 0 == 0 contradicts what is known"),
+        ([Equal(n, 3)], Equal(n, 4), r"n == 4 .*: n is 3"),
+        ([Equal(n, m), Equal(m, 3)], Equal(n, 4), r"n == 4 .*: n is 3"),
+        ([Equal(n, m)], Equal(n, m + 1), r"n == m \+ 1"),
+        ([], AtLeast(-1, n), "-1 >= n"),
+        ([AtLeast(n, 4)], AtLeast(3, n), "3 >= n"),
+        ([Divides(4, n)], Equal(n, 6), "n == 6"),
+        ([Divides(4, n)], Divides(4, n + 1), r"contradicts.*known"),
+        ([Divides(4, n), AtLeast(n, 5)], AtLeast(7, n), "7 >= n"),
+        ([AtLeast(n, 2), AtLeast(m, 2), Broadcasts(n, m)], Equal(m, n + 1), r"contradicts.*known"),
+        ([AtLeast(n, k), AtLeast(k, 5)], Equal(n, 4), r"contradicts.*known"),
+        ([], Divides(0, n), "n mod 0 == 0"),
     ],
 )
 def test_contradictions_are_reported(facts: Sequence[Requirement], fact: Requirement, message: str) -> None:

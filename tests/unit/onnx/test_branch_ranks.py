@@ -219,7 +219,7 @@ def test_what_no_run_takes_is_an_error_of_the_import() -> None:
     unknown = network(*squeeze("x", "q"), make("Nothing", ["q"], ["y"]))
     with pytest.raises(ModelImportError, match=r"1 node is not supported: node 'y' .*no converter for this op"):
         import_onnx(unknown)
-    with pytest.raises(ModelImportError, match="input 'gone' is defined nowhere"):
+    with pytest.raises(ModelImportError, match="input 'gone'"):
         import_onnx(network(*squeeze("x", "q"), make("Add", ["q", "gone"], ["y"])))
     with pytest.raises(ModelImportError, match=r"^node 'y' \(Gemm, opset 17\): Gemm of ranks 4 and 4"):
         import_onnx(

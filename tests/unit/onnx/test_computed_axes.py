@@ -77,7 +77,7 @@ def test_a_list_of_no_axes_is_known() -> None:
 
 
 def test_more_axes_than_the_data_have_and_an_unknown_number() -> None:
-    with pytest.raises(ModelImportError, match="4 axes of a tensor of rank 3"):
+    with pytest.raises(ModelImportError, match="4 axes of a tensor"):
         import_onnx(reduction("ReduceSum", 4, keepdims=0))
     given = [value("x", (2, 3)), value("a", ("m",), TensorProto.INT64)]
     proto = model([helper.make_node("ReduceSum", ["x", "a"], ["y"])], given, ["y"])

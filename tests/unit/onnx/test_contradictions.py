@@ -24,15 +24,15 @@ def relu_declared(shape: tuple[int | str | None, ...] | None, elem: int = Tensor
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
-        (helper.make_node("Relu", ["x", "x"], ["y"], name="n"), "2 inputs are given, Relu has at most 1"),
-        (helper.make_node("Add", ["x", "x", "x"], ["y"], name="n"), "3 inputs are given, Add has at most 2"),
-        (helper.make_node("Relu", ["x"], ["y", "z"], name="n"), "2 outputs are asked for, Relu has at most 1"),
-        (helper.make_node("Split", ["x", "x", "x"], ["y"], name="n"), "3 inputs are given, Split has at most 2"),
+        (helper.make_node("Relu", ["x", "x"], ["y"], name="n"), "2 inputs, Relu has at most 1"),
+        (helper.make_node("Add", ["x", "x", "x"], ["y"], name="n"), "3 inputs, Add has at most 2"),
+        (helper.make_node("Relu", ["x"], ["y", "z"], name="n"), "2 outputs, Relu has at most 1"),
+        (helper.make_node("Split", ["x", "x", "x"], ["y"], name="n"), "3 inputs, Split has at most 2"),
     ],
     ids=lambda value: getattr(value, "op_type", ""),
 )
 def test_more_inputs_or_outputs_than_the_op_has(node: onnx.NodeProto, reason: str) -> None:
-    with pytest.raises(ModelImportError, match=f"node 'n' .*: {reason}"):
+    with pytest.raises(ModelImportError, match=f"node 'n' .*: .*{reason}"):
         import_onnx(model([node], X, ["y"]))
 
 
@@ -48,12 +48,12 @@ def test_empty_names_and_any_number_where_the_op_takes_it() -> None:
 @pytest.mark.parametrize(("op", "opset", "most"), [("Dropout", 7, 1), ("BatchNormalization", 15, 5)])
 def test_the_number_is_that_of_the_opset(op: str, opset: int, most: int) -> None:
     node = helper.make_node(op, ["x"] * (most + 1), ["y"])
-    with pytest.raises(ModelImportError, match=f"{most + 1} inputs are given, {op} has at most {most}"):
+    with pytest.raises(ModelImportError, match=f".*{most + 1} inputs, {op} has at most {most}"):
         import_onnx(model([node], X, ["y"], opset=opset))
 
 
 def test_an_output_of_another_type_is_refused() -> None:
-    with pytest.raises(ModelImportError, match="output 'y': the model declares INT64, its graph gives f32"):
+    with pytest.raises(ModelImportError, match=r"output 'y': the model declares INT64, .* f32"):
         import_onnx(relu_declared((2, "n"), TensorProto.INT64))
     with pytest.raises(ModelImportError, match="output 'y': element type STRING is not supported"):
         import_onnx(relu_declared((2, "n"), TensorProto.STRING))
@@ -66,9 +66,9 @@ def test_an_output_of_another_type_is_refused() -> None:
         ((2, "other"), None),
         ((None, 5), None),
         (None, None),
-        ((3, "n"), "[3, ?], its graph gives [2, n]"),
-        ((2,), "[2], its graph gives [2, n]"),
-        ((), "[], its graph gives [2, n]"),
+        ((3, "n"), "[3, ?], its graph has [2, n]"),
+        ((2,), "[2], its graph has [2, n]"),
+        ((), "[], its graph has [2, n]"),
     ],
 )
 def test_an_output_of_another_shape_gives_a_warning(

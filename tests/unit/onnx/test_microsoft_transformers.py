@@ -211,8 +211,8 @@ def test_rotary_embedding(shape: tuple[int, ...], words: dict[str, Any], interle
         ("Attention", [normal(1, 2, 4), np.zeros((4, 0), np.float32)], {"num_heads": 2}, "do not split into queries"),
         ("MultiHeadAttention", [np.zeros((1, 2, 0), np.float32)] * 3, {"num_heads": 2}, "does not split into 2 heads"),
         ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Swoosh"}, "legal are"),
-        ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Clip"}, "the least and the greatest are expected"),
-        ("SkipLayerNormalization", [normal(1, 2, 4)] * 2 + [normal(4)], {"outputs": ("y", "m")}, "serve training"),
+        ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Clip"}, "expected"),
+        ("SkipLayerNormalization", [normal(1, 2, 4)] * 2 + [normal(4)], {"outputs": ("y", "m")}, "outputs #1 and #2"),
         (
             "GroupQueryAttention",
             [normal(8), None, None, None, None, np.zeros(1, np.int32), np.array(1, np.int32)],

@@ -100,7 +100,7 @@ def test_a_cycle_in_a_body_is_named() -> None:
     body = helper.make_graph(inside, "body", [], [value("v0", (2,))])
     node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
     source = model([node], [value("x", (2,)), value("c", (), TensorProto.BOOL)], ["y"])
-    words = r"graph 'body' depend on themselves: 'v1', which reads from 'v0', .* from 12 more, which reads from 'v1'"
+    words = r"graph 'body' .*: 'v1', which reads from 'v0', .* from 12 more, which reads from 'v1'"
     with pytest.raises(ModelImportError, match=words):
         import_onnx(source)
 

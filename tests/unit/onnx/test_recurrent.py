@@ -154,5 +154,5 @@ def test_wrong_attributes_are_refused(attributes: dict[str, Any], words: str) ->
 def test_another_hidden_size_is_refused() -> None:
     proto = built("RNN", arrays("RNN", 1, ()))
     proto.graph.node[0].attribute[0].i = 7
-    with pytest.raises(ModelImportError, match="'hidden_size' is 7, R says 2"):
+    with pytest.raises(ModelImportError, match=r"'hidden_size' is 7, .* 2"):
         import_onnx(proto)

@@ -73,8 +73,8 @@ def test_bytes_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 def test_places_that_are_none() -> None:
     for places, complaint in (
-        ([0, 7, 20], "placed outside of the shape"),
-        ([[0, 0], [1, 2], [3, -1]], "placed outside of the shape"),
+        ([0, 7, 20], "outside of the shape"),
+        ([[0, 0], [1, 2], [3, -1]], "outside of the shape"),
         ([0, 7], "one 64-bit place each"),
         ([[0], [1], [2]], "one 64-bit place each"),
     ):

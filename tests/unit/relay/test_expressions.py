@@ -452,7 +452,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "scope without an end": (_unfinished_scope, "a scope gives nothing: ret is missing"),
     "binding behind the end": (_bind_behind_the_end, "the scope has ended"),
     "else without if": (_else_alone, "else_scope without if_scope"),
-    "unknown operator": (lambda: relay.op.get("nn.conv9d"), "no relay op is called 'nn.conv9d'"),
+    "unknown operator": (lambda: relay.op.get("nn.conv9d"), "'nn.conv9d'"),
 }
 
 

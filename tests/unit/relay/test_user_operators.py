@@ -105,9 +105,9 @@ def test_relations(name: str) -> None:
 
 def test_what_is_refused(name: str) -> None:
     op = made(name, None)
-    with pytest.raises(ConstraintError, match=r"C2\] nobody has said how its type follows"):
+    with pytest.raises(ConstraintError, match=r"C2\]"):
         relay.Call(op, [X, Y])
-    with pytest.raises(InputError, match="no relation is called 'Conv2D'"):
+    with pytest.raises(InputError, match="'Conv2D'"):
         op.add_type_rel("Conv2D")
     with pytest.raises(InputError, match="there is an operator called"):
         relay.op.register(name)

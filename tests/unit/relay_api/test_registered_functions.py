@@ -74,9 +74,9 @@ def failure(mod: relay.IRModule) -> ModuleOp:
 @pytest.mark.parametrize(
     ("optimizer", "message"),
     [
-        (another_type, "makes .* of the type"),
-        (another_function, "gives the functions @main, @helper instead of @main alone"),
-        (nothing, "gives a NoneType, no module"),
+        (another_type, "changes the type .* to "),
+        (another_function, "returns the functions @main, @helper "),
+        (nothing, "returns a NoneType"),
         (failure, "raised KeyError: 'weights'"),
     ],
 )

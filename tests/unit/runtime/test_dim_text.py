@@ -41,5 +41,5 @@ def test_names_are_solved_as_the_compiler_solves_them(text: str, extent: int) ->
 
 @pytest.mark.parametrize("text", ["", "n +", "k", "n ** 2", "max n", "(n", "n)", "import os", "1.5", "(" * 200 + "n"])
 def test_other_texts_are_refused(text: str) -> None:
-    with pytest.raises(ArtifactError, match="is no extent over the names n"):
+    with pytest.raises(ArtifactError, match=r"extent.*over.*names n"):
         evaluate(text, {"n": 3})

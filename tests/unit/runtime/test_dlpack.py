@@ -71,7 +71,7 @@ def test_a_model_runs_on_exporters_and_its_outputs_are_exporters() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (Exporter(np.zeros((2, 3), np.float32), CUDA), "expected float32\\[2, 3\\], got no array of numbers"),
+        (Exporter(np.zeros((2, 3), np.float32), CUDA), "expected float32\\[2, 3\\], got a value"),
         (Exporter(np.zeros((2, 3))), "got float64\\[2, 3\\]; help: convert it"),
         (Exporter(np.zeros(3, np.float32)), "got float32\\[3\\]"),
         (Exporter(np.zeros((2, 3), np.complex64)), "of dtype complex64"),

@@ -146,8 +146,8 @@ def test_what_outputs_cannot_be_written_to(module: GraphModule):
     module.run(x=X, bias=X)
     fixed = np.zeros(100, np.float32)
     fixed.flags.writeable = False
-    for out, got in ((fixed, "one that is read-only"), ([0.0] * 100, "a list"), (5, "an int")):
-        with pytest.raises(InputError, match=rf"^out: expected float32\[100\], got {got}; help: give"):
+    for out, got in ((fixed, ".*read-only.*"), ([0.0] * 100, "a list"), (5, "an int")):
+        with pytest.raises(InputError, match=rf"^out: expected float32\[100\], got {got}; help: "):
             module.get_output(0, out)  # pyright: ignore[reportArgumentType]
 
 
@@ -190,7 +190,7 @@ func.func @main(%x: tensor<2xf32>, %c: tensor<i1>) -> !relay.optional<tensor<2xf
 
 def test_models_with_sequences_are_refused():
     specs = (TensorSpec("s", "float32", ("?",), ("sequence",)),)
-    message = r"^a GraphModule has arrays alone, 's' is sequence\(float32\[\?\]\); help: use the model"
+    message = r"^a GraphModule .*'s' is sequence\(float32\[\?\]\); help: use the model"
     for metadata in (ModelMetadata(specs, ()), ModelMetadata((), specs)):
         with pytest.raises(InputError, match=message):
             GraphModule(CompiledModel(Artifact((), metadata)))

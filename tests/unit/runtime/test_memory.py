@@ -201,7 +201,7 @@ def test_c_programs_get_the_same_figures(tmp_path: Path) -> None:
     beside = needs.boxes, needs.kernels, needs.each_thread
     printed = compile_and_run(tmp_path, {"main.c": PROGRAM % "3, 1000"})
     assert [int(each) for each in printed.split()] == [needs.arena, 3, 1000, *beside]
-    assert "sizes[5] bytes at most that each thread of a kernel allocates" in (tmp_path / "m.h").read_text()
+    assert "sizes[5] maximum bytes that each thread of a kernel allocates" in (tmp_path / "m.h").read_text()
     fixed = compiled(FIXED)
     fixed.export(tmp_path / "f.o", header=tmp_path / "f.h")
     assert f"#define F_BOXES_SIZE {fixed.memory_needs().boxes}u" in (tmp_path / "f.h").read_text()

@@ -55,7 +55,7 @@ def test_a_model_that_others_may_write_is_refused(saved: Path, mode: int):
 
 def test_a_folder_that_others_may_write_is_no_place_for_a_model(saved: Path):
     saved.parent.chmod(0o777)
-    with pytest.raises(ArtifactError, match=r"folder' may be written by everyone \(mode 0777\); help: take that right"):
+    with pytest.raises(ArtifactError, match=r"folder' .* \(mode 0777\); help"):
         load(saved)
     saved.parent.chmod(0o1777)  # sticky: users cannot replace another user's file
     load(saved)
@@ -66,7 +66,7 @@ def test_a_link_leads_to_what_is_checked(saved: Path, tmp_path: Path):
     link.symlink_to(saved)
     load(link)
     saved.parent.chmod(0o777)
-    with pytest.raises(ArtifactError, match="may be written by everyone"):
+    with pytest.raises(ArtifactError, match="everyone"):
         load(link)
 
 

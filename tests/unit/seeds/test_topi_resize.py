@@ -50,7 +50,7 @@ def test_an_operator_from_outside_runs_by_the_registered_compute_and_schedule() 
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     done = subprocess.run([sys.executable, "-c", FROM_RELAY], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    assert '"relay.image.resize: image.resize.te (priority 10; nothing preferred to it)"' in done.stdout
+    assert '"relay.image.resize: image.resize.te (priority 10; first choice)"' in done.stdout
     assert 'loop.schedule_reason = "relay.op:image.resize: registered for image.resize"' in done.stdout
     assert 'vectorize("' in done.stdout
 

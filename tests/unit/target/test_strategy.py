@@ -33,9 +33,9 @@ def test_refusal_is_part_of_the_reason() -> None:
 def test_nothing_fits_names_every_refusal() -> None:
     strategies: StrategyRegistry[str] = StrategyRegistry()
     strategies.register(TestOp, "a", condition=lambda op: "too odd")("a")
-    with pytest.raises(LoweringError, match=r"no implementation of test\.op fits: a: too odd"):
+    with pytest.raises(LoweringError, match=r"no implementation of test\.op .*: a: too odd"):
         strategies.select(TestOp())
-    with pytest.raises(LoweringError, match="none is registered"):
+    with pytest.raises(LoweringError, match=r"none.*registered"):
         StrategyRegistry[str]().select(TestOp())
 
 

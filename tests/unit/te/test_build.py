@@ -74,11 +74,11 @@ def test_a_schedule_is_built_for_the_target_that_is_named() -> None:
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ((1, 2), "gemm takes 3 arrays, 2 are given; help: they are A, B, C"),
-        ((np.ones((30, 20), np.float32), np.ones((20, 50), np.float32), [1]), "C is a list, no array to write"),
+        ((1, 2), "gemm takes 3 arrays, .*2; help: they are A, B, C"),
+        ((np.ones((30, 20), np.float32), np.ones((20, 50), np.float32), [1]), "C is a list, .*"),
         (
             (np.ones((30, 20), np.float32), np.ones((20, 50), np.float32), np.ones((30, 50))),
-            r"C is written: expected float32\[30, 50\], got float64\[30, 50\]",
+            r"C .* float32\[30, 50\], got float64\[30, 50\]",
         ),
         ((np.ones((30, 2), np.float32), np.ones((20, 50), np.float32), np.ones((30, 50), np.float32)), "'A'"),
     ],

@@ -82,7 +82,7 @@ def test_accumulators_are_at_least_as_wide() -> None:
 
 
 def test_shapes_need_tensors_of_known_or_named_extents() -> None:
-    with pytest.raises(VerifyException, match="dynamic dimension without a name"):
+    with pytest.raises(VerifyException, match=r"dynamic.*dimension"):
         shape_of(test.TestOp(result_types=[TensorType(f32, [DYNAMIC_INDEX])]).results[0])
     with pytest.raises(VerifyException, match="is not a tensor"):
         shape_of(test.TestOp(result_types=[f32]).results[0])

@@ -115,11 +115,11 @@ def test_graphs_that_train_run_in_pytorch(caplog: pytest.LogCaptureFixture) -> N
     with torch.enable_grad():
         compiled(torch.ones(2, 4)).sum().backward()
     assert model.weight.grad is not None
-    assert ["gradients are asked for" in line for line in said(caplog)] == [True]
+    assert ["torch.no_grad()" in line for line in said(caplog)] == [True]
 
 
 def test_an_unknown_option() -> None:
-    with pytest.raises(InputError, match="no option 'opt_levl'; help: did you mean 'opt_level'"):
+    with pytest.raises(InputError, match="option 'opt_levl'; help: did you mean 'opt_level'"):
         backend.compile_graph(None, [], options={"opt_levl": 1})
 
 

@@ -47,7 +47,7 @@ class FilterOp(SlidingWindowOp):
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CHOOSES_LAYOUT: ClassVar[bool] = True
     SIZE: ClassVar[str] = "kernel_size"
-    INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"
+    INFERENCE_HINT: ClassVar[str | None] = "pass channels and kernel_size, or the type of the weight"
     ARGUMENTS: ClassVar[tuple[str, ...]] = (
         "strides",
         "padding",
@@ -85,19 +85,19 @@ class FilterOp(SlidingWindowOp):
 
     def result_channels(self, weight: dict[str, Dim]) -> Dim:
         """How many channels the result has."""
-        raise NotImplementedError(f"{self.name} does not say how many channels its result has")
+        raise NotImplementedError(f"{self.name} does not define the channels of its result")
 
     def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
         """Check the extents of the weight against the data's channels; C3 and C4."""
-        raise NotImplementedError(f"{self.name} does not check its channels")
+        raise NotImplementedError(f"{self.name} does not define a check of its channels")
 
     def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
         """The weight's extents O and I for these channels of data and result."""
-        raise NotImplementedError(f"{self.name} does not say how many channels its weight has")
+        raise NotImplementedError(f"{self.name} does not define the channels of its weight")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
         """The result's extent of each spatial axis; C6 to C9."""
-        raise NotImplementedError(f"{self.name} does not say its result's extents")
+        raise NotImplementedError(f"{self.name} does not define the extents of its result")
 
     @property
     def layouts(self) -> tuple[Layout, Layout, Layout]:
@@ -179,7 +179,8 @@ class ConvOp(FilterOp):
         """C3 and C4."""
         groups = self.groups.value.data
         what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
-        facts.require_equal(weight["I"] * groups, in_channels, "C3", what)
+        message = f"the weight has {weight['I']} input channels, the data has {in_channels} (groups = {groups})"
+        facts.require_equal(weight["I"] * groups, in_channels, "C3", what, message=message)
         facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
@@ -194,9 +195,9 @@ class ConvOp(FilterOp):
         block = wanted.factor("C")
         split = any(wanted.factor(letter) for letter in f"N{self.AXES}")
         if sorted(wanted.primal) != sorted(self.image_axes) or split or (block is not None and len(self.AXES) != 2):
-            return LayoutRefusal(f"a convolution does not work in layout {wanted}")
+            return LayoutRefusal(f"a convolution does not support layout {wanted}")
         if str(wanted.text) != str(data) or str(out) != str(data):
-            return LayoutRefusal(f"it works in {data} and {out}, its data comes as {wanted.text}")
+            return LayoutRefusal(f"it supports {data} and {out}, its data has layout {wanted.text}")
         kernel = layouts[1]
         if kernel is None:
             kernel = weight if block is None else LayoutPermutation.of(self.blocked_kernel(block), weight)

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@below {{no schedule primitive is called 'splt'; did you mean 'split'?}}
+// expected-error@below {{'splt'; did you mean 'split'?}}
 func.func @misspelt() attributes {loop.schedule = #loop.schedule<[splt("i", 4)]>} {
   func.return
 }

@@ -107,7 +107,7 @@ func.func @no_sections(%x: tensor<6xf32>) {
 // -----
 
 func.func @batch(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
-  // expected-error@below {{[relay.take C4] batch_dims is 1, the operands have room for 0}}
+  // expected-error@below {{[relay.take C4]}}
   %y = relay.take(%x, %i) {axis = 0, batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
   func.return
 }
@@ -115,7 +115,7 @@ func.func @batch(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
 // -----
 
 func.func @batch_without_axis(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
-  // expected-error@below {{[relay.take C4] batch_dims is 1, the operands have room for 0}}
+  // expected-error@below {{[relay.take C4]}}
   %y = relay.take(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
   func.return
 }

@@ -13,17 +13,17 @@ func.func @negative_size(%at: tensor<4xindex>) -> tensor<4xindex> {
 // -----
 
 %i = "test.op"() : () -> index
-// expected-error@below {{[topi.extents C1] no extent has a name; write integers as array<i64: …>, one as i64}}
+// expected-error@below {{[topi.extents C1]}}
 %k = "topi.checked_index"(%i) <{size = #topi.extents<>}> : (index) -> index
 
 // -----
 
 %i = "test.op"() : () -> index
-// expected-error@below {{[topi.extents C2] '?' is no extent: topi needs such as are known or have a name}}
+// expected-error@below {{[topi.extents C2]}}
 %k = "topi.checked_index"(%i) <{size = #topi.extents<?>}> : (index) -> index
 
 // -----
 
 %i = "test.op"() : () -> index
-// expected-error@below {{[topi.checked_index C1] the size is one extent, found #topi.extents<n, m>}}
+// expected-error@below {{[topi.checked_index C1]}}
 %k = "topi.checked_index"(%i) <{size = #topi.extents<n, m>}> : (index) -> index

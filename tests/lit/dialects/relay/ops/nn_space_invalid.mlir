@@ -33,7 +33,7 @@ func.func @rows(%x: tensor<1x2x5x6xf32>) {
 // -----
 
 func.func @too_few_axes(%x: tensor<4x2xf32>) {
-  // expected-error@below {{[relay.nn.batch_to_space_nd C2] data of 2 axes has no 2 axes behind the first}}
+  // expected-error@below {{[relay.nn.batch_to_space_nd C2]}}
   %r = relay.nn.batch_to_space_nd(%x) {block_shape = [2, 2], crops = [0, 0, 0, 0]} : (tensor<4x2xf32>) -> !relay.incomplete
   func.return
 }
@@ -41,7 +41,7 @@ func.func @too_few_axes(%x: tensor<4x2xf32>) {
 // -----
 
 func.func @crops(%x: tensor<4x2x3xf32>) {
-  // expected-error@below {{[relay.nn.batch_to_space_nd C3] crops must be 4 numbers that are not negative, found [0, -1, 0, 0]}}
+  // expected-error@below {{[relay.nn.batch_to_space_nd C3]}}
   %r = relay.nn.batch_to_space_nd(%x) {block_shape = [2, 2], crops = [0, -1, 0, 0]} : (tensor<4x2x3xf32>) -> !relay.incomplete
   func.return
 }
@@ -57,7 +57,7 @@ func.func @batches(%x: tensor<6x2x3xf32>) {
 // -----
 
 func.func @cut_off(%x: tensor<4x1x3xf32>) {
-  // expected-error@below {{[relay.nn.batch_to_space_nd C5] places, and those that are cut off, 2 is less than 3}}
+  // expected-error@below {{[relay.nn.batch_to_space_nd C5]}}
   %r = relay.nn.batch_to_space_nd(%x) {block_shape = [2, 2], crops = [1, 2, 0, 0]} : (tensor<4x1x3xf32>) -> !relay.incomplete
   func.return
 }
@@ -65,7 +65,7 @@ func.func @cut_off(%x: tensor<4x1x3xf32>) {
 // -----
 
 func.func @no_axes(%x: tensor<4xf32>) {
-  // expected-error@below {{[relay.nn.space_to_batch_nd C2] data of 1 axes has no 1 axes behind the first}}
+  // expected-error@below {{[relay.nn.space_to_batch_nd C2]}}
   %r = relay.nn.space_to_batch_nd(%x) {block_shape = [2], paddings = [0, 0]} : (tensor<4xf32>) -> !relay.incomplete
   func.return
 }
@@ -73,7 +73,7 @@ func.func @no_axes(%x: tensor<4xf32>) {
 // -----
 
 func.func @paddings(%x: tensor<4x2xf32>) {
-  // expected-error@below {{[relay.nn.space_to_batch_nd C3] paddings must be 2 numbers that are not negative, found [1]}}
+  // expected-error@below {{[relay.nn.space_to_batch_nd C3]}}
   %r = relay.nn.space_to_batch_nd(%x) {block_shape = [2], paddings = [1]} : (tensor<4x2xf32>) -> !relay.incomplete
   func.return
 }

@@ -41,7 +41,7 @@ func.func @no_rows(%x: tensor<2x8xf32>, %v: tensor<5x0x2xf32>, %i: tensor<5xi32>
 // -----
 
 func.func @booleans(%x: tensor<2x8xi1>, %v: tensor<5xi1>, %i: tensor<5xi32>, %p: tensor<4xi32>) {
-  // expected-error@below {{[relay.nn.sparse_dense C9] sums have no meaning for booleans}}
+  // expected-error@below {{[relay.nn.sparse_dense C9]}}
   %y = relay.nn.sparse_dense(%x, %v, %i, %p) : (tensor<2x8xi1>, tensor<5xi1>, tensor<5xi32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }
@@ -73,7 +73,7 @@ func.func @conv2d_blocks(%x: tensor<1x4x4x8xf32>, %v: tensor<5x2x5xf32>, %i: ten
 // -----
 
 func.func @conv2d_even(%x: tensor<1x4x4x8xf32>, %v: tensor<5x2xf32>, %i: tensor<5xi32>, %p: tensor<4xi32>) {
-  // expected-error@below {{[relay.nn.sparse_conv2d C10] a kernel of [2, 2] has no middle}}
+  // expected-error@below {{[relay.nn.sparse_conv2d C10]}}
   %y = relay.nn.sparse_conv2d(%x, %v, %i, %p) {kernel_size = [2, 2]} : (tensor<1x4x4x8xf32>, tensor<5x2xf32>, tensor<5xi32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }
@@ -81,7 +81,7 @@ func.func @conv2d_even(%x: tensor<1x4x4x8xf32>, %v: tensor<5x2xf32>, %i: tensor<
 // -----
 
 func.func @conv2d_booleans(%x: tensor<1x4x4x8xi1>, %v: tensor<5x2xi1>, %i: tensor<5xi32>, %p: tensor<4xi32>) {
-  // expected-error@below {{[relay.nn.sparse_conv2d C11] sums have no meaning for booleans}}
+  // expected-error@below {{[relay.nn.sparse_conv2d C11]}}
   %y = relay.nn.sparse_conv2d(%x, %v, %i, %p) : (tensor<1x4x4x8xi1>, tensor<5x2xi1>, tensor<5xi32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }
@@ -113,7 +113,7 @@ func.func @add_rows(%x: tensor<3x8xf32>, %v: tensor<5xf32>, %i: tensor<5xi32>, %
 // -----
 
 func.func @add_booleans(%x: tensor<3x8xi1>, %v: tensor<5xi1>, %i: tensor<5xi32>, %p: tensor<4xi32>) {
-  // expected-error@below {{[relay.nn.sparse_add C8] sums have no meaning for booleans}}
+  // expected-error@below {{[relay.nn.sparse_add C8]}}
   %y = relay.nn.sparse_add(%x, %v, %i, %p) : (tensor<3x8xi1>, tensor<5xi1>, tensor<5xi32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }

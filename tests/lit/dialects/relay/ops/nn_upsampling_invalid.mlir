@@ -17,7 +17,7 @@ func.func @factor(%x: tensor<1x3x4x4xf32>) {
 // -----
 
 func.func @named(%x: tensor<1x3x4x4x?xf32>) {
-  // expected-error@below {{[relay.nn.upsampling3d C3] spatial extents (4, 4, ?) are not known, or 0}}
+  // expected-error@below {{[relay.nn.upsampling3d C3]}}
   %y = relay.nn.upsampling3d(%x) : (tensor<1x3x4x4x?xf32>) -> !relay.incomplete
   func.return
 }
@@ -33,7 +33,7 @@ func.func @volume(%x: tensor<1x3x4x4x4xf32>) {
 // -----
 
 func.func @weighted_booleans(%x: tensor<1x3x4x4xi1>) {
-  // expected-error@below {{[relay.nn.upsampling C6] booleans have no weighted sums}}
+  // expected-error@below {{[relay.nn.upsampling C6]}}
   %y = relay.nn.upsampling(%x) {scale_h = 2.0, method = "bilinear"} : (tensor<1x3x4x4xi1>) -> !relay.incomplete
   func.return
 }
@@ -41,7 +41,7 @@ func.func @weighted_booleans(%x: tensor<1x3x4x4xi1>) {
 // -----
 
 func.func @weighted_volume_of_booleans(%x: tensor<1x3x4x4x4xi1>) {
-  // expected-error@below {{[relay.nn.upsampling3d C6] booleans have no weighted sums}}
+  // expected-error@below {{[relay.nn.upsampling3d C6]}}
   %y = relay.nn.upsampling3d(%x) {scale_d = 2.0, method = "trilinear"} : (tensor<1x3x4x4x4xi1>) -> !relay.incomplete
   func.return
 }

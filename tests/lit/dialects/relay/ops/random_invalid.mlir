@@ -57,7 +57,7 @@ func.func @half(%k: tensor<10xui64>, %a: tensor<f16>) {
 // -----
 
 func.func @classes(%k: tensor<10xui64>, %p: tensor<2x0xf32>) {
-  // expected-error@below {{[relay.random.multinomial C4] probabilities tensor<2x0xf32> have no known extents, or no class}}
+  // expected-error@below {{[relay.random.multinomial C4]}}
   %z = relay.random.multinomial(%k, %p) {num_samples = 2} : (tensor<10xui64>, tensor<2x0xf32>) -> !relay.incomplete
   func.return
 }

@@ -9,7 +9,7 @@ func.func @no_tuple(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @label_of_none(%t: tuple<tensor<2x3xf32>>) {
-  // expected-error@below {{[relay.einsum C2] the result of the equation 'ij->k' must name axes of operands once}}
+  // expected-error@below {{[relay.einsum C2]}}
   %y = relay.einsum(%t) {equation = "ij->k"} : (tuple<tensor<2x3xf32>>) -> tensor<2xf32>
   func.return
 }

@@ -33,7 +33,7 @@ func.func @reinterpret_dtype(%x: tensor<4xf32>) {
 // -----
 
 func.func @reinterpret_bits(%x: tensor<4xf32>) {
-  // expected-error@below {{[relay.reinterpret C2] f32 and bf16 differ in their number of bits}}
+  // expected-error@below {{[relay.reinterpret C2]}}
   %r = relay.reinterpret(%x) {dtype = bf16} : (tensor<4xf32>) -> !relay.incomplete
   func.return
 }

@@ -49,7 +49,7 @@ func.func @concatenate_elements(%t: tuple<tensor<4xf32>, tensor<4xi32>>) {
 // -----
 
 func.func @split_into_many(%x: tensor<0xf32>) {
-  // expected-error@below {{[relay.split C4] 4611686018427387904 parts are more than 65536}}
+  // expected-error@below {{[relay.split C4]}}
   %r = relay.split(%x) {indices_or_sections = 4611686018427387904 : i64} : (tensor<0xf32>) -> !relay.incomplete
   func.return
 }

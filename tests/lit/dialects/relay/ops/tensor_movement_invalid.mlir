@@ -17,7 +17,7 @@ func.func @slice_strides(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @slice_open(%x: tensor<?x8xf32, #relay.dims<max(n, min(m, max(n - 2, min(m - 2, n + m))))>>) {
-  // expected-error@below {{[relay.strided_slice C5] what -3:3:1 leaves of an axis of extent max(min(m, max(}}
+  // expected-error@below {{[relay.strided_slice C5]}}
   %r = relay.strided_slice(%x) {begin = [-3], end = [3]}
     : (tensor<?x8xf32, #relay.dims<max(n, min(m, max(n - 2, min(m - 2, n + m))))>>) -> !relay.incomplete
   func.return

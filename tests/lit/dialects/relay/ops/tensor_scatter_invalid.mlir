@@ -33,7 +33,7 @@ func.func @ranks(%x: tensor<4x8xf32>, %i: tensor<3x8xi64>, %u: tensor<3xf32>) {
 // -----
 
 func.func @booleans(%x: tensor<4x8xi1>, %i: tensor<3x8xi64>, %u: tensor<3x8xi1>) {
-  // expected-error@below {{[relay.scatter_elements C7] 'add' has no meaning for booleans}}
+  // expected-error@below {{[relay.scatter_elements C7]}}
   %y = relay.scatter_elements(%x, %i, %u) {reduction = "add"} : (tensor<4x8xi1>, tensor<3x8xi64>, tensor<3x8xi1>) -> !relay.incomplete
   func.return
 }
@@ -41,7 +41,7 @@ func.func @booleans(%x: tensor<4x8xi1>, %i: tensor<3x8xi64>, %u: tensor<3x8xi1>)
 // -----
 
 func.func @nd_scalar(%x: tensor<4x8xf32>, %i: tensor<i64>, %u: tensor<f32>) {
-  // expected-error@below {{[relay.scatter_nd C4] the indices have no axis for the parts of an index}}
+  // expected-error@below {{[relay.scatter_nd C4]}}
   %y = relay.scatter_nd(%x, %i, %u)  : (tensor<4x8xf32>, tensor<i64>, tensor<f32>) -> !relay.incomplete
   func.return
 }
@@ -73,7 +73,7 @@ func.func @nd_extents(%x: tensor<4x8xf32>, %i: tensor<1x5xi64>, %u: tensor<5x7xf
 // -----
 
 func.func @nd_booleans(%x: tensor<4x8xi1>, %i: tensor<2x5xi64>, %u: tensor<5xi1>) {
-  // expected-error@below {{[relay.scatter_nd C6] 'mul' has no meaning for booleans}}
+  // expected-error@below {{[relay.scatter_nd C6]}}
   %y = relay.scatter_nd(%x, %i, %u) {mode = "mul"} : (tensor<4x8xi1>, tensor<2x5xi64>, tensor<5xi1>) -> !relay.incomplete
   func.return
 }

