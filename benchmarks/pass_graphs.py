@@ -16,7 +16,8 @@ from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp, SigmoidOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp, SigmoidOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp

@@ -254,6 +254,32 @@ class Body:
         """A power of floats."""
         return self.add(math.PowFOp(base, exponent))
 
+    def negative(self, x: SSAValue) -> SSAValue:
+        """The negative of a float or an integer, which wraps around."""
+        return self.add(arith.NegfOp(x)) if isinstance(x.type, AnyFloat) else self.minus(self.constant(0, x.type), x)
+
+    def absolute(self, x: SSAValue) -> SSAValue:
+        """The absolute value; the least signed integer wraps to itself."""
+        if isinstance(x.type, AnyFloat):
+            return self.add(math.AbsFOp(x))
+        return x if is_unsigned(x.type) else self.maximum(x, self.negative(x))
+
+    def sqrt(self, x: SSAValue) -> SSAValue:
+        """The square root of a float."""
+        return self.add(math.SqrtOp(x))
+
+    def tanh(self, x: SSAValue) -> SSAValue:
+        """The hyperbolic tangent of a float."""
+        return self.add(math.TanhOp(x))
+
+    def erf(self, x: SSAValue) -> SSAValue:
+        """The error function of a float."""
+        return self.add(math.ErfOp(x))
+
+    def bitcast(self, x: SSAValue, type: Attribute) -> SSAValue:
+        """The bits of a scalar as a type of the same width."""
+        return self.add(arith.BitcastOp(x, type))
+
     def exp(self, x: SSAValue) -> SSAValue:
         """The exponential of a float."""
         return self.add(math.ExpOp(x))

@@ -9,11 +9,10 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
-from xrelay.dialects.relay.ops.tensor_elementwise import PowerOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import PowerOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.dialects.topi.build import Body, is_unsigned, variables
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
-from xrelay.lowering.relay_to_topi.elementwise import absolute
 from xrelay.lowering.relay_to_topi.registry import implements
 
 
@@ -38,7 +37,7 @@ def build_power(emitter: TopiBuilder) -> Sequence[SSAValue]:
         base, exponent = (read_broadcast(b, source, shape) for source in (lhs, rhs))
         zero, one, (power,) = b.constant(0, element), b.constant(1, element), b.accumulators
         if not is_unsigned(element):
-            is_small = b.add(CmpiOp(absolute(b, base), one, "eq"))
+            is_small = b.add(CmpiOp(b.absolute(base), one, "eq"))
             is_whole = b.add(arith.OrIOp(is_small, b.add(CmpiOp(exponent, zero, "sge"))))
             base = b.add(SelectOp(is_whole, base, zero))
         place = b.add(IndexCastOp(b.index(b.reduction[0] * -1 + (width - 1)), element))

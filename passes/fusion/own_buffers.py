@@ -7,7 +7,7 @@ from collections.abc import Container
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType

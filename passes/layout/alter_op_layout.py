@@ -50,7 +50,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision,
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp

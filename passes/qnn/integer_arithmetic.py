@@ -14,7 +14,7 @@ from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn_adaptive_pool import AdaptivePoolOp
 from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, AvgPoolOp, GlobalPoolOp
 from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
-from xrelay.dialects.relay.ops.tensor_unary import ClipOp
+from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of

@@ -18,7 +18,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.relay.simplify_inference import along_axis

@@ -29,7 +29,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MultiplyOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite

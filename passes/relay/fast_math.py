@@ -33,8 +33,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.fast_math import FastErfOp, FastExpOp, FastSoftmaxOp, FastTanhOp
 from xrelay.dialects.relay.ops.nn_activation import SoftmaxOp
-from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
-from xrelay.dialects.relay.ops.tensor_unary import ErfOp, TanhOp
+from xrelay.dialects.relay.ops.tensor.unary import ErfOp, ExpOp, TanhOp
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 
 FAST: MappingProxyType[type[Operation], type[RelayOp]] = MappingProxyType(

@@ -8,7 +8,8 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, i8, i32
 from xdsl.ir import OpResult, SSAValue
 
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
 from xrelay.dialects.relay.structure.weights import Array

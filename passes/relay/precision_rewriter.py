@@ -12,8 +12,8 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
-from xrelay.dialects.relay.ops.tensor_unary import ClipOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp

@@ -12,7 +12,7 @@ from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import constant_of
 

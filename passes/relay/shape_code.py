@@ -14,7 +14,8 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MinimumOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import MinimumOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp

@@ -8,7 +8,7 @@ from math import isfinite, isqrt, sqrt
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of

@@ -30,9 +30,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import RewritePattern
 
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_numbers import DropBounds, DropNeutral, JoinCasts
 from xrelay.passes.relay.simplify_shapes import JoinReshapes

@@ -28,14 +28,16 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops import annotation, nn_activation, nn_conv, nn_dense, nn_lrn, nn_norm, nn_pool
+from xrelay.dialects.relay.ops import annotation, nn_activation, nn_dense, nn_norm, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
-from xrelay.dialects.relay.ops import tensor_elementwise as elementwise
 from xrelay.dialects.relay.ops import tensor_join as join
 from xrelay.dialects.relay.ops import tensor_reduce as reduce
 from xrelay.dialects.relay.ops import tensor_shape as reshape
 from xrelay.dialects.relay.ops import tensor_transform as transform
-from xrelay.dialects.relay.ops import tensor_unary as unary
+from xrelay.dialects.relay.ops.nn import conv, lrn
+from xrelay.dialects.relay.ops.tensor import arithmetic, unary
+from xrelay.dialects.relay.ops.tensor import cast as conversion
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -141,7 +143,7 @@ def away_from_zero(p: Program, x: SSAValue) -> SSAValue:
     """Returns |x| + 1/2 if values must not blow up, otherwise `x`."""
     if p.profile.exact:
         return x
-    return p.call(elementwise.AddOp, p.call(unary.AbsOp, x), p.scalar(0.5, dtype_of(x)))
+    return p.call(arithmetic.AddOp, p.call(unary.AbsOp, x), p.scalar(0.5, dtype_of(x)))
 
 
 # --- elementwise ------------------------------------------------------------------------------------------------------
@@ -156,9 +158,9 @@ def simple(p: Program, x: SSAValue) -> SSAValue:
 def function_of_float(p: Program, x: SSAValue) -> SSAValue:
     kind = p.below(7)
     if kind < 3:
-        return p.call([elementwise.SigmoidOp, unary.TanhOp, unary.ErfOp][kind], x)
+        return p.call([unary.SigmoidOp, unary.TanhOp, unary.ErfOp][kind], x)
     if kind == 3:
-        return p.call(elementwise.ExpOp, tame(p, x))
+        return p.call(unary.ExpOp, tame(p, x))
     return p.call([unary.SqrtOp, unary.RsqrtOp, unary.LogOp][kind - 4], away_from_zero(p, x))
 
 
@@ -171,11 +173,11 @@ def clip(p: Program, x: SSAValue) -> SSAValue:
 @step(numbers, weight=5, keeps=True)
 def binary(p: Program, x: SSAValue) -> SSAValue:
     ops = [
-        elementwise.AddOp,
-        elementwise.MultiplyOp,
-        elementwise.SubtractOp,
-        elementwise.MaximumOp,
-        elementwise.MinimumOp,
+        arithmetic.AddOp,
+        arithmetic.MultiplyOp,
+        arithmetic.SubtractOp,
+        arithmetic.MaximumOp,
+        arithmetic.MinimumOp,
     ]
     y = p.like(x) if p.chance(60) else broadcast_constant(p, x)
     return p.call(p.pick(ops), *([x, y] if p.chance(60) else [y, x]))
@@ -184,8 +186,8 @@ def binary(p: Program, x: SSAValue) -> SSAValue:
 @step(floats, weight=1, keeps=True)
 def divide(p: Program, x: SSAValue) -> SSAValue:
     if p.chance(30) and p.profile.exact:
-        return p.call(elementwise.PowerOp, x, p.like(x))
-    return p.call(elementwise.DivideOp, x, away_from_zero(p, p.like(x)))
+        return p.call(arithmetic.PowerOp, x, p.like(x))
+    return p.call(arithmetic.DivideOp, x, away_from_zero(p, p.like(x)))
 
 
 def broadcast_constant(p: Program, x: SSAValue, *, positive: bool = False) -> SSAValue:
@@ -227,7 +229,7 @@ def conv2d(p: Program, x: SSAValue, data_layout: str, kernel_layout: str, out_la
     shape = tuple(kernel[letter] for letter in kernel_layout)
     strides = p.pick([(1, 1), (2, 2), (1, 2)])
     return p.call(
-        nn_conv.Conv2DOp, x, operand(p, shape, dtype_of(x)), strides=strides, padding=padding, dilation=dilation,
+        conv.Conv2DOp, x, operand(p, shape, dtype_of(x)), strides=strides, padding=padding, dilation=dilation,
         groups=groups, data_layout=data_layout, kernel_layout=kernel_layout, out_layout=out_layout,
     )  # fmt: skip
 
@@ -289,11 +291,11 @@ def between(p: Program, x: SSAValue, axis: int) -> SSAValue:
         return p.call(nn_dense.BiasAddOp, x, p.constant((extents(x)[axis],), dtype_of(x)), axis=axis)
     if kind == 2:
         bias = along(p, x, axis) if p.chance(70) else broadcast_constant(p, x)
-        return p.call(elementwise.AddOp, *([x, bias] if p.chance(70) else [bias, x]))
+        return p.call(arithmetic.AddOp, *([x, bias] if p.chance(70) else [bias, x]))
     if kind == 3 and len(extents(x)) == 4:
         return max_pool2d(p, x)
     if kind == 4:
-        return p.call(elementwise.AddOp, x, p.like(x))
+        return p.call(arithmetic.AddOp, x, p.like(x))
     return p.call(TupleGetItemOp, p.call(nn_activation.DropoutOp, x), index=0)
 
 
@@ -301,7 +303,7 @@ def scaled(p: Program, x: SSAValue, axis: int) -> SSAValue:
     """`x` times a factor, mostly along `axis`."""
     positive, axis = p.chance(60), axis if p.chance(80) else p.below(len(extents(x)))
     factor = along(p, x, axis, positive=positive) if p.chance(80) else broadcast_constant(p, x, positive=positive)
-    return p.call(elementwise.MultiplyOp, *([x, factor] if p.chance(70) else [factor, x]))
+    return p.call(arithmetic.MultiplyOp, *([x, factor] if p.chance(70) else [factor, x]))
 
 
 def batch_norm_along(p: Program, x: SSAValue, axis: int, *, field: int = 0) -> SSAValue:
@@ -359,7 +361,7 @@ def normalised(p: Program, x: SSAValue) -> SSAValue:
     axis = p.below(len(extents(x)))
     if p.chance(60):
         return p.call(nn_activation.SoftmaxOp, x, axis=axis)
-    return p.call(nn_lrn.LRNOp, x, size=p.pick([3, 1, 2]), axis=axis, alpha=p.pick([1e-5, 0.5]))
+    return p.call(lrn.LRNOp, x, size=p.pick([3, 1, 2]), axis=axis, alpha=p.pick([1e-5, 0.5]))
 
 
 @step(floats, keeps=True)
@@ -479,14 +481,14 @@ def cast(p: Program, x: SSAValue) -> SSAValue:
         wide = (F32, F64, F16, BF16)
         whole = (I32, I64, I8, U8, BOOL)
         if is_float(x) and p.chance(50):
-            x = p.call(unary.ClipOp, p.call(elementwise.SigmoidOp, x), a_min=0.0, a_max=1.0)
-            x = x if not p.wild else p.call(elementwise.MaximumOp, p.scalar(0.0, dtype_of(x)), x)
+            x = p.call(unary.ClipOp, p.call(unary.SigmoidOp, x), a_min=0.0, a_max=1.0)
+            x = x if not p.wild else p.call(arithmetic.MaximumOp, p.scalar(0.0, dtype_of(x)), x)
             return p.call(
-                elementwise.CastOp, p.call(compare.GreaterOp, x, p.scalar(0.5, dtype_of(x))), dtype=p.pick(whole)
+                conversion.CastOp, p.call(compare.GreaterOp, x, p.scalar(0.5, dtype_of(x))), dtype=p.pick(whole)
             )
-        return p.call(elementwise.CastOp, x, dtype=p.pick(wide))
+        return p.call(conversion.CastOp, x, dtype=p.pick(wide))
     wide = (p.dtype,) if p.dtype in HALVES else (F32, F64) if p.dtype == F64 else (F32,)
-    return p.call(elementwise.CastOp, x, dtype=p.pick(wide))
+    return p.call(conversion.CastOp, x, dtype=p.pick(wide))
 
 
 @step(always)
@@ -509,18 +511,18 @@ def duplicate(p: Program, x: SSAValue) -> SSAValue:
         return simple(p, x)
     op = known[-1 - p.below(min(4, len(known)))]
     kind = p.below(3)
-    if kind == 2 and isinstance(op, nn_activation.SoftmaxOp | nn_lrn.LRNOp):
+    if kind == 2 and isinstance(op, nn_activation.SoftmaxOp | lrn.LRNOp):
         copy = type(op).call(*op.operands, axis=p.below(len(extents(op.operands[0]))))
     else:
         copy = op.clone()
-    if kind == 1 and isinstance(op, elementwise.BinaryBroadcastOp):
+    if kind == 1 and isinstance(op, BinaryBroadcastOp):
         copy.operands = list(reversed(copy.operands))
     new = p.insert(copy)
     if not isinstance(new.type, TensorType):
         return new
     if dtype_of(new).kind == "b" or p.chance(40):
         return new
-    return p.call(elementwise.SubtractOp, op.results[0], new)
+    return p.call(arithmetic.SubtractOp, op.results[0], new)
 
 
 # --- control ----------------------------------------------------------------------------------------------------------
@@ -560,7 +562,7 @@ def _region(p: Program, x: SSAValue) -> Region:
             add_steps(p, 1 + p.below(2))
             last = p.tensors()[-1]
             if is_float(x) and dtype_of(last) == dtype_of(x):
-                x = p.call(elementwise.AddOp, x, p.call(reduce.MaxOp, last))
+                x = p.call(arithmetic.AddOp, x, p.call(reduce.MaxOp, last))
         for _ in range(p.below(3)):
             x = p.note(_chosen(p, x, lambda step: step.keeps)(p, x))
         scope.block.add_op(YieldOp(x))

@@ -46,6 +46,11 @@ class TopiBuilder:
     def __init__(self, op: Operation, inserter: Inserter):
         self.op, self.inserter = op, inserter
 
+    @property
+    def label(self) -> str:
+        """The name of the op in labels of computes: `nn_relu`."""
+        return self.op.name.removeprefix("relay.").replace(".", "_")
+
     # --- operands and result -----------------------------------------------------------------------------------
 
     def operand(self, index: int) -> SSAValue:

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.shared.types import IncompleteType
 
 

@@ -11,7 +11,7 @@ from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, UnaryElementwiseOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 

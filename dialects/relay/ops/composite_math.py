@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.shared.types import element_type_of
 

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.fixed_point import MOST_PLACES, PLACES, cut, saturated
 

@@ -7,7 +7,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 
 

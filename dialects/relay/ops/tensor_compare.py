@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.element_rules import (
 )
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
 

@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.shared.types import tensor_type
 
 

@@ -9,7 +9,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, UnaryElementwiseOp
 
 
 @register_relay_op

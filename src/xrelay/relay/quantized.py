@@ -18,16 +18,9 @@ import numpy as np
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp
-from xrelay.dialects.relay.ops.tensor_elementwise import (
-    AddOp,
-    CastOp,
-    DivideOp,
-    MaximumOp,
-    MinimumOp,
-    MultiplyOp,
-    SubtractOp,
-)
 from xrelay.dialects.relay.ops.tensor_rounding import RoundOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp

@@ -24,7 +24,8 @@ from xrelay.dialects.relay.ops.nn_upsampling import (
     volume_resizing,
 )
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_rounding import FloorOp

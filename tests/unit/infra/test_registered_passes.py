@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 import xrelay
 from xrelay import instrument, relay, transform
-from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.errors import PassError
 from xrelay.extend.passes import points, register_pass, unregister_pass
 from xrelay.lowering.pipelines import Phase, compile_stages

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.rewriter import Rewriter
 
 from xrelay import instrument, relay, transform
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.errors import ParseError, PassError, VerificationError
 from xrelay.passes.instruments.reproducer import read_reproducer
 from xrelay.transform import PassContext, Sequential

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
 from xrelay import instrument, relay, transform
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.dialects.relay.ops.sliding_window import ImageOp, SlidingWindowOp, SpatialOp
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.layout.alter_op_layout import SIMPLER

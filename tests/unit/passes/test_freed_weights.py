@@ -14,7 +14,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import tensor_type

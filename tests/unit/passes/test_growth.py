@@ -16,7 +16,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.ops import tensor_join
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp

@@ -11,7 +11,7 @@ from xdsl.dialects.func import CallOp
 import xrelay
 from xrelay import relay, transform
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.errors import InputError, XRelayError
 from xrelay.index_algebra.dims import symbol
 from xrelay.interpreters.relay import run_relay

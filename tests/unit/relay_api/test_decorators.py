@@ -196,7 +196,7 @@ def test_replace_each_shares_and_copies() -> None:
 
     @transform.function_pass(opt_level=0)
     def doubled(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
+        from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 
         return transform.replace_each(func, ExpOp, lambda value: value * shared + shared)
 

@@ -8,7 +8,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay import relay, transform
-from xrelay.dialects.relay.ops.tensor_unary import NegativeOp
+from xrelay.dialects.relay.ops.tensor.unary import NegativeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.infra.verify import verify_module, walk_ops

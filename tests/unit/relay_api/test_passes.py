@@ -14,7 +14,8 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import relay, transform
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import ConstraintError, PassError, VerificationError, XRelayError
 from xrelay.passes.infra.source import full_context, parse_module

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.universe import Universe
 
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 
 
 @dataclass(frozen=True)

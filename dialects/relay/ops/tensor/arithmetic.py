@@ -1,0 +1,239 @@
+"""Arithmetic, maximum and minimum of two tensors, with broadcasting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core import element_rules
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
+from xrelay.dialects.relay.structure.weights import Array
+
+if TYPE_CHECKING:
+    from xrelay.dialects.topi.build import Body
+
+
+@register_relay_op
+@irdl_op_definition
+class AddOp(ScalarBinaryOp):
+    """`lhs + rhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.add(%x, %y) : (tensor<1x64x56x56xf32>, tensor<64x1x1xf32>) -> tensor<1x64x56x56xf32>
+    ```
+
+    """
+
+    name = "relay.add"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.add
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.add(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.plus(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient for both operands."""
+        return [build.sum_like(of, self.lhs), build.sum_like(of, self.rhs)]
+
+
+@register_relay_op
+@irdl_op_definition
+class SubtractOp(ScalarBinaryOp):
+    """`lhs - rhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.subtract(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.subtract"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.sub
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.subtract(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.minus(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient and its negative."""
+        return [build.sum_like(of, self.lhs), build.sum_like(build.op("negative", of), self.rhs)]
+
+
+@register_relay_op
+@irdl_op_definition
+class MultiplyOp(ScalarBinaryOp):
+    """`lhs * rhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.multiply(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.multiply"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.mul
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.multiply(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.times(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient times the other factor."""
+        left, right = build.op("multiply", of, self.rhs), build.op("multiply", of, self.lhs)
+        return [build.sum_like(left, self.lhs), build.sum_like(right, self.rhs)]
+
+
+@register_relay_op
+@irdl_op_definition
+class DivideOp(ScalarBinaryOp):
+    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
+
+    Example:
+    ```mlir
+    %z = relay.divide(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.divide"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.truncated_quotient
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
+
+        return truncated_quotient(lhs, rhs) if lhs.dtype.kind in "iu" else lhs / rhs
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.divide(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient divided by the divisor y, and that times -x / y."""
+        left = build.op("divide", of, self.rhs)
+        right = build.op("negative", build.op("divide", build.op("multiply", of, self.result), self.rhs))
+        return [build.sum_like(left, self.lhs), build.sum_like(right, self.rhs)]
+
+
+@register_relay_op
+@irdl_op_definition
+class MaximumOp(ScalarBinaryOp):
+    """The greater of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.maximum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.maximum"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_maximum
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.maximum(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.maximum(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient for the selected operand; for equal operands, the left one."""
+        return _selected(self, build.op("greater_equal", self.lhs, self.rhs), of, build)
+
+
+@register_relay_op
+@irdl_op_definition
+class MinimumOp(ScalarBinaryOp):
+    """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.minimum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.minimum"
+    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_minimum
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.minimum(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.minimum(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient for the selected operand; for equal operands, the left one."""
+        return _selected(self, build.op("less_equal", self.lhs, self.rhs), of, build)
+
+
+@register_relay_op
+@irdl_op_definition
+class PowerOp(ScalarBinaryOp):
+    """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
+
+    Integer powers are exact modulo the width, like products. A negative exponent yields the truncated reciprocal: 1 or
+    -1 for a base of 1 or -1, else 0.
+
+    Example:
+    ```mlir
+    %z = relay.power(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.power"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        from xrelay.dialects.shared.numerics.powers import float_power, integer_power
+
+        return integer_power(lhs, rhs) if rhs.dtype.kind in "iu" else float_power(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.power(x, y)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is y · x^(y-1) for the base x, 0 if y = 0; x^y · ln(x) for the exponent y, 0 if x ≤ 0."""
+        zero = build.op("equal", self.rhs, 0)
+        lower = build.op("where", zero, build.ones_like(self.rhs), build.op("subtract", self.rhs, 1))
+        base = build.op("multiply", self.rhs, build.op("power", self.lhs, lower))
+        positive = build.op("greater", self.lhs, 0)
+        logarithm = build.op("log", build.op("where", positive, self.lhs, build.ones_like(self.lhs)))
+        exponent = build.op("multiply", self.result, logarithm)
+        left, right = build.op("multiply", of, base), build.op("multiply", of, exponent)
+        return [build.sum_like(left, self.lhs), build.sum_like(right, self.rhs)]
+
+
+def _selected(op: MaximumOp | MinimumOp, left: SSAValue, of: SSAValue, build: GradientBuilder) -> Gradients:
+    """Returns the gradient for the left operand if `left` is true, else for the right one."""
+    zeros = build.zeros_like(of)
+    first, second = build.op("where", left, of, zeros), build.op("where", left, zeros, of)
+    return [build.sum_like(first, op.lhs), build.sum_like(second, op.rhs)]

@@ -1,0 +1,124 @@
+"""Bases of the elementwise operators: of one operand, and of two with broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import operand_def
+
+from xrelay.dialects.relay.core.broadcast import broadcast_layouts
+from xrelay.dialects.relay.core.constraints import Broadcasting, Constraints, FloatElements, SameElements
+from xrelay.dialects.relay.core.element_rules import Combine, binary_elements
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+FLOATS: Constraints = {"C1": FloatElements()}
+"""The constraint of functions that are defined only on floats."""
+
+
+class UnaryElementwiseOp(RelayOp):
+    """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel)."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the operand's type."""
+        return facts.tensor(0)
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """Returns the result's type if the operand's is not known."""
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Keeps any layout of the data."""
+        return LayoutDecision((layouts[0],), layouts[0])
+
+
+class BinaryBroadcastOp(RelayOp):
+    """Base of the binary ops with numpy's broadcasting (Relay's BroadcastRel)."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
+
+    ON_ELEMENTS: ClassVar[Combine | None] = None
+    """Combines two integer elements, which may be symbolic expressions; None if elements are not inferred."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Combines the operands element by element."""
+        combine = type(self).ON_ELEMENTS
+        return None if combine is None else binary_elements(facts, combine)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the broadcast shape with the common element type."""
+        return facts[0] if facts[0] == facts[1] else tensor_type(facts.broadcast("C2"), facts.element(0))
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """Returns the result's type for an unknown operand if the other has rank 0; others are not determined."""
+        known = [type for type in facts if not isinstance(type, IncompleteType)]
+        if len(known) != 1 or known_shape(known[0]) != ():
+            return facts
+        return [result_type if isinstance(type, IncompleteType) else type for type in facts]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follows the operand with a layout if the other one broadcasts to it."""
+        return broadcast_layouts(layouts, [shape_of(operand.type) for operand in self.operands])
+
+
+class ScalarUnaryOp(UnaryElementwiseOp):
+    """Base of the unary ops that are computed element by element."""
+
+    def function(self, data: Array) -> Array:
+        """Returns the function of an array."""
+        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Returns the function of one element."""
+        raise NotImplementedError(f"{self.name} does not define its function of an element")
+
+    def evaluate(self, data: Array) -> Array:
+        """Applies the function to the array."""
+        return np.asarray(self.function(data), data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Applies the function to each element."""
+        return build.map_elements(build.label, lambda b, values: self.scalar(b, values[0]))
+
+
+class ScalarBinaryOp(BinaryBroadcastOp):
+    """Base of the binary ops that are computed element by element, with broadcasting."""
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Returns the function of two arrays, which broadcast."""
+        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Returns the function of two elements."""
+        raise NotImplementedError(f"{self.name} does not define its function of elements")
+
+    def evaluate(self, lhs: Array, rhs: Array) -> Array:
+        """Applies the function to the arrays."""
+        return np.asarray(self.function(lhs, rhs), lhs.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Applies the function to each pair of elements."""
+        return build.map_elements(build.label, lambda b, values: self.scalar(b, *values))
