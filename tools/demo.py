@@ -29,8 +29,8 @@ MOST_SECONDS = 5.0
 
 OTHER_STEPS = {
     "import": "ONNX to relay",
-    "kernels": "each from its loops to LLVM IR, while LLVM compiles those before it",
-    "native code": "what LLVM has left to do",
+    "kernels": "lower each kernel from loops to LLVM IR while LLVM compiles earlier ones",
+    "native code": "compile the remaining kernels",
 }
 """Steps that are not phases, and their descriptions."""
 
@@ -38,9 +38,9 @@ OTHER_STEPS = {
 def main() -> int:
     """Compiles, runs, checks and prints; the exit code is 1 if native code and the interpreter differ."""
     parser = argparse.ArgumentParser(prog="xrelay.tools.demo", description=__doc__)
-    parser.add_argument("--model", default="resnet50", help="another light model, e.g. squeezenet")
-    parser.add_argument("--output", type=Path, default=Path("build/demo"), help="folder to write (build/demo)")
-    parser.add_argument("--threads", type=int, help="threads of a run (default: the cores at hand)")
+    parser.add_argument("--model", default="resnet50", help="another example model, e.g. squeezenet")
+    parser.add_argument("--output", type=Path, default=Path("build/demo"), help="output folder (build/demo)")
+    parser.add_argument("--threads", type=int, help="threads per run (default: all available cores)")
     args = parser.parse_args()
     folder: Path = args.output
     shutil.rmtree(folder, ignore_errors=True)
@@ -110,9 +110,7 @@ def _run(path: Path, model: xrelay.CompiledModel) -> bool:
     _say(f"checked   {verdict}: largest difference {comparison.max_abs:.1e}, the largest value is {scores.max():.1e}")
     times = _latencies(model, inputs)
     best, median = 1e3 * min(times), 1e3 * statistics.median(times)
-    _say(
-        f"latency   {best:.1f} ms at best, {median:.1f} ms in the median of {len(times)}, threads: {model.num_threads}"
-    )
+    _say(f"latency   {best:.1f} ms minimum, {median:.1f} ms median of {len(times)}, threads: {model.num_threads}")
     top = np.argsort(scores.reshape(-1))[::-1][:5]
     _say("top 5     " + ", ".join(f"class {index} {scores.flat[index]:.4f}" for index in top))
     return bool(comparison)

@@ -15,7 +15,7 @@ def read_standard_input() -> bytes:
     """Returns all of standard input. Raises `XRelayError` if it is closed."""
     stream = cast("TextIO | None", sys.stdin)  # None if it is closed
     if stream is None:
-        raise XRelayError("there is no standard input", help="name a file")
+        raise XRelayError("standard input is closed", help="pass a file name")
     return stream.buffer.read()
 
 

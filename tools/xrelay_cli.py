@@ -74,7 +74,8 @@ def line_of(error: Exception) -> str:
     if known is not None:
         return known.render()
     text = one_line(str(error))
-    return f"error: internal error, {type(error).__name__}: {text}; help: XRELAY_DEBUG=1 shows where; please report it"
+    hint = "set XRELAY_DEBUG=1 for a traceback; please report it"
+    return f"error: internal error, {type(error).__name__}: {text}; help: {hint}"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def refuse_to_replace(model: Path, *outputs: Path | None) -> None:
     """Raises `UsageError` if one of the files to write is the model that is read."""
     for output in outputs:
         if output is not None and output.resolve() == model.resolve():
-            raise UsageError(f"the output {output} would replace the model", help="give another file")
+            raise UsageError(f"the output {output} would replace the model", help="pass another file name")
 
 
 class Command(ABC):

@@ -44,14 +44,14 @@ class BenchCommand(Command):
         add_compile_options(parser)
         add_trust(parser)
         add_memory_limit(parser)
-        parser.add_argument("--warmup", type=_count, default=3, help="runs before measuring (3)")
-        parser.add_argument("--iters", type=_count, default=20, help="runs measured (20)")
+        parser.add_argument("--warmup", type=_count, default=3, help="warm-up runs (3)")
+        parser.add_argument("--iters", type=_count, default=20, help="measured runs (20)")
         parser.add_argument(
             "--threads",
             type=_thread_counts,
             default=[None],
             metavar="N,…",
-            help="threads a run may use (default: the cores at hand); with --against several, as in 1,2,all",
+            help="threads per run (default: all available cores); with --against a list, e.g. 1,2,all",
         )
         parser.add_argument(
             "--against",
@@ -59,7 +59,7 @@ class BenchCommand(Command):
             metavar="ENGINE,…",
             help=f"engines to compare with: {', '.join(PEERS)}",
         )
-        parser.add_argument("--rounds", type=_count, default=5, help="rounds of each engine with --against (5)")
+        parser.add_argument("--rounds", type=_count, default=5, help="rounds per engine with --against (5)")
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
     def run(self, args: Namespace) -> int:
@@ -67,7 +67,7 @@ class BenchCommand(Command):
         counts: list[int | None] = args.threads
         args.threads, args.random = counts[0], True
         if args.against is None and len(counts) > 1:
-            raise UsageError(f"--threads has {len(counts)} numbers", help="give one, or --against")
+            raise UsageError(f"--threads has {len(counts)} numbers", help="pass one number, or add --against")
         if args.against is not None and args.model.suffix != ".onnx":
             raise UsageError(f"--against takes an .onnx model, not {args.model.suffix!r}")
         model = compiled_model(args)
@@ -92,7 +92,7 @@ def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], c
 
     arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
     if len(arrays) < len(inputs):
-        raise UsageError("--against takes models whose inputs are arrays, and one is a sequence or an optional")
+        raise UsageError("--against supports array inputs only; this model has a sequence or optional input")
     workload = Workload(str(args.model), tuple(inputs), dict(args.shapes), args.opt_level, args.target, args.integers)
     engines, failed = ["xrelay", *args.against], False
     found: list[dict[str, object]] = []
@@ -141,7 +141,7 @@ def _thread_counts(text: str) -> list[int | None]:
     counts: list[int | None] = []
     for part in text.split(","):
         if part != "all" and not (part.isdecimal() and int(part) > 0):
-            raise ArgumentTypeError(f"{text!r} is not a list of numbers from 1 on, or 'all'")
+            raise ArgumentTypeError(f"{text!r} is not a list of positive integers or 'all'")
         counts.append(None if part == "all" else int(part))
     return counts
 
@@ -151,7 +151,7 @@ def _engines(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
         if name not in PEERS:
-            raise ArgumentTypeError(f"{name!r} is not an engine: {', '.join(PEERS)}")
+            raise ArgumentTypeError(f"{name!r} is not an engine; use {', '.join(PEERS)}")
         if find_spec(name) is None:
             raise ArgumentTypeError(f"{name} is not installed: pip install {name}")
     return names
@@ -159,5 +159,5 @@ def _engines(text: str) -> list[str]:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+        raise ArgumentTypeError(f"{text!r} is not a non-negative integer")
     return int(text)

@@ -36,16 +36,18 @@ class CompileCommand(Command):
         add_trust(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="compiled model (default: MODEL.xrelay)")
         parser.add_argument("--export", type=Path, metavar="FILE.o", help="object file for a C program")
-        parser.add_argument("--timing", action="store_true", help="tell on stderr what each stage and kernels took")
-        parser.add_argument("--timing-format", choices=("text", "json"), help="the form of --timing (text)")
+        parser.add_argument(
+            "--timing", action="store_true", help="print the time of each stage and of the kernels to stderr"
+        )
+        parser.add_argument("--timing-format", choices=("text", "json"), help="format of --timing (text)")
         parser.add_argument("--header", type=Path, metavar="FILE.h", help="C header to write with --export")
 
     def run(self, args: Namespace) -> int:
         """Compiles the model and writes the files."""
         if (args.export is None) != (args.header is None):
-            raise UsageError("--export and --header go together", help="give both or neither")
+            raise UsageError("--export and --header go together", help="pass both or neither")
         if not args.model.name:
-            raise UsageError(f"'{args.model}' is a folder", help="give an .onnx or an .mlir file in it")
+            raise UsageError(f"'{args.model}' is a folder", help="pass an .onnx or .mlir file")
         output: Path = args.output if args.output is not None else args.model.with_suffix(".xrelay")
         refuse_to_replace(args.model, output, args.export, args.header)
         start = time.perf_counter()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xrelay.frontend.onnx.coverage import Coverage, OpCoverage
 
-HEAD = ("domain", "op", "opset", "nodes", "taken by")
+HEAD = ("domain", "op", "opset", "nodes", "imported by")
 _MOST_NAMES = 3
 """The number of nodes that are listed for a reason."""
 
@@ -23,8 +23,8 @@ def as_text(coverage: Coverage) -> list[str]:
     lines += [f"model: {problem}" for problem in coverage.problems]
     nodes, refused = sum(op.nodes for op in coverage.ops), sum(op.num_refused for op in missing)
     untried = sum(op.untried for op in coverage.ops)
-    rest = f"; {untried} depend on what is refused and were not tried" if untried else ""
-    lines.append(f"{refused} of {nodes} nodes are refused, of {len(missing)} of {len(coverage.ops)} ops{rest}")
+    rest = f"; {untried} depend on unsupported nodes and were not tried" if untried else ""
+    lines.append(f"{refused} of {nodes} nodes are unsupported ({len(missing)} of {len(coverage.ops)} ops){rest}")
     return [line.rstrip() for line in lines]
 
 
@@ -49,7 +49,7 @@ def as_json(coverage: Coverage) -> str:
 def _verdict(op: OpCoverage) -> str:
     """Returns how the nodes are imported, with numbers if they differ."""
     counts = [(way.value, count) for way, count in op.ways.items()]
-    counts += [("refused", op.num_refused), ("not tried", op.untried), ("not needed", op.unneeded)]
+    counts += [("unsupported", op.num_refused), ("not tried", op.untried), ("not needed", op.unneeded)]
     present = [(text, count) for text, count in counts if count]
     return present[0][0] if len(present) == 1 else ", ".join(f"{count} {text}" for text, count in present)
 

@@ -38,16 +38,18 @@ class ExplainCommand(Command):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the subject, the model, and the output format."""
-        parser.add_argument("subject", choices=["fusion", "versions", "parts"], help="what to explain")
+        parser.add_argument("subject", choices=["fusion", "versions", "parts"], help="subject of the explanation")
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
-        parser.add_argument("--op", metavar="NAME", help="tell the story of this op")
+        parser.add_argument("--op", metavar="NAME", help="explain this op only")
         parser.add_argument("--as-is", action="store_true", help="do not run the graph optimiser first")
         parser.add_argument(
             "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
         )
-        parser.add_argument("--max-depth", type=int, default=256, help="how many nodes a kernel may have (256)")
-        parser.add_argument("--max-function-args", type=int, default=0, help="how many arguments; 0 is no limit (0)")
+        parser.add_argument("--max-depth", type=int, default=256, help="maximum number of nodes of a kernel (256)")
+        parser.add_argument(
+            "--max-function-args", type=int, default=0, help="maximum number of kernel arguments; 0 is unlimited (0)"
+        )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write JSON")
         form.add_argument("--dot", action="store_true", help="write a graph for Graphviz")

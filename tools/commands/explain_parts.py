@@ -34,7 +34,7 @@ def part_lines(module: ModuleOp) -> Iterator[str]:
                 continue
             found = True
     if not found:
-        yield "nothing is joined, sliced or reshaped by a kernel that does no more"
+        yield "no kernel only joins, slices or reshapes"
 
 
 def _part_line(op: PartOp) -> str:
@@ -42,8 +42,8 @@ def _part_line(op: PartOp) -> str:
     from xrelay.passes.loop.part_lives import name_of
 
     offset = known_offset(op)
-    place = "an element that a run tells" if offset is None else f"element {offset}"
-    return f"{name_of(op.result)} : {op.result.type} lies in {name_of(op.source)} : {op.source.type} from {place} on"
+    place = "an element computed at run time" if offset is None else f"element {offset}"
+    return f"{name_of(op.result)} : {op.result.type} is a view of {name_of(op.source)} : {op.source.type} from {place}"
 
 
 def _copy_line(op: CallOp, functions: dict[str, FuncOp]) -> str:
@@ -52,5 +52,5 @@ def _copy_line(op: CallOp, functions: dict[str, FuncOp]) -> str:
     name, reason = op.callee.string_value(), op.attributes[COPIED]
     sources = functions[name].attributes.get(SOURCES)
     nodes = ", ".join(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ""
-    told = reason.data if isinstance(reason, StringAttr) else ""
-    return f"@{name}{f' of {nodes}' if nodes else ''} copies: {told}"
+    detail = reason.data if isinstance(reason, StringAttr) else ""
+    return f"@{name}{f' of {nodes}' if nodes else ''} copies: {detail}"

@@ -33,4 +33,4 @@ def version_lines(module: ModuleOp) -> Iterator[str]:
         if name not in versions:
             yield f"@{name}: one version, for all sizes"
     if not kernels:
-        yield "no kernel takes extents: all sizes are known"
+        yield "no kernel has dynamic extents: all sizes are known"

@@ -29,7 +29,7 @@ def add_input_options(parser: ArgumentParser) -> None:
         metavar="NAME=FILE.npy",
         help="an input from a numpy file; repeat for each",
     )
-    group.add_argument("--random", action="store_true", help="random values for the inputs not given by --input")
+    group.add_argument("--random", action="store_true", help="random values for inputs without --input")
     group.add_argument("--seed", type=int, default=0, help="seed of the random values (0)")
     group.add_argument(
         "--size",
@@ -37,7 +37,7 @@ def add_input_options(parser: ArgumentParser) -> None:
         default=[],
         type=named_size,
         metavar="NAME=N",
-        help="size of a named dimension of random inputs; without it the usual one of --shapes, or 1 to 8 by chance",
+        help="size of a named dimension of random inputs (default: the typical size in --shapes, or 1 to 8 at random)",
     )
 
 
@@ -53,10 +53,10 @@ def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, Any]:
             raise UsageError(f"the model has no input {name!r}", help=f"its inputs are {', '.join(names)}")
     for spec in specs:
         if spec.containers and spec.name in given:
-            raise UsageError(f"input {spec.name!r} is {spec}, and no array", help="leave it to --random")
+            raise UsageError(f"input {spec.name!r} is {spec}, not an array", help="use --random for it")
     missing = [name for name in names if name not in given]
     if missing and not args.random:
-        raise UsageError(f"no value for input {missing[0]!r}", help="give --input NAME=FILE.npy, or --random")
+        raise UsageError(f"no value for input {missing[0]!r}", help="pass --input NAME=FILE.npy or --random")
     loaded = {name: _load(path) for name, path in given.items()}
     sizes = _sizes(args, specs, loaded)
     return {
@@ -138,7 +138,9 @@ def _load(path: Path) -> NDArray[Any]:
     except OSError as error:
         raise UsageError(f"cannot read the array: {error.strerror}", location=str(path)) from error
     except (ValueError, EOFError) as error:
-        raise UsageError("the file holds no array of numbers", location=str(path), help="np.save writes one") from error
+        raise UsageError(
+            "the file contains no numeric array", location=str(path), help="write it with np.save"
+        ) from error
     if not isinstance(array, np.ndarray):
-        raise UsageError("the file holds several arrays", location=str(path), help="give a .npy file per input")
+        raise UsageError("the file contains several arrays", location=str(path), help="pass one .npy file per input")
     return array

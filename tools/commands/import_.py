@@ -41,9 +41,9 @@ class ImportCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the model, its dynamic shapes, and the output."""
         add_source(parser, "model: .onnx")
-        parser.add_argument("--list-ops", action=_ListOps, nargs=0, help="list the ONNX operators, and read no model")
+        parser.add_argument("--list-ops", action=_ListOps, nargs=0, help="list the supported ONNX operators and exit")
         add_shapes(parser)
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="text to write; weights go beside it")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="output file; the weights go next to it")
         parser.add_argument("--print-debuginfo", action="store_true", help="print the names of source nodes")
 
     def run(self, args: Namespace) -> int:

@@ -36,7 +36,7 @@ class InspectCommand(Command):
         """Declares the model, and the shapes of dynamic inputs of an ONNX model."""
         add_source(parser)
         add_shapes(parser)
-        parser.add_argument("--coverage", action="store_true", help="what takes each op of an ONNX model, as a table")
+        parser.add_argument("--coverage", action="store_true", help="print which ops of an ONNX model are supported")
         parser.add_argument("--json", action="store_true", help="print the coverage as JSON")
         parser.add_argument(
             "--size",
@@ -51,11 +51,11 @@ class InspectCommand(Command):
         """Inspects the model and prints the result."""
         path: Path = args.model
         if args.json and not args.coverage:
-            raise UsageError("--json is the form of --coverage", help="add --coverage")
+            raise UsageError("--json needs --coverage", help="add --coverage")
         if args.coverage and path.suffix != ".onnx":
-            raise UsageError("--coverage is asked of ONNX models alone", location=str(path))
+            raise UsageError("--coverage applies to ONNX models only", location=str(path))
         if args.size and path.suffix != ".xrelay":
-            raise UsageError("--size is asked of compiled models alone", location=str(path))
+            raise UsageError("--size applies to compiled models only", location=str(path))
         match path.suffix:
             case ".xrelay":
                 lines, status = _inspect_compiled(path, dict(args.size))
@@ -92,7 +92,7 @@ def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list
         lines += [f"{op.untried:8d}  not tried"] if op.untried else []
     supported, untried = sum(op.supported for op in summary.ops), sum(op.untried for op in summary.ops)
     total = sum(op.count for op in summary.ops)
-    rest = f"; {untried} depend on others and were not tried" if untried else ""
+    rest = f"; {untried} depend on unsupported nodes and were not tried" if untried else ""
     lines.append(f"{supported} of {total} nodes are supported{rest}")
     return lines, int(supported < total)
 
@@ -144,7 +144,7 @@ def _memory(path: Path, metadata: ModelMetadata, sizes: Mapping[str, int]) -> st
         return str(MemoryNeeds(metadata.arena_size, *known.sizes, threads, known.uncounted))
     if not sizes:
         uncounted = "".join(f"; not counted: {text}" for text in metadata.memory.uncounted)
-        return f"follows from {', '.join(metadata.dims)}, which --size gives{uncounted}"
+        return f"depends on {', '.join(metadata.dims)} (set with --size){uncounted}"
     from xrelay.api.model import load
 
     return str(load(path).memory_needs(sizes))

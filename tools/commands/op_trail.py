@@ -48,7 +48,7 @@ class OpTrail(PassInstrument):
         found = next((ref for ref in _refs(module) if is_answer(ref, self._name)), None)
         if found is not None:
             if isinstance(found, ConstantOp) and isinstance(self._found, Operation) and self._operator != "constant":
-                self._folded = f"a constant, made of {self._operator} by {after}"
+                self._folded = f"a constant, folded from {self._operator} by {after}"
             self._found, self._removed_by = found, None
             self._operator = found.name.removeprefix("relay.") if isinstance(found, Operation) else ""
         elif self._found is not None and self._removed_by is None:
@@ -62,23 +62,23 @@ class OpTrail(PassInstrument):
         if self._removed_by is not None:
             kind = f" ({self._operator})" if self._operator else ""
             return InputError(
-                f"{name}{kind} is no longer there after {self._removed_by}",
+                f"{self._removed_by} removed {name}{kind}",
                 help="--as-is explains the model before the optimiser",
             )
         if isinstance(ref, SSAValue):
             return InputError(f"{name} is a parameter, not an op", help="name one of its users")
         if isinstance(ref, ConstantOp):
             what = self._folded if self._folded else "a constant"
-            return InputError(f"{name} is no work for a kernel but {what}", help="name one of its users")
+            return InputError(f"{name} is {what}, not an op of a kernel", help="name one of its users")
         around = ref.parent_op()
         if isinstance(around, FusedOp):
             return InputError(
-                f"{name} is in the kernel @{around.group_name.data} already", help="relay-defuse-ops undoes it"
+                f"{name} is already in the kernel @{around.group_name.data}", help="run relay-defuse-ops first"
             )
         if isinstance(around, FuncOp) and is_kernel(around):
-            return InputError(f"{name} is in @{around.sym_name.data}, which is a kernel already")
+            return InputError(f"{name} is in @{around.sym_name.data}, which is already a kernel")
         if ref.parent is None:
-            return InputError(f"{name} ({self._operator}) is left out: no result needs it")
+            return InputError(f"{name} ({self._operator}) was removed: no result uses it")
         return None
 
 

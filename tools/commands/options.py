@@ -38,27 +38,27 @@ def add_compile_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("compiling")
     add_shapes(parser)
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
-    group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4'; this machine without it")
+    group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4' (default: this machine)")
     group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
-    group.add_argument("--integers", action="store_true", help="compute between quantised numbers on integers")
-    group.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache on disk")
+    group.add_argument("--integers", action="store_true", help="compute between quantised values with integers")
+    group.add_argument("--no-cache", action="store_true", help="do not read or write the cache on disk")
 
 
 def add_threads(parser: ArgumentParser) -> None:
     """Declares `--threads`, for commands with one number of threads."""
-    parser.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
+    parser.add_argument("--threads", type=int, help="threads per run (default: all available cores)")
 
 
 def add_trust(parser: ArgumentParser) -> None:
     """Declares `--trust`, for commands that read native code."""
-    help_ = "take native code (.xrelay, .mlir below the loop level) from a file that others may write"
+    help_ = "load native code (.xrelay, .mlir below the loop level) from a file that other users can write"
     parser.add_argument("--trust", action="store_true", help=help_)
 
 
 def add_memory_limit(parser: ArgumentParser) -> None:
     """Declares `--memory-limit`, for commands that run models."""
     parser.add_argument(
-        "--memory-limit", type=int, metavar="BYTES", help="end a run that needs more, beside inputs and weights"
+        "--memory-limit", type=int, metavar="BYTES", help="limit of the memory of a run, without inputs and weights"
     )
 
 

@@ -47,27 +47,27 @@ class QuantizeCommand(Command):
             "--calibrate",
             choices=MODES,
             default=MODES[0],
-            help="how the bounds of tensors are found (percentile); global_scale needs no data",
+            help="method that chooses the bounds of tensors (percentile); global_scale needs no data",
         )
         parser.add_argument(
-            "--global-scale", type=float, metavar="X", help="with --calibrate global_scale: tensors lie below X (8)"
+            "--global-scale", type=float, metavar="X", help="bound of all tensors with --calibrate global_scale (8)"
         )
         parser.add_argument(
-            "--per-tensor", action="store_true", help="one scale for a weight, not one for each channel"
+            "--per-tensor", action="store_true", help="use one scale per weight instead of one per channel"
         )
-        parser.add_argument("--unsigned", action="store_true", help="unsigned integers that cover what a tensor holds")
-        parser.add_argument("--skip-dense", action="store_true", help="leave dense layers in floats")
+        parser.add_argument(
+            "--unsigned", action="store_true", help="use unsigned integers over the range of each tensor"
+        )
+        parser.add_argument("--skip-dense", action="store_true", help="keep dense layers in float")
         parser.add_argument(
             "--skip-conv",
             action="append",
             default=[],
             type=int,
             metavar="N",
-            help="leave the N-th two-dimensional convolution, from 0, in floats; the last one is -1; repeatable",
+            help="keep the N-th 2-D convolution in float; counts from 0, -1 is the last; repeatable",
         )
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="FILE", help="text to write (default: MODEL.int8.mlir)"
-        )
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="output file (default: MODEL.int8.mlir)")
 
     def run(self, args: Namespace) -> int:
         """Calibrates, quantises and writes the model."""
@@ -95,11 +95,11 @@ def _config(args: Namespace) -> Any:
 
     needs_data = args.calibrate != "global_scale"
     if needs_data and not args.data:
-        raise UsageError(f"--calibrate {args.calibrate} needs --data", help="give a .npz file, or take global_scale")
+        raise UsageError(f"--calibrate {args.calibrate} needs --data", help="pass a .npz file or use global_scale")
     if args.global_scale is not None and needs_data:
-        raise UsageError("--global-scale goes with --calibrate global_scale", help="give both, or leave it out")
+        raise UsageError("--global-scale needs --calibrate global_scale", help="pass both, or omit --global-scale")
     if args.global_scale is not None and not (np.isfinite(args.global_scale) and args.global_scale > 0):
-        raise UsageError(f"--global-scale is {args.global_scale:g}", help="give a number above 0")
+        raise UsageError(f"--global-scale is {args.global_scale:g}", help="pass a number greater than 0")
     return model_config(
         calibrate_mode=args.calibrate,
         per_channel=not args.per_tensor,
@@ -127,14 +127,14 @@ def _batches(paths: Sequence[Path], ranks: dict[str, int]) -> Iterator[dict[str,
         arrays = {name: array for name, array in _arrays(path).items() if name in ranks}
         missing = [name for name in ranks if name not in arrays]
         if missing:
-            raise UsageError(f"no array for input {missing[0]!r}", location=str(path), help=f"give {', '.join(ranks)}")
+            raise UsageError(f"no array for input {missing[0]!r}", location=str(path), help=f"pass {', '.join(ranks)}")
         if not all(array.ndim == ranks[name] + 1 for name, array in arrays.items()):
             yield arrays
             continue
         counts = {name: len(array) for name, array in arrays.items()}
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"{count} for {name!r}" for name, count in counts.items())
-            raise UsageError(f"different numbers of batches: {told}", location=str(path))
+            sizes = ", ".join(f"{count} for {name!r}" for name, count in counts.items())
+            raise UsageError(f"different numbers of batches: {sizes}", location=str(path))
         for number in range(next(iter(counts.values()))):
             yield {name: array[number] for name, array in arrays.items()}
 
@@ -144,14 +144,14 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         archive = np.load(path, allow_pickle=False)
         if isinstance(archive, np.ndarray):
-            raise ValueError("it is one array")
+            raise ValueError("it contains one unnamed array")
         with archive:
             return {name: archive[name] for name in archive.files}
     except OSError as error:
         raise UsageError(f"cannot read the data: {error.strerror or error}", location=str(path)) from error
     except (ValueError, EOFError, KeyError, NotImplementedError, BadZipFile, zlib.error) as error:
         raise UsageError(
-            "the file holds no arrays by name", location=str(path), help="np.savez writes such files"
+            "the file contains no named arrays", location=str(path), help="write it with np.savez"
         ) from error
 
 
@@ -165,11 +165,11 @@ def _report(module: ModuleOp, remarks: Sequence[Remark], output: Path) -> Iterat
 
     products = [op for op in walk_ops(module) if op.name.removeprefix("relay.").replace("qnn.", "nn.", 1) in PRODUCTS]
     integers = sum(not is_float_tensor(op.operands[0]) for op in products)
-    yield f"wrote {output}: {integers} of {len(products)} convolutions and products on integers"
-    told: set[str] = set()
+    yield f"wrote {output}: {integers} of {len(products)} convolutions and products are int8"
+    sizes: set[str] = set()
     for remark in remarks:
         if not remark.applied and remark.op_name.removeprefix("relay.") in PRODUCTS:
-            line = one_line(f"{remark.place or 'somewhere'}: {remark.op_name} stays in floats: {remark.message}")
-            if line not in told:
-                told.add(line)
+            line = one_line(f"{remark.place or 'somewhere'}: {remark.op_name} stays float: {remark.message}")
+            if line not in sizes:
+                sizes.add(line)
                 yield line

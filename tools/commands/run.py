@@ -64,16 +64,16 @@ class RunCommand(Command):
             action="append",
             default=[],
             metavar="NODE",
-            help="another output: a value by its name in the text (%%y), an ONNX node or value; repeat for each",
+            help="additional output: a value by its name in the text (%%y), or an ONNX node or value; repeatable",
         )
-        parser.add_argument("-o", "--save", type=Path, metavar="FILE.npz", help="numpy file for all outputs")
+        parser.add_argument("-o", "--save", type=Path, metavar="FILE.npz", help="write all outputs to this .npz file")
 
     def run(self, args: Namespace) -> int:
         """Runs the model; describes, saves and compares its outputs."""
         for flag in ("check", "interpret", "output"):
             if vars(args)[flag] and args.model.suffix == ".xrelay":
-                help_ = f"give the .onnx or .mlir file with --{flag}"
-                raise UsageError(f"--{flag} needs the program, which a compiled model does not hold", help=help_)
+                help_ = f"pass the .onnx or .mlir file with --{flag}"
+                raise UsageError(f"--{flag} needs the program, which a compiled model does not contain", help=help_)
         refuse_to_replace(args.model, args.save)
         module = _with_outputs(args) if args.output else None
         inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
@@ -152,7 +152,7 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
     values = program.run([inputs[spec.name] for spec in program.inputs])
     expected = [array for _, array in _arrays([(entry.name, entry.dtype) for entry in program.outputs], values)]
     if len(expected) != len(outputs):
-        sys.stderr.write(f"check: DIFFERS, {len(outputs)} arrays where the interpreter has {len(expected)}\n")
+        sys.stderr.write(f"check: DIFFERS, {len(outputs)} arrays, the interpreter has {len(expected)}\n")
         return 1
     status = 0
     for (spec, found), wanted in zip(outputs, expected, strict=True):
@@ -171,7 +171,7 @@ def _save(path: Path, outputs: Outputs) -> None:
     """Writes the outputs like `np.savez`, which does not accept all names. Raises `UsageError` for a function."""
     for spec, _ in outputs:
         if spec.is_function:
-            raise UsageError(f"output '{spec.name}' is a function, which no file holds", location=str(path))
+            raise UsageError(f"output '{spec.name}' is a function, which cannot be saved", location=str(path))
     try:
         with ZipFile(path, "w") as archive:
             for spec, array in outputs:

@@ -16,7 +16,7 @@ def add_arguments(parser: ArgumentParser, version: str) -> None:
     """Declares every flag, grouped by purpose."""
     answer_in_one_line(parser)
     add_recorded_flags(parser)
-    parser.add_argument("input_file", nargs="?", help="file to read; standard input without it or for '-'")
+    parser.add_argument("input_file", nargs="?", help="input file; '-' or omitted: standard input")
     parser.add_argument("-v", "--version", action="version", version=version)
     _add_input(parser)
     _add_passes(parser)
@@ -29,8 +29,10 @@ def add_arguments(parser: ArgumentParser, version: str) -> None:
 def _add_input(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("input")
     group.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
-    group.add_argument("--no-implicit-module", action="store_true", help="demand that the file spells its module")
-    group.add_argument("--split-input-file", action="store_true", help="treat pieces between '// -----' lines alone")
+    group.add_argument("--no-implicit-module", action="store_true", help="require an explicit module in the file")
+    group.add_argument(
+        "--split-input-file", action="store_true", help="process the parts between '// -----' lines separately"
+    )
     group.add_argument(
         "--verify-diagnostics",
         action="store_true",
@@ -50,15 +52,15 @@ def _add_passes(parser: ArgumentParser) -> None:
         metavar="PIPELINE",
         help="passes and named pipelines to run: a,b{option=1}; func.func(a,b) runs passes on each function alone",
     )
-    group.add_argument("--disable-verify", action="store_true", help="verify nothing at all")
-    group.add_argument("--no-verify-each", action="store_true", help="verify the input alone, not after each pass")
-    group.add_argument("--timing", action="store_true", help="print to stderr what each step took, as a tree")
-    group.add_argument("--timing-format", choices=("text", "json"), help="the form of --timing (text)")
-    group.add_argument("--timing-file", metavar="FILE", help="write what --timing prints into FILE instead")
+    group.add_argument("--disable-verify", action="store_true", help="do not verify the program")
+    group.add_argument("--no-verify-each", action="store_true", help="verify only the input, not after each pass")
+    group.add_argument("--timing", action="store_true", help="print to stderr the time of each step as a tree")
+    group.add_argument("--timing-format", choices=("text", "json"), help="format of --timing (text)")
+    group.add_argument("--timing-file", metavar="FILE", help="write the timing to FILE instead")
     group.add_argument(
         "--pass-statistics",
         action="store_true",
-        help="print to stderr the ops before and after each pass, and how often its patterns were tried and hit",
+        help="print to stderr the ops before and after each pass, and how often its patterns were tried and applied",
     )
     group.add_argument(
         "--remarks",
@@ -73,10 +75,8 @@ def _add_passes(parser: ArgumentParser) -> None:
 
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "-o", "--output-file", metavar="FILE", help="file to write; standard output without it or for '-'"
-    )
-    group.add_argument("-t", "--target", type=_target, default="mlir", help="form of the output: mlir, llvm-ir, …")
+    group.add_argument("-o", "--output-file", metavar="FILE", help="output file; '-' or omitted: standard output")
+    group.add_argument("-t", "--target", type=_target, default="mlir", help="output format: mlir, llvm-ir, …")
     group.add_argument("--print-op-generic", action="store_true", help="print every op in generic form")
     group.add_argument("--print-no-properties", action="store_true", help="print properties as attributes")
     group.add_argument("--print-debuginfo", action="store_true", help="print source locations")
@@ -84,7 +84,7 @@ def _add_output(parser: ArgumentParser) -> None:
 
 
 def _add_dumps(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("looking inside (to stderr)")
+    group = parser.add_argument_group("debugging output (to stderr)")
     for when in ("before", "after"):
         group.add_argument(
             f"--print-ir-{when}",
@@ -96,9 +96,11 @@ def _add_dumps(parser: ArgumentParser) -> None:
         )
     group.add_argument("--print-ir-before-all", action="store_true", help="print the program before every pass")
     group.add_argument("--print-ir-after-all", action="store_true", help="print the program after every pass")
-    group.add_argument("--print-ir-after-change", action="store_true", help="print it after passes that changed it")
-    group.add_argument("--print-ir-after-failure", action="store_true", help="print what a failing pass left")
-    group.add_argument("--print-ir-diff", action="store_true", help="print what each pass changed as a unified diff")
+    group.add_argument(
+        "--print-ir-after-change", action="store_true", help="print the program after passes that changed it"
+    )
+    group.add_argument("--print-ir-after-failure", action="store_true", help="print the program after a pass fails")
+    group.add_argument("--print-ir-diff", action="store_true", help="print the changes of each pass as a unified diff")
     group.add_argument(
         "--dump-stages", "--print-ir-tree-dir", metavar="DIR", help="write the program after every pass into DIR"
     )
@@ -108,7 +110,7 @@ def _add_catalogues(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("catalogues")
     group.add_argument("--list-passes", action="store_true", help="list passes and named pipelines")
     group.add_argument("--list-configs", action="store_true", help="list the keys of --pass-config")
-    group.add_argument("--help-pass", metavar="NAME", help="what a pass does and its options")
+    group.add_argument("--help-pass", metavar="NAME", help="describe a pass and its options")
     group.add_argument("--show-dialects", action="store_true", help="list dialects")
 
 

@@ -67,7 +67,7 @@ def pass_help(name: str, passes: PassTable) -> str:
         if name in pipelines:
             return f"{name} = {pipelines[name]}\n"
         known = [*passes, *pipelines, *(row.name for row in RELAY_PASSES)]
-        raise unknown_name("pass", name, known, "xrelay-opt --list-passes shows them all")
+        raise unknown_name("pass", name, known, "xrelay-opt --list-passes lists all")
     try:
         found = passes[name]()
     except ImportError as error:

@@ -201,7 +201,7 @@ class XRelayOptMain(xDSLOptMain):
         except XRelayError:
             raise
         except RecursionError as error:
-            raise PassError("the program is nested too deeply to be printed", help="split the function") from error
+            raise PassError("the program is nested too deeply to print", help="split the function") from error
         except Exception as error:
             message = one_line(str(error))
             raise PassError(f"target {self.args.target} failed, {type(error).__name__}: {message}") from error

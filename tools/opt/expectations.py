@@ -40,9 +40,9 @@ def find_expectations(chunk: Chunk) -> list[Expectation]:
     for number, text in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
         for match in _EXPECTATION.finditer(text):
             if match["kind"] not in KINDS:
-                hint = did_you_mean(match["kind"], KINDS, "it is expected-error, expected-warning or expected-remark")
+                hint = did_you_mean(match["kind"], KINDS, "use expected-error, expected-warning or expected-remark")
                 raise XRelayError(
-                    f"expected-{match['kind']} is not known",
+                    f"unknown expectation expected-{match['kind']}",
                     location=f"{chunk.name}:{number}",
                     help=hint,
                 )
@@ -88,7 +88,7 @@ def _target_line(where: str | None, number: int, name: str) -> int | None:
             return number + int(where)
         case _:
             raise XRelayError(
-                f"@{where} is no place of an expectation",
+                f"unknown position @{where} of an expectation",
                 location=f"{name}:{number}",
-                help="it is @above, @below, @+N, @-N or @unknown",
+                help="use @above, @below, @+N, @-N or @unknown",
             )

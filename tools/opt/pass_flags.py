@@ -84,31 +84,31 @@ def add_pass_flags(parser: ArgumentParser) -> None:
         "--opt-level",
         type=int,
         metavar="N",
-        help="run the passes whose level is at most N: of -p, or of the default graph pipeline without -p",
+        help="run only the passes of -p (default: the graph pipeline) whose level is at most N",
     )
     group.add_argument("--disabled-pass", action="append", default=[], metavar="PASS", help="skip this pass")
     group.add_argument(
-        "--required-pass", action="append", default=[], metavar="PASS", help="run this pass whatever its level"
+        "--required-pass", action="append", default=[], metavar="PASS", help="run this pass regardless of its level"
     )
     group.add_argument(
         "--pass-config", action="append", default=[], metavar="KEY=VALUE", help="set an option of a PassContext"
     )
     group.add_argument(
-        "--print-pipeline", action="store_true", help="print which passes run, which are skipped, and why; run none"
+        "--print-pipeline", action="store_true", help="print which passes would run, which would be skipped, and why"
     )
-    group = parser.add_argument_group("when a pass goes wrong")
+    group = parser.add_argument_group("finding faulty passes")
     group.add_argument(
         "--check-numerics",
         action="store_true",
-        help="run the program before and after each pass on random inputs; fail naming the first that changes results",
+        help="run the program on random inputs before and after each pass; fail at the first pass that changes results",
     )
     group.add_argument(
-        "--numerics-seed", type=_seed, default=0, metavar="N", help="make the inputs of --check-numerics from this seed"
+        "--numerics-seed", type=_seed, default=0, metavar="N", help="seed of the inputs of --check-numerics"
     )
     group.add_argument(
-        "--crash-reproducer", metavar="FILE", help="when a pass fails, write the program it was given and its options"
+        "--crash-reproducer", metavar="FILE", help="if a pass fails, write its input program and options to this file"
     )
-    group.add_argument("--run-reproducer", action="store_true", help="run the pass that the input's header names")
+    group.add_argument("--run-reproducer", action="store_true", help="run the pass named in the header of the input")
 
 
 def _seed(text: str) -> int:
@@ -149,9 +149,9 @@ def _refuse_idle_flags(args: Namespace) -> None:
     }
     idle = [flag for flag, given in chosen.items() if given]
     if args.run_reproducer and idle:
-        raise PassError("--run-reproducer runs what the file names", help=f"leave out {', '.join(idle)}")
+        raise PassError("--run-reproducer runs the pass named in the file", help=f"leave out {', '.join(idle)}")
     if args.timing_format is not None and not args.timing and args.timing_file is None:
-        raise PassError("--timing-format says nothing without --timing or --timing-file")
+        raise PassError("--timing-format needs --timing or --timing-file")
 
 
 def pass_instruments(args: Namespace) -> list[PassInstrument]:
@@ -197,7 +197,7 @@ def _context(args: Namespace) -> PassContext:
     if args.no_verify_each or args.disable_verify:
         config[VERIFY] = False
     if IMMUTABLE in config:
-        raise PassError(f"{IMMUTABLE} has no meaning here", help="xrelay-opt's passes rewrite what they are given")
+        raise PassError(f"{IMMUTABLE} is not supported here", help="xrelay-opt rewrites the program in place")
     return PassContext(
         DEFAULT_OPT_LEVEL if args.opt_level is None else args.opt_level,
         required_pass=_split(args.required_pass),

@@ -21,9 +21,9 @@ _QUOTE = "'"
 """The quotes around types that are annotated as text."""
 
 UPSTREAM: dict[str, str] = {
-    "cse": "Replaces ops that compute the same on the same operands by the first of them.",
-    "dce": "Erases ops without side effects whose results nobody uses, and blocks that nothing reaches.",
-    "reconcile-unrealized-casts": "Erases chains of unrealized_conversion_cast that end in the type they began with.",
+    "cse": "Replaces ops that compute the same value from the same operands with the first of them.",
+    "dce": "Erases unused ops without side effects, and unreachable blocks.",
+    "reconcile-unrealized-casts": "Erases chains of unrealized_conversion_cast that lead back to the first type.",
     "lower-affine": "Lowers the ops of the affine dialect to arith, memref and scf.",
 }
 """Descriptions of undocumented xDSL passes that programs of this project need."""
@@ -54,7 +54,7 @@ def _description(name: str, found: type[ModulePass]) -> str:
         return f"{_POINTER.sub('', own)}\n\n{module}"
     described = own or UPSTREAM.get(name) or module
     where = f"It is the class {found.__name__} of {found.__module__}."
-    return described if described else f"Its authors have written no documentation. {where}"
+    return described if described else f"It has no documentation. {where}"
 
 
 def _own_docstring(found: type[ModulePass]) -> str:
@@ -90,7 +90,7 @@ def _facts(name: str) -> Iterator[tuple[str, str]]:
     stages = [stage.name for stage in compile_stages() if name in (spec.partition("{")[0] for spec in stage.passes)]
     if stages:
         yield "The compiler runs it in", ", ".join(f"stage-{stage}" for stage in stages)
-    yield "Runs on", "each function alone in func.func(…), or the module" if is_function_pass(name) else "the module"
+    yield "Runs on", "each function in func.func(…), or the module" if is_function_pass(name) else "the module"
     mark = rounding_mark(name)
     if mark is not None:
         yield "Results", mark

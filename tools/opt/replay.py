@@ -47,7 +47,7 @@ def recorded_run(args: Namespace) -> Reproducer:
     exists in Python only.
     """
     if args.input_file in (None, "-"):
-        raise PassError("--run-reproducer needs the reproducer as a file")
+        raise PassError("--run-reproducer needs a file, not standard input")
     recorded = _read(args.input_file)
     unknown = [flag for flag in recorded.flags if flag.startswith("-") and flag not in FLAGS]
     if unknown:
@@ -55,9 +55,9 @@ def recorded_run(args: Namespace) -> Reproducer:
         raise ParseError(message, location=args.input_file, help=f"it may record {', '.join(FLAGS)}")
     if recorded.python_only:
         message = f"the pass {recorded.pipeline!r} exists in Python only"
-        raise PassError(message, location=args.input_file, help="run it on this module where it is defined")
+        raise PassError(message, location=args.input_file, help="run it from the Python program that defines it")
     for value in recorded.python_values:
-        sys.stderr.write(f"{args.input_file}: note: {value} was a Python value; the pass runs without it\n")
+        sys.stderr.write(f"{args.input_file}: note: {value} is a Python value; the pass runs without it\n")
     return recorded
 
 

@@ -15,7 +15,7 @@ class ReportingCheck(NumericCheck):
     def exit_pass_ctx(self) -> None:
         """Prints the report."""
         kept = ", ".join(self.checked) if self.checked else "no pass"
-        sys.stderr.write(f"numerics: results kept by {kept}\n")
+        sys.stderr.write(f"numerics: results unchanged by {kept}\n")
         sys.stderr.writelines(f"numerics: {name} not checked: {reason}\n" for name, reason in self.unchecked)
 
 

@@ -25,7 +25,7 @@ def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
     try:
         resolve_side_file(module, Path(chunk.name).parent)
     except UnresolvedWeightError as error:
-        return [warning_diagnostic(f"{error.message}; weights stay unresolved", chunk.name)]
+        return [warning_diagnostic(f"{error.message}; its weights stay unresolved", chunk.name)]
     return []
 
 

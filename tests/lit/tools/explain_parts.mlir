@@ -3,14 +3,14 @@
 // RUN: xrelay explain parts %S/Inputs/channels.mlir | filecheck %s --check-prefix APART
 // RUN: xrelay explain parts %S/explain_versions.mlir | filecheck %s --check-prefix NONE
 
-// CHECK:      %a : memref<2x4xf32> lies in %c : memref<6x4xf32> from element 0 on
-// CHECK-NEXT: %b : memref<2x4xf32> lies in %c : memref<6x4xf32> from element 8 on
-// CHECK-NEXT: a buffer : memref<2x4xf32> lies in %c : memref<6x4xf32> from element 16 on
+// CHECK:      %a : memref<2x4xf32> is a view of %c : memref<6x4xf32> from element 0
+// CHECK-NEXT: %b : memref<2x4xf32> is a view of %c : memref<6x4xf32> from element 8
+// CHECK-NEXT: a buffer : memref<2x4xf32> is a view of %c : memref<6x4xf32> from element 16
 // CHECK-NEXT: @copy_part copies: %x is an argument
-// APART:      %a : memref<2x3x4x8xf32, strided<[192, 32, 8, 1]>> lies in %c : memref<2x6x4x8xf32> from element 0 on
-// APART-NEXT: %b : memref<2x3x4x8xf32, strided<[192, 32, 8, 1]>> lies in %c : memref<2x6x4x8xf32> from element 96 on
+// APART:      %a : memref<2x3x4x8xf32, strided<[192, 32, 8, 1]>> is a view of %c : memref<2x6x4x8xf32> from element 0
+// APART-NEXT: %b : memref<2x3x4x8xf32, strided<[192, 32, 8, 1]>> is a view of %c : memref<2x6x4x8xf32> from element 96
 // USAGE:      --op, --as-is, --json and --dot are for fusion
-// NONE:       nothing is joined, sliced or reshaped by a kernel that does no more
+// NONE:       no kernel only joins, slices or reshapes
 func.func @main(%x: tensor<2x4xf32>) -> tensor<6x4xf32> {
   %a = relay.nn.softmax(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   %b = relay.cumsum(%a) {axis = 0} : (tensor<2x4xf32>) -> tensor<2x4xf32>

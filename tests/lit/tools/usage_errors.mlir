@@ -9,7 +9,7 @@
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt --help-pass cs 2>&1 | filecheck %s --check-prefix MISSPELT
 
 // MISSPELT: error: no pass is called 'cs'; help: did you mean 'cse'?
-// UNKNOWN: error: no pass is called 'qqqqqq'; help: xrelay-opt --list-passes shows them all
+// UNKNOWN: error: no pass is called 'qqqqqq'; help: xrelay-opt --list-passes
 // MALFORMED: error: malformed pass pipeline 'cse{'
 // OPTION: error: [cse] has no option 'depth'; help: cse takes no options
 // FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?

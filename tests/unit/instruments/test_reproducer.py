@@ -50,8 +50,9 @@ def test_options_that_no_text_can_hold_are_named(tmp_path: Path, capsys: pytest.
     )
     assert main(["--run-reproducer", str(path)]) == 0
     lost = ("option 'fskip'", "instrument 'FailAfter'")
-    notes = "".join(f"{path}: note: {what} was a Python value; the pass runs without it\n" for what in lost)
-    assert capsys.readouterr().err == notes
+    notes = capsys.readouterr().err.splitlines()
+    assert len(notes) == len(lost)
+    assert all(note.startswith(f"{path}: note: {what} ") for note, what in zip(notes, lost, strict=True))
 
 
 def test_passes_that_exist_in_python_only_are_not_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_errors_without_a_place_are_expected_as_unknown() -> None:
 
 
 def test_other_kinds_are_refused() -> None:
-    with pytest.raises(XRelayError, match="expected-remarks is not known; help: did you mean 'remark'"):
+    with pytest.raises(XRelayError, match=r"expected-remarks.*; help: did you mean 'remark'"):
         find_expectations(Chunk("// expected-remarks {{a}}", "f", 0))
 
 
@@ -84,5 +84,5 @@ def test_chunks_know_their_lines() -> None:
 def test_blanks_before_a_place_are_allowed_and_unknown_places_are_not() -> None:
     chunk = Chunk("// expected-error @below {{a}}\nop\n// expected-error@ -1 {{b}}", "f", 0)
     assert [(e.line, e.text) for e in find_expectations(chunk)] == [(2, "a"), (2, "b")]
-    with pytest.raises(XRelayError, match="@belov is no place of an expectation; help: it is @above, @below"):
+    with pytest.raises(XRelayError, match=r"@belov.*; help: .*@above, @below"):
         find_expectations(Chunk("// expected-error@belov {{a}}", "f", 0))

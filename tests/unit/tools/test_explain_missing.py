@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +31,14 @@ func.func private @kernel(%y: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["%f"], "'%f' (add) is no longer there after relay-eliminate-common-subexpr; help: --as-is explains"),
-        (["relay.exp"], "'relay.exp' (exp) is no longer there after relay-fold-constant"),
-        (["%k"], "'%k' is no work for a kernel but a constant, made of exp by relay-fold-constant"),
-        (["%w", "--as-is"], "'%w' is no work for a kernel but a constant; help: name one of its users"),
+        (["%f"], r"relay-eliminate-common-subexpr .*'%f' \(add\).*; help: --as-is explains"),
+        (["relay.exp"], r"relay-fold-constant .*'relay.exp' \(exp\)"),
+        (["%k"], "'%k' is a constant, .* exp by relay-fold-constant"),
+        (["%w", "--as-is"], "'%w' is a constant, .*; help: name one of its users"),
         (["%x"], "'%x' is a parameter, not an op; help: name one of its users"),
-        (["%dead", "--as-is"], "'%dead' (tanh) is left out: no result needs it"),
-        (["%n", "--as-is"], "'%n' is in @kernel, which is a kernel already"),
-        (["%rr"], "no op is called '%rr'; help: did you mean '%r'?"),
+        (["%dead", "--as-is"], r"'%dead' \(tanh\) was removed"),
+        (["%n", "--as-is"], "'%n' is in @kernel, .* already a kernel"),
+        (["%rr"], r"no op is called '%rr'; help: did you mean '%r'\?"),
         (["99"], "no op is called '99'; help: leave out --op to see all"),
     ],
 )
@@ -48,7 +49,7 @@ def test_what_became_of_it(
     path.write_text(TEXT)
     assert main(["explain", "fusion", str(path), "--op", *arguments]) == 1
     error = capsys.readouterr().err
-    assert message in error
+    assert re.search(message, error)
     assert error.count("\n") == 1
 
 
