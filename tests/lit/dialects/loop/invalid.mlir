@@ -112,7 +112,7 @@ func.func @computes_with_loop_index(%Y: memref<4xindex>) {
 
 func.func @nested_block(%Y: memref<4xf32>) {
   loop.for "i" %i to 4 {
-    // expected-error@below {{[loop.block C10] block 'b' holds a 'loop.for'}}
+    // expected-error@below {{[loop.block C10] block 'b' contains a 'loop.for'}}
     loop.block "b" (%v : spatial 4 = %i) {
       loop.for "j" %j to 4 {
       }
@@ -251,7 +251,7 @@ func.func @arguments() {
 // -----
 
 func.func @loaded_scalar_of_another_type(%X: memref<4xui8>, %i: index) {
-  // expected-error@below {{[loop.load C4] a scalar of type ui8 for elements of type ui8, which i8 stands for}}
+  // expected-error@below {{[loop.load C4] a scalar of type ui8 for elements of type ui8, which are i8 scalars}}
   %v = "loop.load"(%X, %i) <{map = affine_map<(d0) -> (d0)>}> : (memref<4xui8>, index) -> ui8
   func.return
 }
@@ -259,7 +259,7 @@ func.func @loaded_scalar_of_another_type(%X: memref<4xui8>, %i: index) {
 // -----
 
 func.func @scalar_of_another_type(%X: memref<4xui8>, %v: ui8, %i: index) {
-  // expected-error@below {{[loop.store C4] a scalar of type ui8 for elements of type ui8, which i8 stands for}}
+  // expected-error@below {{[loop.store C4] a scalar of type ui8 for elements of type ui8, which are i8 scalars}}
   "loop.store"(%v, %X, %i) {map = affine_map<(d0) -> (d0)>} : (ui8, memref<4xui8>, index) -> ()
   func.return
 }
@@ -324,7 +324,7 @@ func.func @reduced_places(%at: memref<8xindex>, %Y: memref<8xf32>, %v: f32) {
 
 func.func @extent_without_value() {
   %n = arith.constant 4 : index
-  // expected-error@below {{[loop.block C2] 2 extents of block 'b' are values, 1 given}}
+  // expected-error@below {{[loop.block C2] 2 extents of block 'b' are values, it has 1 extent operands}}
   "loop.block"(%n) <{block_name = "b", kinds = [#loop<iter spatial>, #loop<iter spatial>], extents = array<i64: -2, -2>, bindings = affine_map<() -> (0, 0)>, operandSegmentSizes = array<i32: 0, 0, 0, 1>}> ({
   }, {
   ^bb0(%v: index, %w: index):
@@ -349,7 +349,7 @@ func.func @extent_of_a_loop() {
 // -----
 
 func.func @too_few(%X: memref<?x?xf32> {loop.extents = array<i64: 0>}, %n: index) {
-  // expected-error@below {{[loop.for C7] loop.extents of argument 0 of @too_few has 1 entries, memref<?x?xf32> leaves 2 open}}
+  // expected-error@below {{[loop.for C7] loop.extents of argument 0 of @too_few has 1 entries, memref<?x?xf32> has 2}}
   loop.for "i" %i to %n {
   }
   func.return
@@ -376,7 +376,7 @@ func.func @no_buffer(%n: index {loop.extents = array<i64: 0>}) {
 // -----
 
 func.func @named_size(%i: index) {
-  // expected-error@below {{[loop.checked_index C1] size n is no number}}
+  // expected-error@below {{[loop.checked_index C1] size n is not an integer}}
   %k = loop.checked_index %i of n
   func.return
 }

@@ -48,7 +48,7 @@ func.func @two_results(%x: tensor<4xf32>) {
 // -----
 
 func.func @some_types(%x: tensor<4xf32>) {
-  // expected-error@below {{expected a type for each number of a list or for none, found 1 without one}}
+  // expected-error@below {{expected a type for every number of a list or for no number, found 1 without type}}
   %r = relay.exp(%x) {mytool.note = [1, 2 : i32]} : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
@@ -56,7 +56,7 @@ func.func @some_types(%x: tensor<4xf32>) {
 // -----
 
 func.func @twice(%x: tensor<4xf32>) {
-  // expected-error@below {{the attribute mytool.note is given twice}}
+  // expected-error@below {{the attribute mytool.note occurs twice}}
   %r = relay.exp(%x) {mytool.note = 1, "mytool.note" = 2} : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }

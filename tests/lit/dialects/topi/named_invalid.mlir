@@ -49,7 +49,7 @@ func.func @conv_types(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) {
 // -----
 
 func.func @conv_dynamic(%x: tensor<?x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) {
-  // expected-error@below {{has a dynamic dimension without a name: topi needs extents or names}}
+  // expected-error@below {{tensor<?x8x9x9xf32> has an unnamed dynamic dimension: the extents of topi are integers or}}
   %r = topi.conv2d_nchw(%x, %w) : (tensor<?x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x7x7xf32>
   func.return
 }

@@ -1,11 +1,11 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{[llvm.loop_annotation C1] 'unrol' is none of}}
+// expected-error@+1 {{[llvm.loop_annotation C1] 'unrol'}}
 "test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unrol = <full = true>>} : () -> ()
 
 // -----
 
-// expected-error@+1 {{[llvm.loop_annotation C1] unroll.width is none of disable, count, runtimeDisable, full}}
+// expected-error@+1 {{[llvm.loop_annotation C1] unroll.width is not one of disable, count, runtimeDisable, full}}
 "test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unroll = <width = 4 : i32>>} : () -> ()
 
 // -----

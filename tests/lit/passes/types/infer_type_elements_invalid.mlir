@@ -29,7 +29,7 @@ func.func @no_common_shape(%x: tensor<3x4xf32>) -> !relay.incomplete {
 
 func.func @negative(%x: tensor<f32>) -> !relay.incomplete {
   %s = relay.constant dense<[2, -4]> : tensor<2xi64>
-  // expected-error@below {{[relay.dyn.full C2] an extent of the shape is -4}}
+  // expected-error@below {{[relay.dyn.full C2] the shape has the extent -4}}
   %r = relay.dyn.full(%x, %s) : (tensor<f32>, tensor<2xi64>) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
@@ -47,7 +47,7 @@ func.func @no_step(%x: tensor<8xf32>, %b: tensor<1xi64>) {
 
 func.func @negative_repetitions(%x: tensor<8xf32>) {
   %r = relay.constant dense<[-2]> : tensor<1xi64>
-  // expected-error@below {{[relay.dyn.tile C2] a number of repetitions is -2}}
+  // expected-error@below {{[relay.dyn.tile C2] the repetitions include -2}}
   %y = relay.dyn.tile(%x, %r) : (tensor<8xf32>, tensor<1xi64>) -> !relay.incomplete
   func.return
 }
@@ -94,7 +94,7 @@ func.func @sparse_reshape_twice(%i: tensor<4x2xi64>) {
 
 func.func @sparse_to_dense(%i: tensor<4x2xi64>, %v: tensor<4xf32>, %d: tensor<f32>) {
   %s = relay.constant dense<[2, -5]> : tensor<2xi64>
-  // expected-error@below {{[relay.dyn.sparse_to_dense C2] an extent of the shape is -5}}
+  // expected-error@below {{[relay.dyn.sparse_to_dense C2] the shape has the extent -5}}
   %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<4x2xi64>, tensor<2xi64>, tensor<4xf32>, tensor<f32>) -> !relay.incomplete
   func.return
 }

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{n cannot be 5 to 4, and 8}}
+// expected-error@+1 {{the sizes of n are minimum 5, maximum 4, typical 8}}
 func.func @descending(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
     attributes {relay.sizes = {n = array<i64: 5, 4, 8>}} {
   func.return %x : tensor<?xf32, #relay.dims<n>>
@@ -16,7 +16,7 @@ func.func @two(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n
 
 // -----
 
-// expected-error@+1 {{relay.sizes says 5 : i64 of n}}
+// expected-error@+1 {{relay.sizes of n must be an integer array, found 5 : i64}}
 func.func @number(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
     attributes {relay.sizes = {n = 5 : i64}} {
   func.return %x : tensor<?xf32, #relay.dims<n>>

@@ -17,7 +17,7 @@ func.func @nothing_to_resize(%x: tensor<1x3x0x4xf32>) {
 // -----
 
 func.func @booleans(%x: tensor<1x3x4x4xi1>) {
-  // expected-error@below {{[relay.image.resize2d C10] booleans have no weighted sums}}
+  // expected-error@below {{[relay.image.resize2d C10] weighted sums of booleans are not supported}}
   %r = relay.image.resize2d(%x) {size = [2, 2]} : (tensor<1x3x4x4xi1>) -> !relay.incomplete
   func.return
 }
@@ -57,7 +57,7 @@ func.func @nothing(%x: tensor<0x4xf32>, %s: tensor<1xi64>, %c: tensor<1xf32>, %r
 // -----
 
 func.func @weights_of_booleans(%x: tensor<4xi1>, %s: tensor<1xi64>, %c: tensor<1xf32>, %r: tensor<2xf32>) {
-  // expected-error@below {{[relay.dyn.image.resize C10] booleans have no weighted sums}}
+  // expected-error@below {{[relay.dyn.image.resize C10] weighted sums of booleans are not supported}}
   %y = relay.dyn.image.resize(%x, %s, %c, %r) {axes = [0]} : (tensor<4xi1>, tensor<1xi64>, tensor<1xf32>, tensor<2xf32>) -> !relay.incomplete
   func.return
 }

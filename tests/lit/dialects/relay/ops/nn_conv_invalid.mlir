@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @channels_in(%x: tensor<1x64x8x8xf32>, %w: tensor<4x32x3x3xf32>) {
-  // expected-error@below {{[relay.nn.conv2d C3] kernel in-channels 32 != 64}}
+  // expected-error@below {{[relay.nn.conv2d C3] the weight has 32 input channels, the data has 64 (groups = 1)}}
   %r = relay.nn.conv2d(%x, %w) : (tensor<1x64x8x8xf32>, tensor<4x32x3x3xf32>) -> !relay.incomplete
   func.return
 }
@@ -9,7 +9,7 @@ func.func @channels_in(%x: tensor<1x64x8x8xf32>, %w: tensor<4x32x3x3xf32>) {
 // -----
 
 func.func @channels_in_grouped(%x: tensor<1x64x8x8xf32>, %w: tensor<4x8x3x3xf32>) {
-  // expected-error@below {{[relay.nn.conv2d C3] kernel in-channels 8 times groups 4: 32 != 64}}
+  // expected-error@below {{[relay.nn.conv2d C3] the weight has 8 input channels, the data has 64 (groups = 4)}}
   %r = relay.nn.conv2d(%x, %w) {groups = 4} : (tensor<1x64x8x8xf32>, tensor<4x8x3x3xf32>) -> !relay.incomplete
   func.return
 }

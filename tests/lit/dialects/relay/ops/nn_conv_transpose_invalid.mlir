@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @channels_in(%x: tensor<1x3x8x8xf32>, %w: tensor<4x4x3x3xf32>) {
-  // expected-error@below {{[relay.nn.conv2d_transpose C3] kernel in-channels 4 != 3}}
+  // expected-error@below {{[relay.nn.conv2d_transpose C3] the weight has 4 input channels, the data has 3}}
   %r = relay.nn.conv2d_transpose(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x4x3x3xf32>) -> !relay.incomplete
   func.return
 }

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @channels_in(%a0: tensor<1x4x8x8xi8>, %a1: tensor<6x3x3x3xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.conv2d C3] kernel in-channels 3 != 4}}
+  // expected-error@below {{[relay.qnn.conv2d C3] the weight has 3 input channels, the data has 4 (groups = 1)}}
   %r = relay.qnn.conv2d(%a0, %a1, %a2, %a3, %a4, %a5) : (tensor<1x4x8x8xi8>, tensor<6x3x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
@@ -57,7 +57,7 @@ func.func @blocks(%a0: tensor<1x4x8x8xi8>, %a1: tensor<3x4x3x3x2xi8>, %a2: tenso
 // -----
 
 func.func @transposed_channels_in(%a0: tensor<1x3x8x8xi8>, %a1: tensor<4x2x3x3xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.conv2d_transpose C3] kernel in-channels 4 != 3}}
+  // expected-error@below {{[relay.qnn.conv2d_transpose C3] the weight has 4 input channels, the data has 3}}
   %r = relay.qnn.conv2d_transpose(%a0, %a1, %a2, %a3, %a4, %a5) : (tensor<1x3x8x8xi8>, tensor<4x2x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
 }

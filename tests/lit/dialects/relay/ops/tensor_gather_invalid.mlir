@@ -33,7 +33,7 @@ func.func @nd_scalar(%x: tensor<4x8xf32>, %i: tensor<i64>) {
 // -----
 
 func.func @nd_open(%x: tensor<4x8xf32>, %i: tensor<?x5xi64, #relay.dims<n>>) {
-  // expected-error@below {{[relay.gather_nd C2] the first extent of the indices, n, is not known}}
+  // expected-error@below {{[relay.gather_nd C2] the first extent of the indices, n, is unknown}}
   %y = relay.gather_nd(%x, %i)  : (tensor<4x8xf32>, tensor<?x5xi64, #relay.dims<n>>) -> !relay.incomplete
   func.return
 }

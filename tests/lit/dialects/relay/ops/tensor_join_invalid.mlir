@@ -57,7 +57,7 @@ func.func @split_into_many(%x: tensor<0xf32>) {
 // -----
 
 func.func @split_indices(%x: tensor<6xf32>) {
-  // expected-error@below {{[relay.split C3] places [4, 2] do not ascend from 0 to 6}}
+  // expected-error@below {{[relay.split C3] indices [4, 2] do not ascend from 0 to 6}}
   %r = relay.split(%x) {indices_or_sections = [4, 2]} : (tensor<6xf32>) -> !relay.incomplete
   func.return
 }

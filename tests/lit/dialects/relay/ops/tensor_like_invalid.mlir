@@ -17,7 +17,7 @@ func.func @another_extent(%x: tensor<2x4xf32>, %l: tensor<2x1xf32>) {
 // -----
 
 func.func @no_part(%x: tensor<2x4xf32>, %l: tensor<8xf32>) {
-  // expected-error@below {{[relay.reshape_like C1] axes 1 to 3 are no part of (2, 4)}}
+  // expected-error@below {{[relay.reshape_like C1] axes 1 to 3 are out of range of (2, 4)}}
   %r = relay.reshape_like(%x, %l) {lhs_begin = 1, lhs_end = 3} : (tensor<2x4xf32>, tensor<8xf32>) -> !relay.incomplete
   func.return
 }
@@ -25,7 +25,7 @@ func.func @no_part(%x: tensor<2x4xf32>, %l: tensor<8xf32>) {
 // -----
 
 func.func @ends_before_it_begins(%x: tensor<2x4xf32>, %l: tensor<8xf32>) {
-  // expected-error@below {{[relay.reshape_like C1] axes 1 to 0 are no part of (8)}}
+  // expected-error@below {{[relay.reshape_like C1] axes 1 to 0 are out of range of (8)}}
   %r = relay.reshape_like(%x, %l) {rhs_begin = 1, rhs_end = -1} : (tensor<2x4xf32>, tensor<8xf32>) -> !relay.incomplete
   func.return
 }

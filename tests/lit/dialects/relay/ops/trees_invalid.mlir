@@ -17,7 +17,7 @@ func.func @wide(%x: tensor<5x4xf32>, %f: tensor<9xi64>, %t: tensor<9xf32>, %c: t
 // -----
 
 func.func @many(%x: tensor<5x4xf32>, %f: tensor<9xi32>, %t: tensor<9xf32>, %c: tensor<9x2xi32>) {
-  // expected-error@below {{[relay.tree_leaves C5] there are 9 nodes for 10 roots}}
+  // expected-error@below {{[relay.tree_leaves C5] 9 nodes for 10 roots}}
   %l = relay.tree_leaves(%x, %f, %t, %c) {trees = 10, depth = 3} : (tensor<5x4xf32>, tensor<9xi32>, tensor<9xf32>, tensor<9x2xi32>) -> !relay.incomplete
   func.return
 }

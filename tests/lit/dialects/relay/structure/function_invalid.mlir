@@ -89,7 +89,7 @@ func.func @argument_type(%f: (tensor<f32>) -> tensor<f32>, %x: tensor<i32>) {
 // -----
 
 func.func @result_type(%f: (tensor<f32>) -> tensor<f32>, %x: tensor<f32>) {
-  // expected-error@below {{[relay.invoke C3] the result is tensor<i32>, the function gives tensor<f32>}}
+  // expected-error@below {{[relay.invoke C3] the result is tensor<i32>, the function returns tensor<f32>}}
   %r = relay.invoke %f(%x) : (tensor<f32>) -> tensor<i32> of (tensor<f32>) -> tensor<f32>
   func.return
 }
