@@ -230,7 +230,7 @@ def test_a_recursion_may_be_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XRELAY_CALL_LIMIT", "1000")
     limited = xrelay.compile(module, cache=False, threads=1)
     assert limited(np.array(998))[0] == 998 == run_relay(module, [np.array(998)])[0]
-    said = "@both: more than 1000 calls are open: endless recursion?"
+    said = "@both: more than 1000 .* calls"
     for _ in range(2):
         with pytest.raises(ExecutionError, match=said):
             limited(np.array(1000))
@@ -258,7 +258,7 @@ def test_a_recursion_that_is_a_loop_has_the_same_limit(monkeypatch: pytest.Monke
     module = typed(DEEP.replace("NAME", "both").replace(one, "").replace("relay.add(%s, %one)", "relay.add(%a, %one)"))
     model = xrelay.compile(module, cache=False, threads=1)
     assert model(np.array(999))[0] == 999 == run_relay(module, [np.array(999)])[0]
-    said = "@both: more than 1000 calls are open: endless recursion?"
+    said = "@both: more than 1000 .* calls"
     for n in (1000, -1):
         with pytest.raises(ExecutionError, match=said):
             model(np.array(n))

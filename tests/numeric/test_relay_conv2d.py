@@ -141,7 +141,7 @@ def test_bias_add(axis):
 
 
 def test_constraints_reach_python():
-    with pytest.raises(ConstraintError, match=r"\[relay.nn.conv2d C3\] kernel in-channels 2 != 3"):
+    with pytest.raises(ConstraintError, match=r"\[relay.nn.conv2d C3\] the weight .* 2 .* 3"):
         apply_op("nn.conv2d", random((1, 3, 4, 4)), random((2, 2, 3, 3)))
     with pytest.raises(ConstraintError, match="'stride'"):
         apply_op("nn.conv2d", random((1, 3, 4, 4)), random((2, 3, 3, 3)), stride=2)

@@ -60,8 +60,8 @@ print(outcome())
 def test_what_shows_a_shortage(error: Exception) -> None:
     found = shortage_of(error)
     assert found is not None
-    assert found.message.startswith(f"memory is short: {type(error).__name__}")
-    assert line_of(error).startswith(f"error: memory is short: {type(error).__name__}")
+    assert found.message.startswith(f"out of memory: {type(error).__name__}")
+    assert line_of(error).startswith(f"error: out of memory: {type(error).__name__}")
     with pytest.raises(OutOfMemoryError), reporting_shortage():
         raise OSError("cannot load the library") from error
 

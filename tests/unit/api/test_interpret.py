@@ -76,7 +76,7 @@ def test_inputs_are_checked_as_those_of_a_compiled_model() -> None:
         xrelay.interpret(module, [X.T])
     with pytest.raises(InputError, match="expected 1 inputs"):
         xrelay.interpret(module, [])
-    with pytest.raises(InputError, match="the shape of input 'x' is open"):
+    with pytest.raises(InputError, match=r"the shape of input 'x' .*float32"):
         xrelay.interpret(xrelay.parse(TEXT.replace("tensor<2x4xf32>", "tensor<?x4xf32>")), [X])
     named = xrelay.parse(TEXT.replace("tensor<2x4xf32>", "tensor<?x4xf32, #relay.dims<n>>"))
     with pytest.raises(InputError, match=r"expected float32\[n, 4\], got float32\[4, 2\]"):

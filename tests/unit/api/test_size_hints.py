@@ -39,7 +39,7 @@ def test_interpreters_keep_the_promise_at_every_level() -> None:
     ("shapes", "message"),
     [
         ({"n": (1, 8)}, "the sizes of n are 2 numbers, not 3"),
-        ({"n": (4, 8, 2)}, "n cannot be 4 to 8, and 2"),
+        ({"n": (4, 8, 2)}, "n .* 4, .* 8, .* 2"),
         ({"m": (1, 8, 2)}, "@main has no dimension 'm'"),
         ({"x": (4, 3)}, "inputs.*ONNX.*models"),
     ],

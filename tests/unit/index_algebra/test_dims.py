@@ -203,7 +203,7 @@ def test_expressions_do_not_nest_without_end() -> None:
     deepest = stretched(n, 64)
     assert isinstance(deepest, Polynomial)
     assert deepest.depth == 64
-    with pytest.raises(DimensionError, match="more than 64 quotients"):
+    with pytest.raises(DimensionError, match=r"more than 64 .*quotients"):
         stretched(n, 65)
 
 

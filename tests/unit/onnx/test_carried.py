@@ -226,7 +226,7 @@ def test_they_do_not_leave_a_body() -> None:
     nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)]
     proto = model(nodes, [value("c", (), TensorProto.BOOL)], ["y"], opset=21)
     proto.graph.initializer.append(stored("w", np.ones((2, 4)), TensorProto.INT4))
-    with pytest.raises(ModelImportError, match="output 'b' of attribute 'then_branch' is of int4"):
+    with pytest.raises(ModelImportError, match=r"output 'b' of attribute 'then_branch' .*int4"):
         import_onnx(proto)
 
 

@@ -249,7 +249,7 @@ def test_types_that_attributes_ask_for_are_those_of_the_function() -> None:
         "Typed", ["a"], ["b"], [referring("Cast", ["a"], ["b"], to=("kind", AttributeProto.INT))], ["kind"]
     )
     found = complaint(with_functions([typed], [call("Typed", ["x"], ["y"], kind=TensorProto.STRING)]))
-    assert "attribute 'to' asks for STRING" in found
+    assert "attribute 'to' is STRING" in found
 
 
 def test_a_definition_of_too_few_inputs_is_not_made() -> None:

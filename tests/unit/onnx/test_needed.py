@@ -112,7 +112,10 @@ def test_inputs_and_weights_of_any_type_that_nothing_reads(elem: int, caplog: py
     source.graph.initializer.append(weight)
     with caplog.at_level(logging.WARNING):
         check(source)
-    assert [record.getMessage().partition(", which")[0] for record in caplog.records] == ["input 's'", "input 'n'"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 2
+    assert "input 's'" in messages[0]
+    assert "input 'n'" in messages[1]
     source.graph.node.append(helper.make_node("Identity", ["s"], ["z"]))
     check(source)
     source.graph.output.append(value("z", None, elem))

@@ -216,7 +216,7 @@ def test_numbers_outside_of_the_range_are_refused(dtype: str, value: float):
 )
 def test_casts_keep_the_values(dtype: str, array: np.ndarray[Any, Any]):
     spec = InputSpec(TensorSpec("x", dtype, array.shape))
-    with pytest.raises(InputError, match=rf"expected {dtype}\[\d\], got \w+\[\d\]; help: values do not fit the dtype"):
+    with pytest.raises(InputError, match=rf"expected {dtype}\[\d\], got \w+\[\d\]; help: .*range"):
         spec.cast(array)
     with pytest.raises(InputError, match="help: convert it"):
         spec.array(array)

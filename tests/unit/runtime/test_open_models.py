@@ -122,7 +122,7 @@ def test_outputs_of_the_caller(model: CompiledModel) -> None:
         ([], "out has 0 arrays, the model has 1 outputs"),
         ([np.empty((5, 8), np.float32)], r"output 'y': expected float32\[4, 8\], got float32\[5, 8\]"),
         ([np.empty((4, 8))], r"got float64\[4, 8\]"),
-        ([np.empty((8, 4), np.float32).T], "not contiguous"),
+        ([np.empty((8, 4), np.float32).T], "non-contiguous"),
         ([x], "overlaps an input"),
         (np.empty((4, 8), np.float32), "out takes a list of arrays, got ndarray"),
         (3, "out takes a list of arrays, got int"),

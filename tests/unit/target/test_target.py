@@ -162,7 +162,7 @@ def test_every_feature_that_llvm_reports_has_a_name_here():
 
 
 def test_an_architecture_that_llvm_was_not_built_for(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(LoweringError, match=f"LLVM {llvm.version()} as it is installed generates no code for vax-"):
+    with pytest.raises(LoweringError, match=f"LLVM {llvm.version()} .* vax-"):
         compile_ir('target triple = "vax-unknown-linux-gnu"\n', cpu="", features="")
 
 
