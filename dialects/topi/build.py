@@ -250,6 +250,10 @@ class Body:
             return self.add(arith.MinimumfOp(a, b))
         return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
 
+    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+        """`then` if the condition is true, else `otherwise`; both are computed."""
+        return self.add(arith.SelectOp(condition, then, otherwise))
+
     def power(self, base: SSAValue, exponent: SSAValue) -> SSAValue:
         """A power of floats."""
         return self.add(math.PowFOp(base, exponent))

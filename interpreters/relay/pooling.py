@@ -10,6 +10,7 @@ import numpy as np
 
 from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.meaning.value_range import value_range
 from xrelay.dialects.relay.meaning.windows import taps
 from xrelay.dialects.relay.ops.nn_pool import (
     AVG_POOLS,
@@ -23,7 +24,6 @@ from xrelay.dialects.relay.ops.nn_pool import (
 from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
-from xrelay.interpreters.relay.reduction import value_range
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -12,7 +12,7 @@ from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatEle
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of

@@ -11,7 +11,6 @@ from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_slices import RankRowsOp
 from xrelay.dialects.relay.ops.nn_pool_indices import MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
-from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp
 from xrelay.dialects.relay.ops.tensor_compare import (
     EqualOp,
     GreaterEqualOp,
@@ -45,7 +44,7 @@ from xrelay.passes.gradient.rule_table import differentiates
 COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp)
 LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)
 PLACES = (SearchsortedOp, ArgwhereOp, RankRowsOp, MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
-STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, ArgmaxOp, ArgminOp, FloorDivideOp)
+STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, FloorDivideOp)
 SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
 
 

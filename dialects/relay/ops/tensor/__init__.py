@@ -1,1 +1,1 @@
-"""Operators on tensors of any shape, under Relay's names without a prefix."""
+"""Operators on tensors: arithmetic, reductions, shapes and movements of elements."""

@@ -13,7 +13,7 @@ func.func private @long_rows(%x: tensor<4x64xf32>) -> tensor<4xi32> attributes {
 
 // Beside the fold lie elements of an axis that stays: one fold keeps value and index, and reads memory once.
 // CHECK-LABEL: func.func private @columns
-// CHECK-SAME: argmin.fold
+// CHECK-SAME: argmin.generic
 // CHECK-NEXT: topi.compute "argmin" [%i0 : 64] reduce [%k0 : 4] init [%acc = 0x7f800000 : f32, %acc_1 = 0 : i32] : tensor<64xf32>, tensor<64xi32>
 func.func private @columns(%x: tensor<4x64xf32>) -> tensor<64xi32> attributes {relay.primitive} {
   %y = relay.argmin(%x) {axis = [0]} : (tensor<4x64xf32>) -> tensor<64xi32>

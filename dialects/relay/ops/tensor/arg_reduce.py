@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, i32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
@@ -14,11 +16,17 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
-from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 class ArgReduceOp(ReduceOp):
@@ -33,6 +41,8 @@ class ArgReduceOp(ReduceOp):
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+    GREATEST: ClassVar[bool]
+    """Whether the greatest element is selected, or the least."""
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     axis = optional_ints_property()
@@ -58,6 +68,61 @@ class ArgReduceOp(ReduceOp):
                 return LayoutRefusal(f"{self.name} numbers elements in the order of the original axes")
         return super().propagate_layouts(layouts)
 
+    def evaluate(self, data: Array) -> Array:
+        """Returns the index of the first such element, or of the last, which is the first in reverse order."""
+        axes = self.reduced_axes(data.ndim)
+        kept = [axis for axis in range(data.ndim) if axis not in axes]
+        count = prod(data.shape[axis] for axis in axes)
+        rows = data.transpose([*kept, *axes]).reshape([*(data.shape[axis] for axis in kept), count])
+        choose = np.argmax if self.GREATEST else np.argmin
+        last = bool(self.select_last_index.value.data)
+        found = count - 1 - choose(rows[..., ::-1], axis=-1) if last else choose(rows, axis=-1)
+        shape = [1 if axis in axes else extent for axis, extent in enumerate(data.shape)]
+        shape = shape if self.keepdims.value.data else [data.shape[axis] for axis in kept]
+        return np.asarray(found, np.int32).reshape(shape)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds one fold of value and index, which reads memory once and is vectorised across other axes."""
+        from xrelay.dialects.relay.computes.reduction import Reduction
+        from xrelay.dialects.topi.build import compute
+        from xrelay.dialects.topi.scalars import value_range
+
+        data, reduction = build.operand(0), Reduction.of(build)
+        element = build.element(data)
+        least, most = value_range(element)
+
+        def fill(b: Body) -> list[SSAValue]:
+            value, index = b.read(data, *reduction.at(b)), reduction.number(b)
+            if not reduction.axes:
+                return [value, index]
+            best, place = b.accumulators
+            better = self._beats(b, value, best)
+            return [b.select(better, value, best), b.select(better, index, place)]
+
+        init = [least if self.GREATEST else most, 0] if reduction.axes else []
+        op = compute(self.relay_name(), reduction.spatial, [element, i32], fill, reduce=reduction.folded, init=init)
+        return [build.insert(op).results[1]]
+
+    def _beats(self, b: Body, value: SSAValue, best: SSAValue) -> SSAValue:
+        """Returns whether `value` replaces `best`; NaN replaces all numbers."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.topi.scalars import compare
+
+        or_equal = bool(self.select_last_index.value.data)
+        sides = (value, best) if self.GREATEST else (best, value)
+        beats = compare(b, *sides, *(("oge", "sge") if or_equal else ("ogt", "sgt")))
+        if not isinstance(value.type, AnyFloat):
+            return beats
+        no_number = b.add(arith.CmpfOp(value, value, "uno"))
+        if not or_equal:
+            no_number = b.add(arith.AndIOp(no_number, b.add(arith.CmpfOp(best, best, "ord"))))
+        return b.add(arith.OrIOp(beats, no_number))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 almost everywhere."""
+        return [None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -77,6 +142,7 @@ class ArgmaxOp(ArgReduceOp):
     """
 
     name = "relay.argmax"
+    GREATEST: ClassVar[bool] = True
 
 
 @register_relay_op
@@ -97,3 +163,4 @@ class ArgminOp(ArgReduceOp):
     """
 
     name = "relay.argmin"
+    GREATEST: ClassVar[bool] = False

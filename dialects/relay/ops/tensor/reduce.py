@@ -1,0 +1,336 @@
+"""Reductions: `relay.sum`, `relay.mean`, `relay.max`, `relay.min`, `relay.prod`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
+from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import positions, with_unit_axes, without_axes
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import tensor_type
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim, Shape, product
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+
+class ReduceOp(RelayOp):
+    """Base of the reductions.
+
+    `axis` lists the axes to reduce, by default all. `exclude` reduces the other axes instead. `keepdims` keeps reduced
+    axes with extent 1. The result has the data's element type.
+
+    Constraints shared by all:
+    - C1: `axis` names distinct axes of the data.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.COMM_REDUCE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+
+    data = operand_def()
+
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accepts a single number as axis."""
+        axis = attributes.get("axis")
+        if isinstance(axis, int):
+            attributes["axis"] = (axis,)
+        return attributes
+
+    def reduced_axes(self, rank: int) -> tuple[int, ...]:
+        """Returns the reduced axes in ascending order; checks C1."""
+        if self.axis is None:
+            return () if self.exclude.value.data else tuple(range(rank))
+        named = require_axes(self, ints(self.axis), rank, "C1")
+        if self.exclude.value.data:
+            return tuple(axis for axis in range(rank) if axis not in named)
+        return tuple(sorted(named))
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the remaining extents; checks C1."""
+        shape, element = facts.operand(0)
+        return tensor_type(self.result_shape(shape), element)
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """Returns the remaining extents of data of `shape`; reduced ones are 1 with `keepdims`."""
+        reduced = self.reduced_axes(len(shape))
+        if not self.keepdims.value.data:
+            return tuple(dim for axis, dim in enumerate(shape) if axis not in reduced)
+        result: list[Dim] = [1 if axis in reduced else dim for axis, dim in enumerate(shape)]
+        return tuple(result)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Follows the layout of the data. Both parts of a split axis are reduced."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letters = [layout.primal[axis] for axis in self.reduced_axes(len(layout.primal))]
+        axes = sorted(position for letter in letters for position in positions(layout, letter))
+        result: Layout | None = None
+        if self.keepdims.value.data:
+            result = with_unit_axes(layout, letters)
+        elif len(letters) < len(layout.primal):
+            result = without_axes(layout, letters)
+        return LayoutDecision((layout,), result, {"axis": int_array(axes), "exclude": bool_attribute(False)})
+
+    def kept(self, value: SSAValue, build: GradientBuilder) -> SSAValue:
+        """Reshapes `value` from the shape of the result to extent 1 along the reduced axes."""
+        if self.keepdims.value.data:
+            return value
+        for axis in self.axes_of_data(build):
+            value = build.op("expand_dims", value, axis=axis)
+        return value
+
+    def axes_of_data(self, build: GradientBuilder) -> tuple[int, ...]:
+        """Returns the reduced axes of the operand."""
+        return self.reduced_axes(len(build.shape(self.data)))
+
+    def reduced(self, name: str, value: SSAValue, build: GradientBuilder) -> SSAValue:
+        """Reduces `value` by the op called `name` along the reduced axes, which keep extent 1."""
+        axes = self.axes_of_data(build)
+        return build.op(name, value, axis=axes, keepdims=True) if axes else value
+
+
+@register_relay_op
+@irdl_op_definition
+class SumOp(ReduceOp):
+    """The sum over `axis`; for booleans, whether any is true.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.sum(%x) {axis = [1]} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sum"
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+
+    def evaluate(self, data: Array) -> Array:
+        """Sums in the widest type of the same kind."""
+        from xrelay.dialects.relay.meaning.accumulators import widest
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        wide = data.astype(widest(data.dtype), copy=False)
+        return np.asarray(np.sum(wide, axis=axes, keepdims=keepdims)).astype(data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums over the reduced axes; for booleans, computes whether any is true."""
+        from xrelay.dialects.relay.computes.reduction import any_true, fold
+
+        if build.result_type.element_type == i1:
+            return [any_true(build)]
+        return [fold(build, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 for each element."""
+        return [build.broadcast_like(self.kept(of, build), self.data)]
+
+
+@register_relay_op
+@irdl_op_definition
+class MeanOp(ReduceOp):
+    """The mean over `axis`; for integers, the truncated quotient of sum and count.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.mean(%x) {axis = [2, 3], keepdims = true} : (tensor<1x8x4x4xf32>) -> tensor<1x8x1x1xf32>
+    ```
+
+    """
+
+    name = "relay.mean"
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+
+    def evaluate(self, data: Array) -> Array:
+        """Sums in the widest type of the same kind, then divides; means of integers are truncated."""
+        from xrelay.dialects.relay.meaning.accumulators import widest
+        from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        total = np.asarray(np.sum(data.astype(widest(data.dtype), copy=False), axis=axes, keepdims=keepdims))
+        count = prod(data.shape[axis] for axis in axes)
+        if total.dtype.kind in "iu":
+            return truncated_quotient(total, total.dtype.type(count)).astype(data.dtype)
+        return (total / np.float64(count)).astype(data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums over the reduced axes and divides by the number of elements; integers are summed in 64 bits."""
+        from xrelay.dialects.relay.computes.reduction import Reduction, fold
+        from xrelay.dialects.topi.build import is_unsigned
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        reduction, element = Reduction.of(build), build.result_type.element_type
+        wide = element
+        if isinstance(element, IntegerType):
+            wide = IntegerType(64, Signedness.UNSIGNED if is_unsigned(element) else Signedness.SIGNLESS)
+        count = product([reduction.shape[axis] for axis in reduction.axes])
+        if wide is not element and count == 0:
+            raise LoweringError("relay.mean of no integers: a division by zero")
+        total = fold(build, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
+
+        def fill(b: Body) -> SSAValue:
+            return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.size(count, wide)), element)
+
+        return [build.compute("mean", reduction.spatial, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / n for each of n elements."""
+        share = build.divided_by_count(self.kept(of, build), self.data, self.axes_of_data(build))
+        return [build.broadcast_like(share, self.data)]
+
+
+class ExtremumOp(ReduceOp):
+    """Base of the reductions that select an element."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Distributes the gradient equally among the elements that are equal to the result."""
+        is_chosen = build.op("equal", self.data, self.kept(self.result, build))
+        chosen = build.cast_like(is_chosen, of)
+        wide = build.wide_enough(self.kept(of, build), build.count(self.data, self.axes_of_data(build)))
+        number = self.reduced("sum", build.cast_like(chosen, wide), build)
+        return [build.op("multiply", chosen, build.cast_like(build.divided(wide, number), of))]
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxOp(ExtremumOp):
+    """The greatest element over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.max(%x) {axis = [1], exclude = true} : (tensor<4x8xf32>) -> tensor<8xf32>
+    ```
+
+    """
+
+    name = "relay.max"
+
+    def evaluate(self, data: Array) -> Array:
+        """Returns the greatest element; for no elements, the least value of the dtype."""
+        from xrelay.dialects.relay.meaning.value_range import value_range
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        least, _ = value_range(data.dtype)
+        return np.asarray(np.max(data, axis=axes, keepdims=keepdims, initial=least), data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds the maximum over the reduced axes."""
+        from xrelay.dialects.relay.computes.reduction import fold
+        from xrelay.dialects.topi.scalars import value_range
+
+        first, _ = value_range(build.result_type.element_type)
+        return [fold(build, "max", first, lambda b, largest, x: b.largest(largest, x))]
+
+
+@register_relay_op
+@irdl_op_definition
+class MinOp(ExtremumOp):
+    """The least element over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.min(%x) : (tensor<4x8xf32>) -> tensor<f32>
+    ```
+
+    """
+
+    name = "relay.min"
+
+    def evaluate(self, data: Array) -> Array:
+        """Returns the least element; for no elements, the greatest value of the dtype."""
+        from xrelay.dialects.relay.meaning.value_range import value_range
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        _, greatest = value_range(data.dtype)
+        return np.asarray(np.min(data, axis=axes, keepdims=keepdims, initial=greatest), data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds the minimum over the reduced axes."""
+        from xrelay.dialects.relay.computes.reduction import fold
+        from xrelay.dialects.topi.scalars import value_range
+
+        _, first = value_range(build.result_type.element_type)
+        return [fold(build, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
+
+
+@register_relay_op
+@irdl_op_definition
+class ProdOp(ReduceOp):
+    """The product over `axis`; for booleans, whether all are true.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.prod(%x) {axis = [0]} : (tensor<4x8xf32>) -> tensor<8xf32>
+    ```
+
+    """
+
+    name = "relay.prod"
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+
+    def evaluate(self, data: Array) -> Array:
+        """Multiplies in the widest type of the same kind."""
+        from xrelay.dialects.relay.meaning.accumulators import widest
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        wide = data.astype(widest(data.dtype), copy=False)
+        return np.asarray(np.prod(wide, axis=axes, keepdims=keepdims)).astype(data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Multiplies over the reduced axes; for booleans, computes whether all are true."""
+        from xrelay.dialects.relay.computes.reduction import all_true, fold
+
+        if build.result_type.element_type == i1:
+            return [all_true(build)]
+        return [fold(build, "prod", 1, lambda b, so_far, x: b.times(so_far, x))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is the product of the other elements, which is exact if elements are 0."""
+        is_zero = build.op("equal", self.data, 0)
+        zeros = build.cast_like(is_zero, of)
+        rest = build.op("where", is_zero, build.ones_like(self.data), self.data)
+        without = build.op("divide", self.reduced("prod", rest, build), rest)
+        other_zeros = build.op("subtract", self.reduced("sum", zeros, build), zeros)
+        factor = build.op("where", build.op("greater", other_zeros, 0), build.zeros_like(without), without)
+        return [build.op("multiply", factor, self.kept(of, build))]
