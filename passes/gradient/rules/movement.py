@@ -1,4 +1,4 @@
-"""Operators that repeat, reverse, mask and slice elements."""
+"""Operators that repeat, mask and slice elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from xrelay.dialects.relay.ops.tensor_movement import (
     TriluOp,
 )
 from xrelay.dialects.relay.ops.tensor_places import SequenceMaskOp
-from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.gradient.rule_table import differentiates
 
@@ -43,12 +42,6 @@ def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients
     axis = axis_index(op.axis.value.data, rank)
     codes = [*[KEEP] * axis, SPLIT, REST, op.repeats.value.data, *[KEEP] * (rank - axis - 1)]
     return [emit.op("sum", emit.op("reshape", gradient, newshape=codes), axis=axis + 1)]
-
-
-@differentiates(ReverseOp)
-def reverse(op: ReverseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the reversed gradient."""
-    return [emit.op("reverse", gradient, axis=op.axis.value.data)]
 
 
 @differentiates(ReverseSequenceOp)
