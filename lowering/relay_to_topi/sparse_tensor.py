@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.fill import filled
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
@@ -18,7 +19,6 @@ from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, maximum
-from xrelay.lowering.relay_to_topi.fill import build_full
 from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
 
@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 @implements(DynSparseToDenseOp, "dyn.sparse_to_dense.named")
 def build_sparse_to_dense(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Fills with the default and scatters the values; the values are the second last operand."""
-    (full,) = build_full(emitter)
+    full = filled(emitter, emitter.operand(len(emitter.op.operands) - 1))
     indices, values = emitter.operand(0), emitter.operand(len(emitter.op.operands) - 2)
     parts = _parts(emitter, indices, emitter.result_shape)
 

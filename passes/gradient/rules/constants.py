@@ -19,7 +19,6 @@ from xrelay.dialects.relay.ops.tensor_compare import (
     LessOp,
     NotEqualOp,
 )
-from xrelay.dialects.relay.ops.tensor_fill import OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor_logic import (
     AllOp,
     AnyOp,
@@ -45,7 +44,7 @@ COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqual
 LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)
 PLACES = (SearchsortedOp, ArgwhereOp, RankRowsOp, MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
 STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, FloorDivideOp)
-SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
+SHAPES = (ShapeOfOp, NdarraySizeOp)
 
 
 @differentiates(*COMPARISONS, *LOGIC, *STEPS, *PLACES, *SHAPES)

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.ops.tensor_fill import StackOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_places import MeshgridOp
 from xrelay.dialects.shared.types import shape_of
@@ -31,14 +30,6 @@ def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientBuilder) ->
     if len(known) != len(extents) - 1:
         raise not_differentiable(op, f"where its parts meet along axis {axis} is known when it runs only")
     return [emit.op("split", gradient, indices_or_sections=list(accumulate(known)), axis=axis)]
-
-
-@differentiates(StackOp)
-def stack(op: StackOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the slices of the gradient."""
-    fields, axis = _fields(op.data), axis_index(op.axis.value.data, len(emit.shape(gradient)))
-    parts = emit.op("split", gradient, indices_or_sections=len(fields), axis=axis)
-    return [emit.tuple(*(emit.op("squeeze", emit.item(parts, n), axis=[axis]) for n in range(len(fields))))]
 
 
 @differentiates(MeshgridOp)

@@ -15,10 +15,10 @@ from xrelay.dialects.relay.ops.image_resize import Resize2DOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.fill import OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.reduce import MaxOp, MeanOp
 from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
-from xrelay.dialects.relay.ops.tensor_fill import OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import TupleType, f32
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -17,12 +19,50 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.structure.tuples import field_count
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+
+class FillOp(RelayOp):
+    """Base of the ops that fill a tensor with a scalar, the last operand."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Fills with the scalar, converted to the element type of the result."""
+        from xrelay.dialects.relay.computes.fill import filled
+
+        return [filled(build, build.operand(len(self.operands) - 1))]
+
+
+class ConstantFillOp(RelayOp):
+    """Base of the ops that fill a tensor with one number."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    NUMBER: ClassVar[int]
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Fills with the number."""
+        number, element = self.NUMBER, build.result_type.element_type
+        return [build.compute("constant_like", build.result_shape, element, lambda b: b.constant(number, element))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0: no operand's elements are read."""
+        return [None] * len(self.operands)
 
 
 @register_relay_op
 @irdl_op_definition
-class FullOp(RelayOp):
+class FullOp(FillOp):
     """A tensor of `shape` filled with the scalar `fill_value`, with its element type or `dtype`.
 
     Example:
@@ -34,8 +74,6 @@ class FullOp(RelayOp):
 
     name = "relay.full"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 0, 0), "C2": AtLeast("shape", 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     RESULT_ELEMENT: ClassVar[str | None] = "dtype"
 
     fill_value = operand_def()
@@ -47,10 +85,21 @@ class FullOp(RelayOp):
         """Returns `shape` with the element type."""
         return tensor_type(ints(self.shape), self.element_type_property(self.dtype, facts.element(0), "C0"))
 
+    def evaluate(self, fill_value: Array) -> Array:
+        """Fills an array."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        dtype = fill_value.dtype if self.dtype is None else numpy_dtype(self.dtype)
+        return np.full(ints(self.shape), cast_once(fill_value, dtype), dtype)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum of the gradient."""
+        return [build.cast_like(build.op("sum", of), self.fill_value)]
+
 
 @register_relay_op
 @irdl_op_definition
-class FullLikeOp(RelayOp):
+class FullLikeOp(FillOp):
     """A tensor of the type of `data` filled with the scalar `fill_value`, converted to its element type.
 
     Example:
@@ -62,8 +111,6 @@ class FullLikeOp(RelayOp):
 
     name = "relay.full_like"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     fill_value = operand_def()
@@ -72,19 +119,29 @@ class FullLikeOp(RelayOp):
         """Returns the data's type."""
         return facts.tensor(0)
 
+    def evaluate(self, data: Array, fill_value: Array) -> Array:
+        """Fills an array."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
 
-class ConstantLikeOp(RelayOp):
+        return np.full(data.shape, cast_once(fill_value, data.dtype), data.dtype)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum of the gradient for the scalar, None for the data."""
+        return [None, build.cast_like(build.op("sum", of), self.fill_value)]
+
+
+class ConstantLikeOp(ConstantFillOp):
     """Base of the ops that fill a tensor of the type of `data` with one number."""
-
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    NUMBER: ClassVar[int]
 
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's type."""
         return facts.tensor(0)
+
+    def evaluate(self, data: Array) -> Array:
+        """Fills an array."""
+        return np.full(data.shape, self.NUMBER, data.dtype)
 
 
 @register_relay_op
@@ -119,14 +176,11 @@ class OnesLikeOp(ConstantLikeOp):
     NUMBER: ClassVar[int] = 1
 
 
-class ConstantOfShapeOp(RelayOp):
+class ConstantOfShapeOp(ConstantFillOp):
     """Base of the ops that fill a tensor of a given type with one number."""
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     RESULT_ELEMENT: ClassVar[str | None] = "dtype"
-    NUMBER: ClassVar[int]
 
     shape = required_ints_property()
     dtype = opt_prop_def()
@@ -134,6 +188,10 @@ class ConstantOfShapeOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns `shape` with the element type; checks C2."""
         return tensor_type(ints(self.shape), self.element_type_property(self.dtype, f32, "C2"))
+
+    def evaluate(self) -> Array:
+        """Fills an array."""
+        return np.full(ints(self.shape), self.NUMBER, numpy_dtype(element_type_of(self.result.type)))
 
 
 @register_relay_op
@@ -226,3 +284,32 @@ class StackOp(RelayOp):
                 facts.require_equal(first, extent, "C3", "extents of the fields", message=message)
         axis = require_axis(self, self.axis.value.data, len(shape) + 1, "C2")
         return tensor_type((*shape[:axis], len(fields), *shape[axis:]), element)
+
+    def evaluate(self, data: tuple[Array, ...]) -> Array:
+        """Stacks the fields."""
+        return np.stack(data, self.axis.value.data)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the field at the index along the new axis, selected by a binary tree of guards."""
+        parts, shape = build.operands_of_tuple(0), build.result_shape
+        axis, element = self.axis.value.data % len(shape), build.element(parts[0])
+
+        def read(b: Body) -> SSAValue:
+            others = [index for position, index in enumerate(b.spatial) if position != axis]
+
+            def choose(first: int, end: int) -> SSAValue:
+                if end - first == 1:
+                    return b.read(parts[first], *others)
+                middle = (first + end) // 2
+                below = b.in_bounds([b.spatial[axis]], [middle])
+                return b.guard(below, element, lambda: choose(first, middle), lambda: choose(middle, end))
+
+            return choose(0, len(parts))
+
+        return [build.compute("stack", shape, element, read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the slices of the gradient."""
+        count, axis = field_count(self.data) or 0, axis_index(self.axis.value.data, len(build.shape(of)))
+        parts = build.op("split", of, indices_or_sections=count, axis=axis)
+        return [build.tuple(*(build.op("squeeze", build.item(parts, n), axis=[axis]) for n in range(count)))]

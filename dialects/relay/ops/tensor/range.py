@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
@@ -14,8 +17,15 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, is_nonnegative
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 MOST_ELEMENTS = 64
 """The greatest number of elements that are inferred."""
@@ -71,6 +81,35 @@ class ArangeOp(RelayOp):
         )
         count = _count(facts)
         return tensor_type((facts.new_extent("r") if count is None else count,), element)
+
+    def evaluate(self, start: Array, stop: Array, step: Array) -> Array:
+        """Computes the number of elements exactly for integers, and in double precision for floats."""
+        first, last, by = (bound.item() for bound in (start, stop, step))
+        if by == 0 or not all(math.isfinite(bound) for bound in (first, last, by)):
+            raise InterpreterError(f"from {first} to {last} by {by} there is no number of elements")
+        count = -((first - last) // by) if start.dtype.kind in "iu" else math.ceil((last - first) / by)
+        places: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(start.dtype)
+        return np.asarray(start + places * step, start.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes the start plus the index times the step."""
+        from xrelay.dialects.topi.scalars import convert_scalar
+        from xrelay.dialects.upstream.arith_extras import IndexCastOp
+
+        start, _, step = (build.operand(index) for index in range(3))
+        element = build.result_type.element_type
+
+        def fill(b: Body) -> SSAValue:
+            place = convert_scalar(b, b.add(IndexCastOp(b.index(b.spatial[0]), i64)), element)
+            return b.plus(b.read(start), b.times(place, b.read(step)))
+
+        return [build.compute("arange", build.result_shape, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum of the gradient for the start, weighted by index for the step, and None for the end."""
+        places = build.op("cumsum", build.ones_like(of), axis=0, exclusive=True)
+        start, step = build.op("sum", of), build.op("sum", build.op("multiply", of, places))
+        return [build.cast_like(start, self.start), None, build.cast_like(step, self.step)]
 
 
 def _bounds(facts: Facts) -> tuple[Dim, Dim, Dim] | None:
