@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.fill import StackOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_movement import RepeatOp, StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, SqueezeOp

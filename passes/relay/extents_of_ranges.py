@@ -6,6 +6,8 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, f64, i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
 from xrelay.dialects.relay.ops.tensor_logic import LogicalAndOp

@@ -43,8 +43,9 @@ from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

@@ -14,9 +14,10 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor.arg_reduce import ArgmaxOp, ArgminOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, SubtractOp
-from xrelay.dialects.relay.ops.tensor_unary import ClipOp, RsqrtOp, SqrtOp
+from xrelay.dialects.relay.ops.tensor.unary import ClipOp, RsqrtOp, SqrtOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype

@@ -31,11 +31,10 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops import annotation, nn_activation, nn_dense, nn_norm, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_join as join
-from xrelay.dialects.relay.ops import tensor_reduce as reduce
 from xrelay.dialects.relay.ops import tensor_shape as reshape
 from xrelay.dialects.relay.ops import tensor_transform as transform
 from xrelay.dialects.relay.ops.nn import conv, lrn
-from xrelay.dialects.relay.ops.tensor import arithmetic, unary
+from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

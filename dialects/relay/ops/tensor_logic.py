@@ -9,8 +9,8 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, IntegerElements
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, DivisionOp, UnaryElementwiseOp
 
 
 class LogicalOp(BinaryBroadcastOp):

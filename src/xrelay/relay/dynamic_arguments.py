@@ -24,10 +24,11 @@ from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, Dy
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, LessOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
 from xrelay.dialects.relay.ops.tensor_gather import OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp

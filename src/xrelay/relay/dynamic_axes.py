@@ -15,6 +15,8 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynReshapeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, LessEqualOp, LessOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp

@@ -15,10 +15,12 @@ from xrelay.dialects.relay.ops.image_resize import Resize2DOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.reduce import MaxOp, MeanOp
+from xrelay.dialects.relay.ops.tensor.unary import SqrtOp
 from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp
@@ -26,7 +28,6 @@ from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
-from xrelay.dialects.relay.ops.tensor_unary import SqrtOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import InputError
 from xrelay.relay.dynamic_arguments import apply_operator

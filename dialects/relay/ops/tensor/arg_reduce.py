@@ -69,7 +69,7 @@ class ArgReduceOp(ReduceOp):
         return super().propagate_layouts(layouts)
 
     def evaluate(self, data: Array) -> Array:
-        """Returns the index of the first such element, or of the last, which is the first in reverse order."""
+        """Returns the index of the first extreme element, or of the last: the first in reverse order."""
         axes = self.reduced_axes(data.ndim)
         kept = [axis for axis in range(data.ndim) if axis not in axes]
         count = prod(data.shape[axis] for axis in axes)

@@ -51,7 +51,7 @@ class CumulativeOp(RelayOp):
         """Returns the data's shape, or a vector of all elements without `axis`; checks C2."""
         shape, own = facts.operand(0)
         element = self.element_type_property(self.dtype, own, "C2")
-        facts.require(element != i1, "C2", "there is no arithmetic on truth values", help="give a dtype")
+        facts.require(element != i1, "C2", "arithmetic on booleans is not supported", help="set dtype")
         return tensor_type(shape if self.axis is not None else (product(shape),), element)
 
     def evaluate(self, data: Array) -> Array:

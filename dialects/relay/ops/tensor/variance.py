@@ -75,7 +75,7 @@ class VarianceOp(ReduceOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, which data and mean share."""
-        return LayoutRefusal(f"{self.name} reads data and mean in one layout")
+        return LayoutRefusal(f"{self.name} needs data and mean in the same layout")
 
     def evaluate(self, data: Array, mean: Array) -> Array:
         """Sums squared differences in double precision."""
