@@ -24,7 +24,7 @@ from xrelay.frontend.onnx.registry import find_converter
 from xrelay.interpreters.relay import run_relay
 
 OPEN = ("any", "small")
-"""Domains that a property of the op may narrow."""
+"""Domains that are not specific to the op."""
 
 
 def accepted(rng: np.random.Generator, model: onnx.ModelProto) -> bool:

@@ -15,7 +15,7 @@ RNG = np.random.default_rng(3)
 
 
 def quantised(per_channel: bool) -> tuple[relay.Module, list[Any]]:
-    """A convolution, requantised, twice; then ops on single values."""
+    """Two convolutions with requantisations; then a concatenation and a tanh."""
     qnn = relay.qnn.op
     arrays = [RNG.integers(0, 255, (2, 4, 7, 6)).astype(np.uint8)]
     arrays += [RNG.integers(-128, 127, shape).astype(np.int8) for shape in ((8, 4, 3, 3), (4, 8, 1, 1))]
