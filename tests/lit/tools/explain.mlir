@@ -4,7 +4,7 @@
 // RUN: xrelay explain fusion %s --as-is --dot | filecheck %s --check-prefix DOT
 // RUN: xrelay explain fusion %s | filecheck %s --check-prefix OPTIMIZED
 
-// Two convolutions are added: the one that is the sum's first operand takes it.
+// Two convolutions are added: the sum fuses with its first operand.
 // GROUPS:      @main: 5 ops in 3 kernels
 // GROUPS-NEXT:   fused_nn_conv2d_add_nn_relu (anchor nn.conv2d, kOutEWiseFusable)
 // GROUPS-NEXT:     %l nn.conv2d [{{.*}}explain.mlir:{{[0-9]+}}:3]

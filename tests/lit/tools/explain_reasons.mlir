@@ -5,7 +5,7 @@
 // RUN: xrelay explain fusion %s --as-is --op relay.exp | filecheck %s --check-prefix STOP
 // RUN: xrelay explain fusion %s --as-is --op %hinted | filecheck %s --check-prefix HINT
 
-// The node, the edge or the limit that stands in the way, and what a user can do about it.
+// The node, the edge or the limit that prevents fusion, and a hint for the user.
 // EDGE:   kernel: fused_nn_conv2d_add_nn_relu, with %l nn.conv2d, %y add
 // EDGE:   post-dominator: %s sum, on the way there kCommReduce
 // EDGE:   decision: not fused into it

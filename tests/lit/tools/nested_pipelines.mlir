@@ -1,4 +1,4 @@
-// Passes inside func.func(…) run on one function after the other, each in a module of its own.
+// Passes inside func.func(…) run on each function in turn, in a separate module.
 // RUN: xrelay-opt %s -p 'builtin.module(relay-infer-type,func.func(cse,dce),cse)' --print-ir-after-all 2>&1 | filecheck %s --check-prefix ORDER
 // RUN: xrelay-opt %s --pass-pipeline='func.func(FoldConstant,relay-fuse-ops{max-depth=1})' | filecheck %s --check-prefix FUSED
 // RUN: xrelay-opt %s -p 'relay-infer-type,func.func(FuseOps)' --opt-level 1 --print-pipeline | filecheck %s --check-prefix PLAN

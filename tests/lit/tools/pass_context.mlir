@@ -1,4 +1,4 @@
-// What a PassContext decides, as flags: levels, names of either kind, config.
+// The settings of a PassContext as flags: levels, names of either kind, config.
 // RUN: xrelay-opt %s -p FoldConstant,relay-fuse-ops --opt-level 1 | filecheck %s --check-prefix LEVEL1
 // RUN: xrelay-opt %s -p FoldConstant,relay-fuse-ops --opt-level 1 --required-pass FoldConstant | filecheck %s --check-prefix FOLDED
 // RUN: xrelay-opt %s -p FoldConstant,relay-fuse-ops --disabled-pass FuseOps,InferType | filecheck %s --check-prefix UNFUSED

@@ -1,4 +1,4 @@
-// A failing pass leaves a file from which it fails again, in the same way.
+// A failing pass leaves a file that reproduces the failure.
 // RUN: rm -rf %t && not xrelay-opt %s -p 'FoldConstant,FuseOps{max-depth=0}' --crash-reproducer %t/crash.mlir 2>&1 | filecheck %s --check-prefix FAIL
 // RUN: filecheck %s --check-prefix FILE --input-file %t/crash.mlir
 // RUN: not xrelay-opt --run-reproducer %t/crash.mlir 2>&1 | filecheck %s --check-prefix REPLAY

@@ -1,4 +1,4 @@
-// Times as a tree, in text or JSON, to stderr or into a file; and statistics.
+// Times as a tree, in text or JSON, on stderr or in a file; and statistics.
 // RUN: xrelay-opt %s -p stage-typed,cse,canonicalize --timing -o %t 2>&1 | filecheck %s --check-prefix TREE
 // RUN: xrelay-opt %s -p SimplifyInference --timing-format=json --timing-file=%t.json --pass-statistics -o %t 2>&1 | filecheck %s --check-prefix STATISTICS
 // RUN: filecheck %s --check-prefix JSON --input-file %t.json

@@ -1,4 +1,4 @@
-// A symbol that can be printed can be read: the generic form takes any word for its visibility.
+// A symbol that prints must parse: the generic form accepts any string as visibility.
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 // expected-error@below {{the visibility of a symbol must be public, private or nested, found "hidden"}}
@@ -6,6 +6,6 @@
 
 // -----
 
-// Reading looks at the results of functions; one without a type is the verifier's.
+// The parser reads the results of functions; a missing type is the verifier's error.
 // expected-error@below {{property 'function_type' expected in operation 'func.func'}}
 "func.func"() <{sym_name = "f"}> ({}) : () -> ()

@@ -118,7 +118,7 @@ func.func private @extents(%X: memref<?x8xf32> {loop.extents = array<i64: 0>},
     attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to %m {
     loop.for "j" %j to 8 {
-      // An index that extents decide is no index that is known: nothing is said of it.
+      // A dynamic index is not checked.
       // CHECK: loop.block "shift" (%vi : spatial %m = %i, %vj : spatial 8 = %j) reads(%X) writes(%Y) {
       loop.block "shift" (%vi : spatial %m = %i, %vj : spatial 8 = %j) reads(%X) writes(%Y) {
         // CHECK-NEXT: loop.load %X[%vi - %n, %vj] : memref<?x8xf32>

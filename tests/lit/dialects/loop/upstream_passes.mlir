@@ -1,4 +1,4 @@
-// xDSL's own passes work on the dialect: what has no effect goes, loads and stores stay.
+// xDSL's own passes work on the dialect: ops without effects are removed, loads and stores stay.
 // RUN: xrelay-opt %s -p canonicalize,cse,dce | filecheck %s
 
 // CHECK-LABEL: @k

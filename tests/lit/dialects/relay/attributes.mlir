@@ -1,6 +1,6 @@
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 
-// Infinities stand as their bits; a number may say its type.
+// Infinities are printed as bits; a number may have a type.
 // CHECK-LABEL: func.func @open_above
 // CHECK: relay.clip(%x) {a_min = 0.0, a_max = 0x7ff0000000000000 : f64}
 func.func @open_above(%x: tensor<3xf32>) -> tensor<3xf32> {

@@ -28,7 +28,7 @@ func.func @dce(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %c: tensor<i1>)
   func.return %x : tensor<1x3x8x8xf32>
 }
 
-// Others may need the extents that an op makes: an op with named extents stays, and is no other one.
+// Other ops may need the extents that an op defines: ops that name extents stay, and are not merged.
 // CHECK-LABEL: @names
 func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>}

@@ -2,7 +2,7 @@
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 // RUN: xrelay-opt %s -p canonicalize,cse,dce | filecheck %s --check-prefix CLEAN
 
-// Names inside a body are its own: both computes have %n.
+// Names inside a body are local: both computes have %n.
 // CHECK-LABEL: func.func @twice
 // CHECK-NEXT: %a = topi.compute "double" [%n : 2, %c : 3] : tensor<2x3xf32> {
 // CHECK-NEXT:   %v = topi.read %x[%n, %c] : tensor<2x3xf32>
@@ -67,7 +67,7 @@ func.func @argmax(%x: tensor<4x8xf32>) -> tensor<4xi64> {
   func.return %i : tensor<4xi64>
 }
 
-// An index that was read makes a gather; a tensor without dimensions has no variables.
+// An index read from a tensor makes a gather; a compute of rank 0 has no variables.
 // CHECK-LABEL: func.func @gather
 // CHECK: topi.read %x[%p * 2] : tensor<8xf32>
 // CHECK: topi.compute "scalar" [] reduce [%k : 4] init [%acc = 0.000000e+00 : f32] : tensor<f32> {
@@ -86,7 +86,7 @@ func.func @gather(%x: tensor<8xf32>, %j: tensor<4xi64>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// Upstream cse joins equal computes, and no others; dce drops what nobody needs.
+// Upstream cse merges equal computes only; dce removes unused ops.
 // CLEAN-LABEL: func.func @upstream
 // CLEAN: %a = topi.compute
 // CLEAN-NEXT: topi.read %x
@@ -114,7 +114,7 @@ func.func @upstream(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, ten
   func.return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Unsigned is the tensor; its elements are signless, and the op says how it takes them.
+// The tensor is unsigned; its elements are signless, and the op determines their interpretation.
 // CHECK-LABEL: func.func @unsigned
 // CHECK:       %t = topi.compute "quotients" [%i : 2] reduce [%k : 4] init [%acc = -56 : i8] : tensor<2xui8> {
 // CHECK-NEXT:    %v = topi.read %x[%i, %k] : tensor<2x4xui8>

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s | filecheck %s
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 
-// Properties that are at their default are not printed.
+// Properties with their default value are not printed.
 // CHECK-LABEL: func.func @convolutions
 // CHECK: topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32>
 // CHECK: topi.conv2d_nchwc(%b, %v) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
@@ -16,7 +16,7 @@ func.func @convolutions(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>, %b: t
   func.return %r : tensor<1x16x5x5xf32>
 }
 
-// Products that are added up by fours lie side by side.
+// Products that are added in groups of four are adjacent.
 // CHECK-LABEL: func.func @terms
 // CHECK: topi.conv2d_nchwc_terms(%x, %w) {padding = array<i64: 1, 1, 1, 1>} : (tensor<1x2x9x9x8xui8>, tensor<2x4x3x3x8x4xi8>) -> tensor<1x2x9x9x8xi32>
 // CHECK: topi.matmul(%y, %v) : (tensor<5x12xui8>, tensor<2x3x16x4xi8>) -> tensor<5x32xi32>
@@ -64,7 +64,7 @@ func.func @windows(%x: tensor<1x8x8x8xf32>) {
   func.return
 }
 
-// Of one and three spatial axes there are the same ops.
+// The same ops exist for one and three spatial axes.
 // CHECK-LABEL: func.func @axes
 // CHECK: topi.conv1d_ncw(%s, %f) {strides = array<i64: 2>, padding = array<i64: 1, 0>} : (tensor<1x8x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x4xf32>
 // CHECK: topi.conv3d_ncdhw(%v, %g) {groups = 2 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x2x3x3x3xf32>) -> tensor<1x6x3x3x3xf32>

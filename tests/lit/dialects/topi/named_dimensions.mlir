@@ -11,7 +11,7 @@ func.func @extents(%x: tensor<?x8xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
 
-// Names stand in index expressions, beside index values, in products and quotients.
+// Names occur in index expressions, with index values, in products and quotients.
 // CHECK-LABEL: @places
 func.func @places(%x: tensor<?xf32, #relay.dims<n * m>>) -> tensor<?x?xf32, #relay.dims<n, m>> {
   %r = topi.compute "places" [%i : n, %j : m] : tensor<?x?xf32, #relay.dims<n, m>> {

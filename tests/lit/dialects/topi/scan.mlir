@@ -16,7 +16,7 @@ func.func @sums(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Two values are carried, backwards, and the results lag behind.
+// Two values are carried, backwards, and the results are exclusive.
 // CHECK-LABEL: func.func @two
 // CHECK-NEXT: %a, %b = topi.scan "fibonacci" [%k : 8, %i : 2] along %k reverse exclusive init [%p = 0 : i64, %q = 1 : i64] : tensor<8x2xi64>, tensor<8x2xi64> attributes {note = "kept"} {
 // CHECK-NEXT:   %s = arith.addi %p, %q : i64

@@ -10,7 +10,7 @@
 // CHECK-NEXT: topi.yield %k, %j, %v : index, index, f32
 // CHECK-NEXT: }
 
-// The data is copied; a variable that is by itself an index is spatial, any other ordered.
+// The data is copied; a variable that is itself an index is spatial, any other ordered.
 // LOOP-LABEL: func.func @rows
 // LOOP: loop.block "copy"
 // LOOP: loop.for "rows_i" %rows_i to 300 {
@@ -22,7 +22,7 @@
 // LOOP-NEXT: [[NEW:%.*]] = arith.addf [[OLD]], %v : f32
 // LOOP-NEXT: loop.store [[NEW]], %r[%k, %vj] : memref<50x200xf32>
 
-// Threads and lanes along the axis that keeps updates apart, the updates of an element in their order.
+// Threads and lanes along the axis that separates updates; the updates of an element are in order.
 // SCHEDULED-LABEL: func.func @rows
 // SCHEDULED: loop.for "rows_j_o" %rows_j_o to 25 parallel {
 // SCHEDULED-NEXT: loop.for "rows_i" %rows_i to 300 {
@@ -36,7 +36,7 @@ func.func @rows(%x: tensor<50x200xf32>, %at: tensor<300xindex>, %u: tensor<300x2
   func.return %r : tensor<50x200xf32>
 }
 
-// An update alone reads nothing of the result; unsigned numbers are compared as such.
+// An `update` scatter does not read the result; unsigned numbers are compared as unsigned.
 // LOOP-LABEL: func.func @update
 // LOOP: loop.block "last" (%vi : ordered 3 = %last_i) reads(%at) writes(%r) {
 // LOOP: loop.block "most" (%vi_1 : ordered 3 = %most_i) reads(%at) writes(%s) {

@@ -20,7 +20,7 @@ func.func @kinds(%s: tensor<1x6x9xf32>, %o: tensor<1x2x9xi64>, %x: tensor<1x2x9x
   func.return
 }
 
-// What two names relate only the run may tell.
+// The relation of two names is known only at run time.
 // CHECK-LABEL: @names(
 func.func @names(%s: tensor<1x5x?xf32, #relay.dims<broadcast(k, l)>>, %o: tensor<1x1x?xi64, #relay.dims<n>>,
                  %x: tensor<1x1x?xf32, #relay.dims<n>>, %m: tensor<i64>, %t: tensor<f32>) {

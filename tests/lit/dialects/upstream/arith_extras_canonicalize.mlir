@@ -11,7 +11,7 @@ func.func @same(%v: vector<4xi32>, %i: i32) -> (vector<4xi1>, i1) {
   func.return %0, %1 : vector<4xi1>, i1
 }
 
-// Other comparisons and selections by vectors stay.
+// Other comparisons and selections by vectors are unchanged.
 // CHECK-LABEL: func.func @different
 // CHECK:       arith.cmpf olt
 // CHECK-NEXT:  arith.select

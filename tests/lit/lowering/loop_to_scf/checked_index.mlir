@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 // RUN: xrelay-opt %s -p convert-loop-to-scf,convert-scf-parallel-to-calls,convert-scf-to-branches,convert-memref-to-llvm,convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm | filecheck %s --check-prefix LLVM
 
-// One unsigned comparison, the value noted where it fails, and an assertion before the access.
+// One unsigned comparison, the value recorded on failure, and an assertion before the access.
 // CHECK-LABEL: func.func private @one
 // CHECK: %[[OK:.*]] = arith.cmpi ult, %a, %{{.*}} : index
 // CHECK: scf.if %{{.*}} {
@@ -20,7 +20,7 @@ func.func private @one(%X: memref<9xf32>, %at: memref<4xindex>, %Y: memref<4xf32
   func.return
 }
 
-// A size that is a value: both limits follow from it.
+// A dynamic size: both limits are computed from it.
 // CHECK-LABEL: func.func private @value
 // CHECK: %[[SUM:.*]] = arith.addi %a, %n : index
 // CHECK-NEXT: %[[ROOM:.*]] = arith.addi %n, %n : index
@@ -39,7 +39,7 @@ func.func private @value(%X: memref<?xf32> {loop.extents = array<i64: 0>}, %at: 
   func.return
 }
 
-// What a loop shows to be right is not checked.
+// An index that the loop bounds prove valid is not checked.
 // CHECK-LABEL: func.func private @known
 // CHECK-NOT: cf.assert
 // CHECK-LABEL: func.func private @lanes
@@ -52,7 +52,7 @@ func.func private @known(%X: memref<9xf32>, %Y: memref<4xf32>) attributes {loop.
   func.return
 }
 
-// All lanes have one assertion; negative indices count from the end in each.
+// All lanes share one assertion; negative indices count from the end in each.
 // CHECK: %[[SUM:.*]] = arith.addi %a, %{{.*}} : vector<8xindex>
 // CHECK: arith.cmpi ult, %[[SUM]], %{{.*}} : vector<8xindex>
 // CHECK: %[[SOME:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
@@ -70,7 +70,7 @@ func.func private @lanes(%at: memref<8xindex>, %Y: memref<8xindex>) attributes {
   func.return
 }
 
-// The first one that sets the mark in the context writes value and limits behind it.
+// The first check to set the mark in the context writes value and limits after it.
 // LLVM-LABEL: llvm.func internal @xrelay_note_index(
 // LLVM: llvm.getelementptr inbounds %{{.*}}[1] : (!llvm.ptr) -> !llvm.ptr, i64
 // LLVM-NEXT: llvm.cmpxchg

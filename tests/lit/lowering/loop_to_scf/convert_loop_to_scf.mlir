@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file -p convert-loop-to-scf | filecheck %s
 
-// Kinds: unrolled loops are marked, and loops around them to stay rolled; the others are plain.
+// Kinds: unrolled loops are marked, and loops around them marked to stay rolled; others are plain.
 // CHECK-LABEL: func.func @kinds
 // CHECK: scf.parallel
 // CHECK: scf.for %k = %{{.*}} to %{{.*}} step %{{.*}} {
@@ -55,7 +55,7 @@ func.func @nested_parallel(%X: memref<8x5x4xf32>) {
 
 // -----
 
-// Lanes: contiguous, the same for all, strided, at computed places.
+// Lanes: contiguous, uniform, strided, at computed positions.
 // CHECK-LABEL: func.func @lanes
 // CHECK: %a = vector.load %X[%{{.*}}] : memref<64xf32>, vector<16xf32>
 // CHECK: %b = memref.load %X[%{{.*}}] : memref<64xf32>
@@ -104,7 +104,7 @@ func.func @no_contract(%X: memref<4xf32>, %Y: memref<4xf32>) {
 
 // -----
 
-// A condition on the lane is a mask: nothing is read where it is off.
+// A condition on the lane is a mask: masked lanes are not read.
 // CHECK-LABEL: func.func @mask
 // CHECK: %[[MASK:.*]] = vector.create_mask %{{.*}} : vector<16xi1>
 // CHECK: vector.maskedload %X[%{{.*}}], %[[MASK]], %{{.*}} : memref<40xf32>
@@ -131,7 +131,7 @@ func.func @mask(%X: memref<40xf32>, %b: memref<1xf32>, %Y: memref<40xf32>) {
 
 // -----
 
-// Conditions that the extents of loops decide are decided; one that is the same for all lanes branches.
+// Conditions that the extents of loops decide are folded; a condition that is uniform over lanes branches.
 // CHECK-LABEL: func.func @decided
 // CHECK: arith.cmpi eq, %o, %{{.*}} : index
 // CHECK-NEXT: %v = scf.if %{{.*}} -> (vector<16xf32>) {
@@ -163,7 +163,7 @@ func.func @decided(%X: memref<64xf32>, %Y: memref<64xf32>) {
 
 // -----
 
-// Local buffers: vectors along the innermost dimension, one element for each lane, or scalars.
+// Local buffers: vectors along the innermost dimension, one element per lane, or scalars.
 // CHECK-LABEL: func.func @local
 // CHECK-DAG: %acc = memref.alloca() {alignment = 64 : i64} : memref<6x4xvector<16xf32>>
 // CHECK-DAG: %one = memref.alloca() {alignment = 64 : i64} : memref<vector<16xf32>>
@@ -193,7 +193,7 @@ func.func @local() {
 
 // -----
 
-// A local buffer of a parallel loop lies in that loop: each thread has its own.
+// A local buffer of a parallel loop is inside that loop: each thread has its own.
 // CHECK-LABEL: func.func @threads
 // CHECK-NOT: memref.alloca
 // CHECK: scf.parallel
@@ -211,7 +211,7 @@ func.func @threads(%X: memref<8x4xf32>) {
 
 // -----
 
-// Weights are arguments: one for equal ones, before the arena.
+// Weights are arguments before the arena; equal weights share one.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%x: memref<4xf32>, %w: memref<4xf32>, %v: memref<4xf32>, %arena: memref<64xi8> {loop.arena})
 // CHECK: func.call @k(%w, %v, %w)
@@ -228,7 +228,7 @@ func.func @main(%x: memref<4xf32>, %arena: memref<64xi8> {loop.arena}) {
 
 // -----
 
-// Buffers that were not planned are freed; extents known only at run time stay values.
+// Unplanned buffers are freed; dynamic extents are values.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: %t = memref.alloc(%n) : memref<?xf32>
 // CHECK: scf.for %i = %{{.*}} to %n step
@@ -244,7 +244,7 @@ func.func @dynamic(%n: index, %X: memref<?xf32>) {
 
 // -----
 
-// A local buffer that the stack has no room for is allocated.
+// A local buffer that is too large for the stack is allocated on the heap.
 // CHECK-LABEL: @large_local_buffer
 // CHECK: %s = memref.alloca() {{.*}} : memref<4xf32>
 // CHECK: %t = memref.alloc() : memref<10000000xf32>

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 
-// The four products of each lane are one reduction of a vector; the index of the contracted loop is gone.
+// The four products of each lane are one vector reduction; the index of the contracted loop is gone.
 // CHECK-LABEL: func.func private @dot
 // CHECK:      %[[ACC:.*]] = vector.load %Y[%{{.*}}] : memref<16xi32>, vector<16xi32>
 // CHECK-NEXT: %[[B:.*]] = vector.load %X[%{{.*}}] : memref<4xi8>, vector<4xi8>
@@ -28,7 +28,7 @@ func.func private @dot(%X: memref<4xui8>, %W: memref<16x4xi8>, %Y: memref<16xi32
   func.return
 }
 
-// Bytes in another order, lanes that may be off, and other arithmetic: the loop runs serially in its lanes.
+// Bytes in another order, masked lanes, and other arithmetic: the loop runs serially in its lanes.
 // CHECK-LABEL: func.func private @turned
 // CHECK-NOT:  multi_reduction
 // CHECK:      scf.for %k

@@ -1,4 +1,4 @@
-// A long loop whose stores all depend on a buffer without elements runs zero times.
+// A long loop whose stores all depend on an empty buffer runs zero times.
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 
 // The accumulator is read after the loop, and each store to it follows a load of %x.
@@ -20,7 +20,7 @@ func.func private @sum(%x: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %y
   func.return
 }
 
-// A static extent counts if it is large; a buffer that is used inside of the loop alone does not.
+// A static extent is tested if it is large; a buffer that is used only inside of the loop is not.
 // CHECK-LABEL: @rows
 // CHECK: %[[none:.*]] = arith.cmpi eq, %m, %{{.*}} : index
 // CHECK-NEXT: %[[rows:.*]] = arith.select %[[none]], %{{.*}}, %{{.*}} : index

@@ -1,9 +1,9 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 
-// Buffers that @main returns are outputs with names that no input tells; loop.place is their number among all.
+// Buffers that @main returns are outputs with dynamic names; loop.place is their number among all outputs.
 // CHECK: xrelay.outputs = [{name = "rows", type = tensor<?x4xf32, #relay.dims<k>>}, {name = "y", type = tensor<4xf32>}, {name = "output2", type = tensor<?xf32, #relay.dims<2 * k>>}]
 
-// What is yielded, carried or returned, as a view too, is not freed; what nobody frees, at the end of its block.
+// Buffers that are yielded, carried or returned, also as views, are not freed; others are freed at the end of their block.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    attributes {loop.num_outputs = 1 : i64, xrelay.graph}
 // CHECK:         scf.if
@@ -43,7 +43,7 @@ func.func @main(%k: memref<i64>, %c: memref<i1>, %y: memref<4xf32> {relay.name =
 }
 func.func private @k(memref<?x4xf32>)
 
-// What a callee gave is a box for who frees it, too.
+// The caller frees a buffer that the callee returns.
 // CHECK-LABEL: func.func private @frees
 // CHECK-SAME:    attributes {xrelay.graph}
 // CHECK:         memref.dealloc
@@ -56,7 +56,7 @@ func.func private @frees(%x: memref<4xf32>) {
 func.func private @made() -> (memref<?xf32>, index)
 func.func private @takes(memref<?xf32>, memref<4xf32>, index)
 
-// A loop asks whether the run goes on; carried buffers belong to who takes them over.
+// A loop polls whether the run continues; it takes ownership of carried buffers.
 // CHECK-LABEL: func.func @loops
 // CHECK:         do {
 // CHECK-NEXT:    ^{{.*}}(%[[I:.*]]: index, %[[B:.*]]: memref<?xf32>):

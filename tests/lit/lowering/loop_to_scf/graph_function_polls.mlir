@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf --split-input-file | filecheck %s
 
-// More than 16 calls of kernels: each asks whether the run goes on, also in functions beside @main, before it begins.
-// As @main calls what is no kernel, it is not straight.
+// More than 16 kernel calls: before each the function polls whether the run continues, also in functions besides @main.
+// As @main calls a function that is no kernel, it is not straight-line code.
 // CHECK:               builtin.module attributes {{{.*}}xrelay.polls}
 // CHECK-LABEL:         func.func @main
 // CHECK-NEXT:            func.call @other
@@ -41,7 +41,7 @@ func.func private @k(memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 
 
 // -----
 
-// A run of 16 kernels does not ask.
+// A run of 16 kernels does not poll.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     xrelay_poll
 func.func @main(%x: memref<4xf32> {relay.name = "x"}) attributes {loop.num_outputs = 0 : i64} {
@@ -70,7 +70,7 @@ func.func private @other(%x: memref<4xf32>) {
 func.func private @k(memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 0 : i64}
 // -----
 
-// 17 calls of kernels and nothing else: sizes tell how long a run takes.
+// 17 kernel calls without control flow: sizes determine the duration of a run.
 // CHECK: builtin.module attributes {{{.*}}xrelay.straight, xrelay.polls}
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-17: cf.assert %goes_on{{.*}}, "cancelled"

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 // RUN: xrelay-opt %s -p convert-loop-to-scf,convert-memref-to-llvm,convert-arith-to-llvm,convert-func-to-llvm | filecheck %s --check-prefixes CHECK,LLVM
 
-// The module says what running it needs; signs of integers, which buffers forget, among it.
+// The module's interface attributes, including the signedness of integers, which buffers lack.
 // CHECK: builtin.module attributes {
 // CHECK-SAME: xrelay.inputs = [{name = "image", type = tensor<4xui8>}, {name = "input1", type = tensor<f32>}]
 // CHECK-SAME: xrelay.outputs = [{name = "output0", type = tensor<4xui8>}, {name = "sum", type = tensor<2xf32>}]

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | %mlir_opt --allow-unregistered-dialect > /dev/null
 // REQUIRES: mlir-opt
 
-// What an op changes it uses up: the argument is the caller's, and %a is used again.
+// An op consumes the list that it changes: the argument belongs to the caller, and %a is used again.
 // CHECK-LABEL: @references(%l: memref<?xi64>,
 func.func @references(%l: !loop.list<f32>, %x: memref<4xf32>, %at: index) -> (!loop.list<f32>, !loop.list<f32>) {
   // CHECK: func.call @xrelay_list_retain(%l)
@@ -18,7 +18,7 @@ func.func @references(%l: !loop.list<f32>, %x: memref<4xf32>, %at: index) -> (!l
   func.return %a, %b : !loop.list<f32>, !loop.list<f32>
 }
 
-// A branch takes over what nobody uses behind it; what is left is released.
+// A branch takes ownership of a list without later uses; other lists are released.
 // CHECK-LABEL: @branches
 func.func @branches(%c: i1, %x: memref<4xf32>, %at: index) -> !loop.list<f32> {
   // CHECK: [[L:%.*]] = func.call @xrelay_list_new()

@@ -1,4 +1,4 @@
-// What comes out is upstream MLIR: mlir-opt reads, verifies and prints it.
+// The result is upstream MLIR: mlir-opt parses, verifies and prints it.
 // REQUIRES: mlir-opt
 // RUN: xrelay-opt %S/../../../../benchmarks/kernels/gemm_6x64.mlir -p loop-apply-schedules,loop-lower-blocks,loop-plan-memory,convert-loop-to-scf | %mlir_opt | filecheck %s
 // RUN: xrelay-opt %S/../../../../benchmarks/kernels/conv3x3_nchw16c.mlir -p loop-apply-schedules,loop-lower-blocks,loop-plan-memory,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix CONV

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 // RUN: xrelay-opt %s -p convert-loop-to-scf,stage-llvm | filecheck --check-prefix=LLVM %s
 
-// A part of a view is a view of the same bytes: at a number, or at a sum that is computed.
+// A part of a view is a view of the same bytes, at a constant or computed offset.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[AT:.*]] = arith.constant 96 : index
 // CHECK:         %p = memref.view %arena[%[[AT]]][] : memref<4096xi8> to memref<2x4xf32>
@@ -11,7 +11,7 @@
 // CHECK-NEXT:    func.call @two(%p)
 // CHECK-NEXT:    func.call @rows(%q, %n)
 
-// What lies elsewhere is cut out as a row, whose type does not say to kernels where it begins.
+// Other parts are sliced as a row, whose type hides the offset from kernels.
 // CHECK:         %[[ROW:.*]] = memref.reinterpret_cast %y to offset: [%{{.*}}], sizes: [%{{.*}}], strides: [1] : memref<6x4xf32> to memref<?xf32, strided<[1], offset: ?>>
 // CHECK-NEXT:    %o = builtin.unrealized_conversion_cast %[[ROW]] : memref<?xf32, strided<[1], offset: ?>> to memref<2x4xf32>
 // CHECK-NEXT:    func.call @two(%o)

@@ -29,7 +29,7 @@ func.func private @k_n1(%x: memref<1x8xf32>, %w: memref<8xf32>)
   func.return
 }
 
-// Versions that need memory of their own, or whose kernel is gone or takes other buffers, go.
+// Versions that need their own memory, or whose kernel is missing or has other buffers, are removed.
 // CHECK-LABEL: func.func private @alone(
 // CHECK-NEXT:    func.return
 // CHECK-NOT:   @alone_n1
@@ -53,7 +53,7 @@ func.func private @other_n1(%x: memref<1xf32>, %y: memref<1xf32>)
   func.return
 }
 
-// One after the other.
+// Versions are tested one after the other.
 // CHECK-LABEL: func.func private @two(
 // CHECK-NEXT:    [[EIGHT:%.*]] = arith.constant 8 : index
 // CHECK-NEXT:    [[A:%.*]] = arith.cmpi eq, %n, [[EIGHT]] : index
@@ -78,7 +78,7 @@ func.func private @two_n1(%x: memref<1xf32>) attributes {loop.kernel, loop.versi
   func.return
 }
 
-// A version that leaves a name open gets its extent, and is chosen where others are equal to it.
+// A version with a dynamic name gets its extent, and is chosen if other extents are equal to it.
 // CHECK-LABEL: func.func private @open(
 // CHECK-NEXT:    [[ONE:%.*]] = arith.constant 1 : index
 // CHECK-NEXT:    [[A:%.*]] = arith.cmpi eq, %n, [[ONE]] : index
@@ -98,7 +98,7 @@ func.func private @open_n1(%x: memref<1x?xf32>, %y: memref<?xf32>, %m: index)
   func.return
 }
 
-// Nothing tells whether the name is 1, or the extent of the version: no version.
+// Neither the name nor the version's extent is known to be 1: no version.
 // CHECK-LABEL: func.func private @untold(
 // CHECK-NEXT:    func.return
 // CHECK-NOT:   @untold_n1

@@ -3,7 +3,7 @@
 // RUN: xrelay-opt %s -p scf-simplify -o %t.simplified
 // RUN: diff %t.general %t.simplified
 
-// What nobody uses goes, also where it was used by what goes, and a loop in which nothing is left.
+// Unused ops are removed, also ops used only by unused ops, and empty loops.
 // CHECK-LABEL: func.func @unused(
 // CHECK-NEXT:    func.return
 func.func @unused(%x: memref<8xf32>, %n: index) {
@@ -18,7 +18,7 @@ func.func @unused(%x: memref<8xf32>, %n: index) {
   func.return
 }
 
-// Equal ops are one, also with the first of them around the other; ops of other types or attributes stay.
+// Equal ops are merged, also if the first is in an outer block; ops of other types or attributes stay.
 // CHECK-LABEL: func.func @equal(
 // CHECK-NEXT:    [[ZERO:%.*]] = arith.constant 0 : index
 // CHECK-NEXT:    [[ONE:%.*]] = arith.constant 1 : index
@@ -47,7 +47,7 @@ func.func @equal(%n: index) {
   func.return
 }
 
-// Views of one place as buffers of two types: each is shared with its equal.
+// Views of one offset as buffers of two types: each is merged with its equal.
 // CHECK-LABEL: func.func @types(
 // CHECK-COUNT-2: memref.view
 // CHECK-NOT:     memref.view
@@ -61,7 +61,7 @@ func.func @types(%arena: memref<64xi8>) {
   func.return
 }
 
-// What one branch computes is not there in the other, nor after both.
+// A value of one branch is not visible in the other, nor after both.
 // CHECK-LABEL: func.func @branches(
 // CHECK:         scf.if
 // CHECK-NEXT:      arith.addi
@@ -82,7 +82,7 @@ func.func @branches(%p: i1, %n: index) {
   func.return
 }
 
-// Memory is read once as long as nothing is written in between, be it in a loop; and anew in another block.
+// Memory is read once until it is written, also in a loop; another block reads it again.
 // CHECK-LABEL: func.func @memory(
 // CHECK:         [[A:%.*]] = memref.load %x
 // CHECK-NEXT:    [[B:%.*]] = arith.addf [[A]], [[A]]
@@ -111,7 +111,7 @@ func.func @memory(%x: memref<8xf32>, %n: index) {
   func.return
 }
 
-// Where a pattern applies, `canonicalize` folds all.
+// If a pattern applies, `canonicalize` folds all.
 // CHECK-LABEL: func.func @folds(
 // CHECK-NEXT:    [[SIX:%.*]] = arith.constant 6 : index
 // CHECK-NEXT:    "test.op"([[SIX]]) : (index) -> ()
@@ -124,7 +124,7 @@ func.func @folds() {
   func.return
 }
 
-// A function with blocks that branch is left to the general passes.
+// A function with branching blocks is left to the general passes.
 // CHECK-LABEL: func.func @blocks(
 // CHECK:         cf.cond_br
 func.func @blocks(%p: i1, %n: index) -> index {
@@ -139,7 +139,7 @@ func.func @blocks(%p: i1, %n: index) -> index {
   func.return %n : index
 }
 
-// What allocates, calls, or is not known stays.
+// Ops that allocate, call, or are unknown stay.
 // CHECK-LABEL: func.func @effects(
 // CHECK-COUNT-2: func.call @g()
 // CHECK-COUNT-2: "test.op"()
@@ -155,7 +155,7 @@ func.func @effects() {
 // CHECK: func.func private @g() -> index
 func.func private @g() -> index
 
-// A pattern that inserts does so before the op that it applies to, whichever was looked at before.
+// A pattern inserts new ops before the op that it matches, in any order of matching.
 // CHECK-LABEL: func.func @inserts(
 // CHECK:         %{{.*}} = arith.constant 4 : index
 // CHECK-NEXT:    scf.for

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p scf-simplify | filecheck %s
 
-// What overlaps no other buffer and is not written is read once, whatever is written between; what is written, and what
-// may overlap it, again.
+// A buffer that does not alias others and is not written is read once, whatever is written between; buffers that are
+// written, or may alias a written one, are read again.
 // CHECK-LABEL: func.func @loads(
 // CHECK:         memref.load %x[
 // CHECK:         memref.load %y[

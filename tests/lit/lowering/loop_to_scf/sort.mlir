@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p loop-lower-blocks,convert-loop-to-scf | filecheck %s
 
-// Runs of eight by insertion; then passes over runs, of which none becomes longer than three.
+// Insertion sort of runs of eight; then merge passes, which keep at most three elements of a run.
 // CHECK-LABEL: func.func private @top3
 // CHECK: "scf.parallel"
 // CHECK-DAG: %[[N:.*]] = arith.constant 100 : index
@@ -27,7 +27,7 @@ func.func private @top3(%X: memref<100x4xf32>, %V: memref<3x4xf32>, %I: memref<3
   func.return
 }
 
-// One run needs no pass. Integers without a sign are compared so.
+// One run needs no pass. Unsigned integers are compared as unsigned.
 // CHECK-LABEL: func.func private @short
 // CHECK-NOT: iter_args
 // CHECK: arith.cmpi ult, {{.*}} : i8
@@ -37,7 +37,7 @@ func.func private @short(%X: memref<8xui8>, %V: memref<8xui8>, %I: memref<8xi64>
   func.return
 }
 
-// Extents that are values: passes end where one run is left.
+// Dynamic extents: passes end when one run is left.
 // CHECK-LABEL: func.func private @named
 // CHECK: scf.for %{{.*}} to %n
 // CHECK: %[[MOST:.*]] = arith.maxsi %k

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
 
-// A function that @main calls gets its weights from there, through the functions between, before its extents.
+// A function that @main calls gets its weights from @main, through the functions between, before its extents.
 // CHECK-LABEL: func.func @main(%x: memref<2xf32>, %y: memref<2xf32>, %v: memref<2xf32>, %w: memref<2xf32>)
 // CHECK:         func.call @outer(%x, %y, %v, %w)
 func.func @main(%x: memref<2xf32>, %y: memref<2xf32>) attributes {loop.num_outputs = 1 : i64} {
@@ -19,7 +19,7 @@ func.func private @outer(%x: memref<2xf32>, %y: memref<2xf32>) {
   func.call @inner(%x, %y, %n) : (memref<2xf32>, memref<2xf32>, index) -> ()
   func.return
 }
-// A function may call back: it takes what the other wants too.
+// Mutually recursive functions take each other's weights too.
 // CHECK-LABEL: func.func private @inner(%x: memref<2xf32>, %y: memref<2xf32>, %w: memref<2xf32>, %v: memref<2xf32>, %n: index)
 // CHECK:         func.call @outer(%x, %y, %v, %w)
 func.func private @inner(%x: memref<2xf32>, %y: memref<2xf32>, %n: index) {

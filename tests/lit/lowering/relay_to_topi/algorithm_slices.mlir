@@ -11,7 +11,7 @@ func.func private @compress(%x: tensor<4x8xf32>, %c: tensor<3xi1>) -> tensor<4x?
   func.return %y : tensor<4x?xf32>
 }
 
-// Each row is compared with all, column by column; the last column says whether the other row came before.
+// Each row is compared with all others, column by column; the last column compares their order.
 // CHECK-LABEL: func.func private @ranks
 // CHECK:         topi.compute "rank_rows" [%{{.*}} : 4] reduce [%{{.*}} : 8] init [%{{.*}} = 0 : i32, %{{.*}} = 0 : i32]
 func.func private @ranks(%x: tensor<4x2xf32>) -> tensor<4xi32> attributes {relay.primitive} {

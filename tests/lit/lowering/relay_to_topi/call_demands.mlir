@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// What the ops of a kernel demand of named dimensions stands at its calls; kernels check nothing.
+// The requirements of a kernel's ops on named dimensions are at its calls; kernels check nothing.
 // CHECK: func.call @k(%x) {xrelay.demands = [{op = "relay.nn.relu", requires = #relay.requirements<n >= 1 "C2 rows", n mod 4 == 0>}]}
 // CHECK: func.call @plain(%y) :
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

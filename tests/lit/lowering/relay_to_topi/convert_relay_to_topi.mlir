@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Named heavy ops where the layout has one; the choice and its reason stay on the kernel.
+// Named heavy ops if the layout has one; the choice and its reason are attributes of the kernel.
 // CHECK-LABEL: @conv_bias_relu
 // CHECK-SAME: topi.strategies = ["relay.nn.conv2d: conv2d_nchw
 // CHECK: [[CONV:%.*]] = topi.conv2d_nchw(%x, %w) {padding = array<i64: 1, 1, 1, 1>}
@@ -16,7 +16,7 @@ func.func private @conv_bias_relu(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf3
   func.return %2 : tensor<1x4x8x8xf32>
 }
 
-// Blocked layouts take the blocked convolution.
+// Blocked layouts use the blocked convolution.
 // CHECK-LABEL: @blocked
 // CHECK: topi.conv2d_nchwc(%x, %w)
 func.func private @blocked(%x: tensor<1x1x8x8x16xf32>, %w: tensor<2x1x3x3x16x16xf32>) -> tensor<1x2x6x6x16xf32> attributes {relay.primitive} {
@@ -24,7 +24,7 @@ func.func private @blocked(%x: tensor<1x1x8x8x16xf32>, %w: tensor<2x1x3x3x16x16x
   func.return %0 : tensor<1x2x6x6x16xf32>
 }
 
-// Any other layout is a guarded compute.
+// Any other layout becomes a guarded compute.
 // CHECK-LABEL: @nhwc
 // CHECK: topi.compute "conv2d"
 // CHECK: topi.guard
@@ -33,7 +33,7 @@ func.func private @nhwc(%x: tensor<1x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> ten
   func.return %0 : tensor<1x6x6x4xf32>
 }
 
-// Tuples inside a kernel dissolve; a scalar constant becomes a compute without index variables.
+// Tuples inside a kernel are removed; a scalar constant becomes a compute without index variables.
 // CHECK-LABEL: @tuples
 // CHECK: topi.compute "constant" []
 // CHECK-NOT: relay.tuple
@@ -49,7 +49,7 @@ func.func private @tuples(%x: tensor<2x6xf32>) -> (tensor<2x3xf32>, tensor<2x9xf
   func.return %d, %e : tensor<2x3xf32>, tensor<2x9xf32>
 }
 
-// An unsigned element that nothing uses is read as a signless scalar, as any other.
+// An unsigned element is read as a signless scalar, even if it is unused.
 // CHECK-LABEL: @finite_integers
 // CHECK: topi.read %x[%i0] : tensor<4xui32>
 // CHECK: arith.constant true

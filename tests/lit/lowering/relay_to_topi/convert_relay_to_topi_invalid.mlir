@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi --split-input-file --verify-diagnostics
 
-// An extent of the index space is known, or has a name.
+// An extent of the index space must be static or named.
 func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
   // expected-error@+1 {{native code needs extents that are known or have names}}
   %0 = relay.nn.relu(%x) : (tensor<?xf32>) -> tensor<?xf32>
@@ -9,7 +9,7 @@ func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay
 
 // -----
 
-// A constant of several elements is a parameter, never inside a kernel.
+// A constant of several elements must be a parameter of a kernel.
 func.func private @constant() -> tensor<2xf32> attributes {relay.primitive} {
   // expected-error@+1 {{must be a parameter}}
   %0 = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -18,7 +18,7 @@ func.func private @constant() -> tensor<2xf32> attributes {relay.primitive} {
 
 // -----
 
-// A tuple cannot come from outside.
+// A tuple must not be a parameter.
 func.func private @outside(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32> attributes {relay.primitive} {
   // expected-error@+1 {{reaches a kernel from outside}}
   %0 = relay.tuple_get_item(%t) {index = 0} : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
@@ -27,7 +27,7 @@ func.func private @outside(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2x
 
 // -----
 
-// How many elements a slice takes a pass before says.
+// An earlier pass must name the length of a slice.
 func.func private @bounds(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> attributes {relay.primitive} {
   // expected-error@+1 {{its ends are bounds, not numbers of elements; relay-name-extents computes these}}
   %y = relay.dyn.strided_slice(%x, %b, %b, %b) : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>

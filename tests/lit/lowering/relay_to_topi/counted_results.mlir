@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// A list whose length the data decides is a buffer with room for all, and a count.
+// A result of data-dependent length is a buffer of the maximum size, and a count.
 // CHECK-LABEL: func.func private @fused_argwhere
 // CHECK-SAME:    -> (tensor<20x2xi32>, tensor<i64>)
 // CHECK:         %[[AT:.*]], %[[N:.*]] = topi.positions(%{{.*}}) : (tensor<4x5xi1>) -> (tensor<20xi64>, tensor<i64>)
@@ -10,14 +10,14 @@ func.func private @fused_argwhere(%x: tensor<4x5xf32>) -> tensor<?x2xi32, #relay
   func.return %w : tensor<?x2xi32, #relay.dims<k>>
 }
 
-// What reads it is a kernel of named extents.
+// Its reader is a kernel with named extents.
 // CHECK-LABEL: func.func private @fused_transpose(%{{.*}}: tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>>
 func.func private @fused_transpose(%x: tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>> attributes {relay.primitive} {
   %t = relay.transpose(%x) {axes = [1, 0]} : (tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>>
   func.return %t : tensor<2x?xi32, #relay.dims<k>>
 }
 
-// The buffer is cut behind the call.
+// The buffer is sliced after the call.
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: %w, %[[N:.*]] = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> (tensor<20x2xi32>, tensor<i64>)
 // CHECK-NEXT: %[[W:.*]] = relay.cut(%w, %[[N]]) {relay.binds = #relay.bounds<k <= 20>} : (tensor<20x2xi32>, tensor<i64>) -> tensor<?x2xi32, #relay.dims<k>>
@@ -29,7 +29,7 @@ func.func @main(%x: tensor<4x5xf32>) -> tensor<2x?xi32, #relay.dims<k>> {
   func.return %t : tensor<2x?xi32, #relay.dims<k>>
 }
 
-// Also where the call stands in a branch.
+// The same in a branch.
 // CHECK-LABEL: func.func @branch(
 // CHECK: relay.if
 // CHECK-NEXT: %w, %[[M:.*]] = func.call @fused_argwhere

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Both ends of a slice and its step are checked once for each axis; then a place is a product.
+// Both ends of a slice and its step are checked once per axis; then a position is a product.
 // CHECK-LABEL: @slice
 func.func private @slice(%x: tensor<?x3xf32, #relay.dims<n>>, %b: tensor<1xi64>, %e: tensor<1xi64>, %s: tensor<1xi64>)
     -> tensor<?x3xf32, #relay.dims<k>> attributes {relay.primitive} {
@@ -17,7 +17,7 @@ func.func private @slice(%x: tensor<?x3xf32, #relay.dims<n>>, %b: tensor<1xi64>,
   func.return %y : tensor<?x3xf32, #relay.dims<k>>
 }
 
-// Both widths are checked, also those behind, at which nothing is read.
+// Both widths are checked, also the width at the end, which no read depends on.
 // CHECK-LABEL: @pad
 func.func private @pad(%x: tensor<?xf32, #relay.dims<n>>, %w: tensor<1x2xi64>, %v: tensor<f32>)
     -> tensor<?xf32, #relay.dims<p>> attributes {relay.primitive} {
@@ -30,7 +30,7 @@ func.func private @pad(%x: tensor<?xf32, #relay.dims<n>>, %w: tensor<1x2xi64>, %
   func.return %y : tensor<?xf32, #relay.dims<p>>
 }
 
-// Mirrors on the ends of n elements reach n - 1 places.
+// Mirrors of n elements reach n - 1 positions.
 // CHECK-LABEL: @mirror
 func.func private @mirror(%x: tensor<?xf32, #relay.dims<n>>, %w: tensor<1x2xi64>, %v: tensor<f32>)
     -> tensor<?xf32, #relay.dims<p>> attributes {relay.primitive} {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Extents that broadcast for some sizes alone: each operand is read at its index times 0 or 1.
+// Extents that broadcast only at some sizes: each operand is read at its index times 0 or 1.
 // CHECK-LABEL: @unproven
 func.func private @unproven(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>)
     -> tensor<?xf32, #relay.dims<broadcast(m, n)>> attributes {relay.primitive} {
@@ -11,7 +11,7 @@ func.func private @unproven(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32,
   func.return %r : tensor<?xf32, #relay.dims<broadcast(m, n)>>
 }
 
-// What is proven needs no product.
+// A proven extent needs no product.
 // CHECK-LABEL: @proven
 func.func private @proven(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>)
     -> tensor<?x?xf32, #relay.dims<n, m>> attributes {relay.primitive} {
@@ -21,7 +21,7 @@ func.func private @proven(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32,
   func.return %r : tensor<?x?xf32, #relay.dims<n, m>>
 }
 
-// Axes that stay are read at their indices, whatever their extents are.
+// Kept axes are read at their indices, whatever their extents.
 // CHECK-LABEL: @heads
 func.func private @heads(%x: tensor<?x?x8xf32, #relay.dims<b, s>>) -> tensor<?x?x2x4xf32, #relay.dims<b, s>> attributes {relay.primitive} {
   // CHECK: topi.read %x[%i0, %i1, %i2 * 4 + %i3]
@@ -55,7 +55,7 @@ func.func private @concatenate(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf
   func.return %r : tensor<?xf32, #relay.dims<m + n>>
 }
 
-// As many steps as halve the longest row of such a size; what is left of the row counts down from its length.
+// The steps suffice to bisect the longest row of n's magnitude; the length of the interval begins at n.
 // CHECK-LABEL: @search
 func.func private @search(%r: tensor<?xf32, #relay.dims<n>>, %v: tensor<4xf32>) -> tensor<4xi64> attributes {relay.primitive} {
   // CHECK: topi.compute "searchsorted" [%i0 : 4] reduce [%k : 16 * min(1, n floordiv 4294967296) + 16 * min(1, n floordiv 65536) + 16 * min(1, n)] init [%acc = 0 : i64, %acc_1 = 0 : i64]

@@ -1,4 +1,4 @@
-// A current mlir-opt accepts what goes in and what stands between any two steps.
+// A current mlir-opt accepts the input and the result of each step.
 // REQUIRES: mlir-opt
 // RUN: %mlir_opt %s > %t.0
 // RUN: rm -rf %t.d
@@ -7,7 +7,7 @@
 // RUN: %mlir_opt %t.all > %t.out
 // RUN: filecheck %s < %t.9
 
-// No cast is left at the end.
+// No cast remains at the end.
 // CHECK-LABEL: llvm.func @k_parallel_0
 // CHECK-NOT: unrealized_conversion_cast
 // CHECK: llvm.func @xrelay_entry

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p arith-expand-half --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p 'arith-expand-half{f16=true}' --split-input-file | filecheck %s --check-prefix WITHOUT
 
-// Operations are done in f32. Conversions of f16 are instructions, unless the CPU has none.
+// Operations are computed in f32. Conversions of f16 are instructions, unless the CPU has none.
 // CHECK-LABEL: func.func @f16
 // CHECK-NEXT:    [[A:%.*]] = arith.extf %a : f16 to f32
 // CHECK-NEXT:    [[B:%.*]] = arith.extf %b : f16 to f32
@@ -43,7 +43,7 @@ func.func @bf16(%a: vector<8xbf16>) -> vector<8xbf16> {
 
 // -----
 
-// An f64, and an integer that f32 does not hold, are rounded once.
+// An f64, and an integer that f32 cannot represent, are rounded once.
 // CHECK-LABEL: func.func @once
 // CHECK-NEXT:    func.call @xrelay_truncf_f64_f16(%a)
 // CHECK-NEXT:    [[I:%.*]] = arith.sitofp %i : i32 to f64
@@ -69,7 +69,7 @@ func.func @once(%a: f64, %i: i32, %j: i64, %h: i16) -> (f16, bf16, bf16, bf16, f
 
 // -----
 
-// What looks at no number, or at the sign alone, is no arithmetic.
+// Ops that do not depend on the value, or only on the sign, are not arithmetic.
 // CHECK-LABEL: func.func @bits
 // CHECK-NOT:     {{extf|truncf|func.call}}
 // CHECK:         arith.xori

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p arith-guard-division --split-input-file | filecheck %s
 
-// One variable, one reduction, one assertion at the end; the divisor is replaced where it would trap.
+// One variable, one reduction, one assertion at the end; the divisor is replaced if it would trap.
 // CHECK-LABEL: func.func @signed
 // CHECK:         [[SEEN:%.*]] = memref.alloca() : memref<1xvector<8xi32>>
 // CHECK:         memref.store {{.*}}, [[SEEN]]
@@ -26,7 +26,7 @@ func.func @signed(%a: vector<8xi32>, %b: vector<8xi32>) {
 
 // -----
 
-// Unsigned numbers have no least one; a variable for each type, one assertion for all.
+// Unsigned division does not overflow; a variable for each type, one assertion for all.
 // CHECK-LABEL: func.func @unsigned
 // CHECK-COUNT-2: memref.alloca
 // CHECK-NOT:     memref.alloca
@@ -74,7 +74,7 @@ func.func @constants_that_may_trap(%a: i32) {
 
 // -----
 
-// Divisions in loops and branches: the assertion stands at the end of the function.
+// Divisions in loops and branches: the assertion is at the end of the function.
 // CHECK-LABEL: func.func @nested
 // CHECK:         memref.alloca
 // CHECK:         scf.for
@@ -97,7 +97,7 @@ func.func @nested(%x: memref<64xi32>, %d: i32) {
 
 // -----
 
-// A division of indices that is not run where its divisor is 0.
+// An index division that does not run if its divisor is 0.
 // CHECK-LABEL: func.func @extents
 // CHECK-NEXT:    arith.divui %i, %n {loop.positive_divisor} : index
 // CHECK-NEXT:    func.return

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p convert-scf-to-branches,convert-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm | filecheck %s
 // RUN: xrelay-opt %s -p convert-scf-to-branches,convert-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm -t llvm-ir | filecheck %s --check-prefix IR
 
-// The size of a box is all ones where it leaves 64 bits; the assertion names the nodes or the place of the allocation.
+// The size of a dynamic buffer is all ones on overflow; the assertion names the nodes or the allocation's location.
 // MEMREF-LABEL: func.func @main
 // MEMREF:         %[[P:.*]] = llvm.call_intrinsic "llvm.umul.with.overflow.i64"(%{{.*}}, %{{.*}})
 // MEMREF-NEXT:    %[[SIZE:.*]] = llvm.extractvalue %[[P]][0]
@@ -12,10 +12,10 @@
 // MEMREF:         cf.assert %{{.*}}, "out of memory: a buffer of memref<?x4xf32>" {xrelay.sources = ["grow"]}
 // MEMREF:         func.call @xrelay_box_free(%{{.*}}) : (!llvm.ptr) -> ()
 
-// What fails in a graph function and names its nodes is a check.
+// An assertion in a graph function that names its nodes is a check.
 // CHECK: xrelay.checks = [{text = "out of memory: a buffer of memref<?x4xf32>", sources = ["grow"]}, {text = "shape mismatch: k >= 1", requires = #relay.requirements<k >= 1>, sources = ["pool"]}
 
-// Results go to a pointer behind the buffers; two extents that a check compares are kept for the message.
+// Results are stored through a pointer after the buffers; two extents that a check compares are kept for the message.
 // CHECK-LABEL: llvm.func @main(
 // CHECK-SAME:    %ctx{{[^,]*}}: !llvm.ptr, %x{{[^,]*}}: !llvm.ptr, %boxes{{[^,]*}}: !llvm.ptr, %n{{[^,]*}}: i64) -> i32
 // CHECK:         %[[BOX:.*]] = llvm.call @xrelay_box_new(%ctx{{.*}}) : (!llvm.ptr, i64) -> !llvm.ptr
@@ -37,7 +37,7 @@ func.func @main(%x: memref<4xf32>, %n: index) -> (memref<?x4xf32>, index) attrib
   func.return %r#0, %n : memref<?x4xf32>, index
 }
 
-// A function that branches hands on either buffer; who calls it passes memory for what it returns.
+// A branching function returns either buffer; the caller passes memory for the results.
 // CHECK-LABEL: llvm.func @other(
 // CHECK:         llvm.br ^[[AFTER:.*]](%{{.*}} : !llvm.ptr)
 // CHECK:         ^[[AFTER]](%{{.*}}: !llvm.ptr):
@@ -55,7 +55,7 @@ func.func private @other(%x: memref<4xf32>, %n: index) -> (memref<?x4xf32>, inde
   func.return %r, %n : memref<?x4xf32>, index
 }
 
-// What ends a loop is a status of its own; another thread may write the word that is read.
+// A cancelled loop has its own status; another thread may write the polled word.
 // CHECK-LABEL: llvm.func @polls(
 // CHECK:         %[[WORD:.*]] = llvm.getelementptr inbounds %ctx{{.*}}[6]
 // CHECK:         %[[OLD:.*]] = llvm.cmpxchg %[[WORD]]

@@ -13,7 +13,7 @@ func.func @flags(%x: f32, %y: f32, %i: i32) -> (f32, i32, i1) {
   func.return %1, %2, %3 : f32, i32, i1
 }
 
-// Vectors compare, select and convert as scalars do.
+// Vectors are compared, selected and converted like scalars.
 // CHECK-LABEL: func.func @vectors
 // CHECK:       [[C:%.*]] = llvm.fcmp "ogt" %x, %x : vector<8xf32>
 // CHECK:       llvm.select [[C]], %x, {{.*}} : vector<8xi1>, vector<8xf32>
@@ -46,7 +46,7 @@ func.func @indices(%i: index) -> (index, i32) {
   func.return %0, %1 : index, i32
 }
 
-// What 64 bits do not hold wraps, as sums do: 3 * 2^62.
+// Overflow of 64 bits wraps, as in sums: 3 * 2^62.
 // CHECK-LABEL: func.func @far
 // CHECK:       llvm.mlir.constant(-4611686018427387904) : i64
 func.func @far() -> index {
@@ -73,7 +73,7 @@ func.func @other(%x: f32) -> f32 {
 
 // -----
 
-// A bf16 is its bits.
+// A bf16 is represented by its bits.
 // CHECK-LABEL: func.func @bf16
 // CHECK:         llvm.mlir.constant(16256 : i16) : i16
 // CHECK:         llvm.mlir.constant(dense<-16384> : vector<4xi16>) : vector<4xi16>

@@ -14,7 +14,7 @@ func.func @loop(%n: index, %c: i1) {
   func.return
 }
 
-// Assertions belong to the calling convention.
+// Assertions are part of the calling convention.
 // CHECK-LABEL: func.func @assertion
 // CHECK-NEXT:  cf.assert %c, "no"
 func.func @assertion(%c: i1) {

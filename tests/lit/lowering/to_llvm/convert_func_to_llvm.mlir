@@ -38,7 +38,7 @@ func.func @address() {
   func.return
 }
 
-// What is always inlined keeps its value, and neither context nor status.
+// An always-inlined function keeps its result type, and has neither context nor status.
 // CHECK-LABEL: llvm.func @calls_inline
 // CHECK-SAME:    !llvm.ptr, [[X:%.*]]: f32) -> i32
 // CHECK-NEXT:    llvm.call @twice([[X]]) : (f32) -> f32
@@ -58,7 +58,7 @@ func.func private @twice(%x: f32) -> f32 attributes {llvm.always_inline} {
   func.return %y : f32
 }
 
-// The entry reads the pointers of @main.
+// The entry loads the pointers of @main.
 // CHECK-LABEL: llvm.func @xrelay_entry
 // CHECK:         llvm.getelementptr inbounds %args[0]
 // CHECK:         llvm.getelementptr inbounds %args[1]

@@ -14,7 +14,7 @@ func.func @access(%m: memref<4x8xf32>, %i: index, %j: index) {
   func.return
 }
 
-// Constant indices fold into the offset, and tell the alignment of a buffer that is known to be aligned.
+// Constant indices fold into the offset, and determine the alignment if the buffer's is known.
 // CHECK-LABEL: func.func @constants
 // CHECK:         llvm.getelementptr inbounds {{.*}}[19] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK-NEXT:    llvm.load {{.*}} {alignment = 4 : i64}
@@ -29,7 +29,7 @@ func.func @constants(%m: memref<4x8xf32> {llvm.align = 64 : i64}) -> (f32, f32) 
   func.return %v, %w : f32, f32
 }
 
-// Stack buffers stand in the entry block, 64-byte aligned; booleans are bytes.
+// Stack buffers are in the entry block, 64-byte aligned; booleans are bytes.
 // CHECK-LABEL: func.func @buffers
 // CHECK:         llvm.alloca {{.*}} x !llvm.array<4 x i8> {alignment = 64 : i64}
 // CHECK:         llvm.alloca {{.*}} x !llvm.array<28 x vector<16xf32>> {alignment = 64 : i64}

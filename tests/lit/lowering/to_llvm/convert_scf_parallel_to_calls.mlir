@@ -28,7 +28,7 @@ func.func @k(%x: memref<64xf32> {llvm.noalias}, %f: f32) {
 
 // -----
 
-// Two dimensions become one; a loop inside becomes serial; nothing captured: no environment.
+// Two dimensions become one; an inner loop becomes serial; without captures there is no environment.
 // CHECK-LABEL: func.func private @two_parallel_0(%begin: index, %end: index)
 // CHECK:         scf.for %t = %begin to %end step
 // CHECK:           [[R:%.*]] = arith.remui %t, [[N:%.*]] : index
@@ -67,7 +67,7 @@ func.func @serial() {
 
 // -----
 
-// How much work there is only a run tells: n rows of m elements, each loaded, added (an index is not counted) and stored.
+// The amount of work is dynamic: n rows of m elements, each loaded, added (an index is not counted) and stored.
 // CHECK-LABEL: func.func @rows
 // CHECK:         [[TRIPS:%.*]] = arith.maxsi
 // CHECK:         [[ROW:%.*]] = arith.minui %m, {{%.*}} : index
@@ -101,7 +101,7 @@ func.func @rows(%x: memref<64x64xf32>, %n: index, %m: index) {
 
 // -----
 
-// What a loop inside does is not known before: the pool decides, as it does where all is known.
+// The work of an inner loop is unknown: the pool decides, as it also does if all is known.
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT:     scf.if
 // CHECK:         func.call @xrelay_parallel_for(

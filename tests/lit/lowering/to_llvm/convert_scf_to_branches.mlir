@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-scf-to-branches | filecheck %s
 
-// The branch back carries the loop's annotation.
+// The backward branch has the loop's annotation.
 // CHECK-LABEL: func.func @annotated
 // CHECK:       cf.br ^[[HEADER:.*]](%lb : index)
 // CHECK:       ^[[HEADER]](%i: index):

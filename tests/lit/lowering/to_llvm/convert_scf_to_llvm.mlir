@@ -1,5 +1,5 @@
 // RUN: xrelay-opt %s -p convert-scf-to-llvm | filecheck %s
-// The passes that it stands for give the same text.
+// The passes that it combines yield the same text.
 // RUN: xrelay-opt %s -p convert-scf-to-branches,convert-memref-to-llvm,convert-vector-to-llvm,convert-arith-to-llvm,convert-math-to-llvm,convert-cf-to-llvm,convert-func-to-llvm | filecheck %s
 
 // CHECK-LABEL: llvm.func @sum(%ctx: !llvm.ptr, %x: !llvm.ptr {llvm.align = 64 : i64}, %y: !llvm.ptr, %n: i64) -> i32
@@ -44,7 +44,7 @@ func.func @calls(%x: memref<64xf32>, %c: i1) {
   func.return
 }
 
-// What has blocks already is converted step by step.
+// A function with blocks is converted step by step.
 // CHECK-LABEL: llvm.func @blocks
 // CHECK:         llvm.cond_br %{{.*}}, ^[[LEFT:.*]](%{{.*}} : i64), ^[[RIGHT:.*]](%{{.*}} : i64)
 // CHECK:       ^[[LEFT]](%{{.*}}: i64):
@@ -61,7 +61,7 @@ func.func @blocks(%c: i1, %n: index) {
   func.return
 }
 
-// So is what holds an op that no pattern knows; it stays.
+// So is a function with an op that no pattern matches; the op stays.
 // CHECK-LABEL: llvm.func @unknown
 // CHECK:         "test.op"({{.*}}) : (index) -> ()
 // CHECK:         llvm.add

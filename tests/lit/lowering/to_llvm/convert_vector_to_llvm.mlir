@@ -12,7 +12,7 @@ func.func @memory(%m: memref<4x64xf32>, %i: index, %j: index) {
   func.return
 }
 
-// A masked access may begin outside of the buffer: nothing is claimed of its address.
+// A masked access may begin outside of the buffer: its address has no inbounds flag.
 // CHECK-LABEL: func.func @masked
 // CHECK:       llvm.icmp "slt" {{.*}} : vector<16xi64>
 // CHECK:       llvm.getelementptr {{%.*}}[

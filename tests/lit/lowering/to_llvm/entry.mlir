@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-memref-to-llvm,convert-arith-to-llvm,convert-func-to-llvm | filecheck %s
 
-// Assertions where names have sizes are checks: the status says which, 6 | (number + 1) << 8; equal ones are one.
+// Assertions in functions with named sizes are checks with the status 6 | (number + 1) << 8; equal checks are merged.
 // CHECK: xrelay.checks = [{text = "shape mismatch: n >= 1", requires = #relay.requirements<n >= 1>, sources = ["pool"]}, {text = "out of memory: too much"}]
 
 // CHECK-LABEL: llvm.func @main(
@@ -20,7 +20,7 @@ func.func @main_plan(%sizes: memref<1xi64>, %n: index {xrelay.dim = "n"}) {
   func.return
 }
 
-// Behind the pointers the array has one to the sizes of names.
+// After the pointers, the array has a pointer to the sizes of names.
 // CHECK-LABEL: llvm.func @xrelay_entry(%ctx{{.*}}: !llvm.ptr, %args: !llvm.ptr) -> i32
 // CHECK: %[[ARENA:.*]] = llvm.getelementptr inbounds %args[1]
 // CHECK: llvm.load %[[ARENA]]

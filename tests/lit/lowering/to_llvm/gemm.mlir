@@ -1,5 +1,5 @@
-// The GEMM of 510 x 512 x 512 as a rolled loop nest over a local array of 24 accumulators, 6 rows of 4 vectors: what
-// a schedule makes of a matrix product. B is packed into panels of 64 columns.
+// The GEMM of 510 x 512 x 512 as a rolled loop nest over a local array of 24 accumulators, 6 rows of 4 vectors, as
+// scheduled for a matrix product. B is packed into panels of 64 columns.
 // RUN: xrelay-opt %s -p convert-scf-to-branches,convert-memref-to-llvm,convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm -t llvm-ir | filecheck %s
 
 // CHECK: define i32 @gemm(ptr %ctx, ptr noalias %A, ptr noalias %B, ptr noalias %C) {

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p llvm-hoist-addresses | filecheck %s
 
-// The remainder goes in front of both loops and takes its constant with it, the product in front of the inner one; the
-// sum needs the inner counter. Of two equal remainders one stays.
+// The remainder is hoisted out of both loops with its constant, the product out of the inner one; the sum needs the
+// inner counter. Two equal remainders are merged.
 // CHECK-LABEL: llvm.func @nest
 // CHECK-NEXT:      %c = llvm.mlir.constant(7) : i64
 // CHECK-NEXT:      %r = llvm.urem %n, %c : i64
@@ -45,7 +45,7 @@ llvm.func @nest(%x: !llvm.ptr, %n: i64, %zero: i64, %one: i64) {
   llvm.return
 }
 
-// A quotient by what may be zero stays where it is asked for, and so does what is read from memory.
+// A quotient by a possible zero, and loads from memory, stay in place.
 // CHECK-LABEL: llvm.func @may_fail
 // CHECK-NEXT:      llvm.mlir.constant(0) : i64
 // CHECK-NEXT:      llvm.br
@@ -71,7 +71,7 @@ llvm.func @may_fail(%x: !llvm.ptr, %n: i64, %m: i64, %zero: i64, %one: i64) {
   llvm.return
 }
 
-// The first loop is entered by a choice, the second in its middle as well: nothing in front of them is always met.
+// The first loop is entered conditionally, the second also in its middle: neither has a preheader.
 // CHECK-LABEL: llvm.func @entered_otherwise
 // CHECK:         ^head{{[_0-9]*}}(%i
 // CHECK-NEXT:      llvm.mul
@@ -97,7 +97,7 @@ llvm.func @entered_otherwise(%n: i64, %c: i1, %zero: i64) {
   llvm.return
 }
 
-// Two loops in a row have places of their own; code without loops has none.
+// Consecutive loops have separate preheaders; code without loops has none.
 // CHECK-LABEL: llvm.func @row
 // CHECK-NEXT:      llvm.mul
 // CHECK-NEXT:      llvm.br

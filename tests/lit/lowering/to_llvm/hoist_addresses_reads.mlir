@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p llvm-hoist-addresses | filecheck %s
 
-// What nobody writes is read once for a loop that is unrolled whole, which surely runs, and so is the vector made of it.
+// Memory that is not written is read once before a fully unrolled loop that surely runs, and so is its broadcast.
 // CHECK-LABEL: llvm.func @reads
 // CHECK:           llvm.load %x
 // CHECK-NEXT:      llvm.insertelement
@@ -33,7 +33,7 @@ llvm.func @reads(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}, %z:
   llvm.return
 }
 
-// A read stays in a loop that may not run, that is not unrolled, behind a choice, and where others may write.
+// A read stays in a loop that may not run, is not unrolled, or branches, and if others may write the memory.
 // CHECK-LABEL: llvm.func @reads_stay
 // CHECK:         ^body{{[_0-9]*}}:
 // CHECK-NEXT:      llvm.load

@@ -3,8 +3,8 @@
 // CHECK:       xrelay.kernels = [{name = "fine"}, {name = "checked", sources = ["first"]}, {name = "chosen"}, {name = "declared"}]
 // CHECK-SAME:  xrelay.calls = [{name = "checked", sources = ["second"]}]
 
-// Who calls a kernel adds its number to the reason that it returns: 2 << 8 for the second private function. One that
-// cannot fail, the first one, has no use for a number.
+// The caller of a kernel adds its number to the returned reason: 2 << 8 for the second private function. The first
+// function cannot fail, and needs no number.
 // CHECK-LABEL: llvm.func @main
 // CHECK:         llvm.call @fine
 // CHECK:         llvm.cond_br {{.*}}, ^{{.*}}, ^[[EXIT:bb[0-9]+]](
@@ -26,7 +26,7 @@ func.func @main(%c: i1) {
   func.return
 }
 
-// A call for another node than the kernel names has a number behind those of the functions; equal ones share it.
+// A call for another node than the kernel names has a number after those of the functions; equal calls share it.
 // CHECK-LABEL: llvm.func @again
 // CHECK:         llvm.mlir.constant(1280 : i32) : i32
 // CHECK:         llvm.mlir.constant(512 : i32) : i32
@@ -43,7 +43,7 @@ func.func private @fine(%c: i1) attributes {loop.kernel} {
   func.return
 }
 
-// The kernel, and each part of it, tell the reason alone.
+// The kernel and its parts return only the reason.
 // CHECK-LABEL: llvm.func @checked
 // CHECK:         llvm.mlir.constant(2 : i32) : i32
 // CHECK-LABEL: llvm.func @checked_parallel_0
@@ -58,7 +58,7 @@ func.func private @checked_parallel_0(%c: i1) attributes {xrelay.kernel = "check
   func.return
 }
 
-// A kernel that chooses between its parts hands on what they tell.
+// A kernel that chooses between its parts returns their status.
 // CHECK-LABEL: llvm.func @chosen
 // CHECK-NOT:     llvm.or
 // CHECK-LABEL: llvm.func @chosen_any

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-func-to-llvm | filecheck %s
 
-// A failing function frees the heap buffers that it holds at that place, the newest first.
+// A failing function frees its live heap buffers, the newest first.
 // CHECK-LABEL: llvm.func @frees
 // CHECK: llvm.cond_br %first, ^bb1, ^[[NONE:.*]](%{{.*}} : i32)
 // CHECK: %p = llvm.call @xrelay_scratch_new

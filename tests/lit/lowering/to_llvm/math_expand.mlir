@@ -50,7 +50,7 @@ func.func @left_alone(%x: f64, %y: f32, %z: f16) -> (f64, f32, f16) {
 
 // -----
 
-// A name that is taken is left to whom it belongs.
+// A function whose name is taken gets another name.
 // CHECK-LABEL: func.func @taken
 // CHECK-NEXT:  func.call @xrelay_exp_f32_1(%x)
 // CHECK:       func.func private @xrelay_exp_f32(f32) -> f32

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p memref-hoist-allocations | filecheck %s
 
-// Out of both loops, with what frees it; the size is known before.
+// The allocation and its free are hoisted out of both loops; the size is known before them.
 // CHECK-LABEL: func.func private @rows
 // CHECK:         %b = memref.alloc(%m) : memref<?xf32>
 // CHECK-NEXT:    scf.for
@@ -23,7 +23,7 @@ func.func private @rows(%n: index, %m: index) attributes {loop.kernel} {
   func.return
 }
 
-// The first size is the loop's; the second buffer is only sometimes allocated, the third nobody frees.
+// The first size depends on the loop; the second buffer is allocated conditionally, the third is not freed.
 // CHECK-LABEL: func.func private @stays
 // CHECK:         scf.for
 // CHECK-NEXT:      memref.alloc(%i)
@@ -47,7 +47,7 @@ func.func private @stays(%n: index, %c: i1) attributes {xrelay.kernel = "k"} {
   func.return
 }
 
-// What is no kernel is left alone.
+// A function that is no kernel is unchanged.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.for
 // CHECK-NEXT:      memref.alloc

@@ -8,7 +8,7 @@
 // REGISTERED-NOT: loop.schedule_reason
 // OWN: loop.schedule_reason = "conv2d_nchwc:
 
-// 14 columns of two blocks stay in registers; rows and blocks are spread over the threads; the image is padded before.
+// 14 columns of two blocks stay in registers; threads divide the rows and blocks; the image is padded first.
 // CHECK-LABEL: func.func private @conv
 // CHECK-SAME: split("conv2d_write_3", 14
 // CHECK-SAME: split("conv2d_write_1", 2
@@ -44,7 +44,7 @@ func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> t
   func.return %r : tensor<8x32xf32>
 }
 
-// A weight of the run turns its columns round, a tile at a time, where enough rows use it.
+// A run-time weight is transposed, tile by tile, if enough rows use it.
 // CHECK-LABEL: func.func private @dense_of_the_run
 // CHECK-SAME: cache_read("matmul", 1, last = 0)
 // CHECK-SAME: compute_at("matmul_read1", "matmul_write_1_o")
@@ -56,7 +56,7 @@ func.func private @dense_of_the_run(%x: tensor<60x96xf32>, %w: tensor<256x96xf32
   func.return %r : tensor<60x256xf32>
 }
 
-// Columns that lie side by side are read where they are; each thread has some of the matrices.
+// Adjacent columns are read in place; each thread has some of the matrices.
 // CHECK-LABEL: func.func private @values
 // CHECK-NOT: cache_read
 // CHECK-SAME: batch_matmul: parallel over 12 iterations
@@ -76,7 +76,7 @@ func.func private @scores(%x: tensor<12x128x64xf32>, %y: tensor<12x128x64xf32>) 
   func.return %r : tensor<12x128x128xf32>
 }
 
-// Of a large matrix each tile's columns are copied once, and all matrices of the left stack use them.
+// A large matrix is copied once by tiles of columns, and all matrices of the left stack use the copy.
 // CHECK-LABEL: func.func private @projection
 // CHECK-SAME: reorder("batch_matmul_write_2_o", "batch_matmul_write_0", "batch_matmul_write_1_o"
 // CHECK-SAME: compute_at("batch_matmul_read1", "batch_matmul_write_2_o")
@@ -86,7 +86,7 @@ func.func private @projection(%x: tensor<8x197x768xf32>, %y: tensor<768x3072xf32
   func.return %r : tensor<8x197x3072xf32>
 }
 
-// Lines 4096 bytes apart compete for the same places of the caches: the left operand is turned round.
+// Lines 4096 bytes apart map to the same cache sets: the left operand is transposed.
 // CHECK-LABEL: func.func private @both_transposed
 // CHECK-SAME: cache_read("batch_matmul", 0, last = 0)
 // CHECK-SAME: cache_read("batch_matmul", 1, last = 0)
@@ -95,7 +95,7 @@ func.func private @both_transposed(%x: tensor<512x1024xf32>, %y: tensor<64x512xf
   func.return %r : tensor<1024x64xf32>
 }
 
-// Matrices of one row each: the stack has the rows of a tile.
+// Matrices of one row each: a tile has the rows of the stack.
 // CHECK-LABEL: func.func private @rows_of_a_stack
 // CHECK-SAME: split("batch_matmul_write_0", 12,
 // CHECK-SAME: 12 rows x 2 vectors
@@ -136,7 +136,7 @@ func.func private @softmax(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   func.return %r : tensor<64x1024xf32>
 }
 
-// Lanes of a reduction are the elements of its result where they lie beside each other.
+// Lanes of a reduction are the elements of its result if these are adjacent.
 // CHECK-LABEL: func.func private @column_sums
 // CHECK-SAME: reorder("i", "k"), split("k", 16, names = ["k_o", "k_v"]), vectorize("k_v"), unroll("k_o")
 func.func private @column_sums(%x: tensor<50x320xf32>) -> tensor<320xf32> {
@@ -148,7 +148,7 @@ func.func private @column_sums(%x: tensor<50x320xf32>) -> tensor<320xf32> {
   func.return %r : tensor<320xf32>
 }
 
-// Too little to wake a thread for; a transposition has no lanes.
+// Too little work for threads; a transposition has no lanes.
 // CHECK-LABEL: func.func private @transpose
 // CHECK-NOT: parallelize
 // CHECK-SAME: injective: not vectorized
@@ -160,7 +160,7 @@ func.func private @transpose(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// The lines of a transposed operand are read once, for a few rows of the result that are written side by side.
+// The lines of a transposed operand are read once, for a few rows of the result that are written together.
 // CHECK-LABEL: func.func private @transpose_tiled
 // CHECK-SAME: split("i", 8, names = ["i_o", "i_i"]), split("j", 16, names = ["j_o", "j_i"]), reorder("i_o", "j_o", "i_i", "j_i"), split("j_i", 8, names = ["j_i_h", "j_i_p"]), reorder("j_i_h", "i_i", "j_i_p"), unroll("i_i"), unroll("j_i_p")
 // CHECK-SAME: tiles of 8 x 16, since a read is transposed
@@ -180,7 +180,7 @@ func.func private @grouped_conv(%x: tensor<1x16x14x14xf32>, %w: tensor<68x8x1x1x
   func.return %r : tensor<1x68x14x14xf32>
 }
 
-// A schedule that is there already stays.
+// An existing schedule is kept.
 // CHECK-LABEL: func.func private @by_hand
 // CHECK-SAME: loop.schedule = #loop.schedule<[split("i", 2)]>
 // CHECK-NOT: loop.schedule_reason
@@ -193,7 +193,7 @@ func.func private @by_hand(%x: tensor<8xf32>) -> tensor<8xf32> attributes {loop.
   func.return %r : tensor<8xf32>
 }
 
-// A fold that others read elsewhere, over rows longer than lanes may be: pieces of a few vectors, each around its fold.
+// A fold with other readers, over rows longer than the lane limit: pieces of a few vectors, each around its fold.
 // CHECK-LABEL: func.func private @long_rows
 // CHECK-SAME: split("s_i", 64, names = ["s_i_o", "s_i_i"]), reorder("s_k", "s_i_i"), split("s_i_i", 16, names = ["s_i_i_o", "s_i_i_v"]), vectorize("s_i_i_v")
 func.func private @long_rows(%x: tensor<64x3000xf32>) -> tensor<3000xf32> attributes {relay.primitive} {
@@ -209,7 +209,7 @@ func.func private @long_rows(%x: tensor<64x3000xf32>) -> tensor<3000xf32> attrib
   func.return %y : tensor<3000xf32>
 }
 
-// Columns a stride apart are gathered into lanes, which all filters of a tile share.
+// Strided columns are gathered into lanes, which all filters of a tile share.
 // CHECK-LABEL: func.func private @strided
 // CHECK-SAME: 8 filters x 16 columns
 func.func private @strided(%x: tensor<1x16x129xf32>, %w: tensor<8x16x3xf32>) -> tensor<1x8x64xf32> {
@@ -217,7 +217,7 @@ func.func private @strided(%x: tensor<1x16x129xf32>, %w: tensor<8x16x3xf32>) -> 
   func.return %r : tensor<1x8x64xf32>
 }
 
-// Where no two filters share them sums of few products stay scalar.
+// Without filters that share them, sums of few products stay scalar.
 // CHECK-LABEL: func.func private @strided_by_channel
 // CHECK-SAME: columns are not lanes
 func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x3xf32>) -> tensor<1x16x64xf32> {
@@ -225,7 +225,7 @@ func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x
   func.return %r : tensor<1x16x64xf32>
 }
 
-// A sum of more than 2^16 terms is added up in parts.
+// A sum of more than 2^16 terms is added in parts.
 // CHECK-LABEL: func.func private @long_sum
 // CHECK-SAME: split("k", 4000, names = ["k_parts", "k"]), partial_sums("batch_matmul", "k_parts")
 // CHECK-SAME: batch_matmul adds up parts
@@ -242,7 +242,7 @@ func.func private @shorter_sum(%x: tensor<4x65536xf32>, %y: tensor<65536x8xf32>)
   func.return %r : tensor<4x8xf32>
 }
 
-// Sums of f64 have digits to spare.
+// Sums of f64 are precise enough.
 // CHECK-NOT: partial_sums
 func.func private @wide_sum(%x: tensor<4x100000xf64>, %y: tensor<100000x8xf64>) -> tensor<4x8xf64> {
   %r = topi.batch_matmul(%x, %y) : (tensor<4x100000xf64>, tensor<100000x8xf64>) -> tensor<4x8xf64>

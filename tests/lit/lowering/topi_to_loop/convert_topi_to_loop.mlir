@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// A kernel is handed the buffers of its results; the fold's first values are the init.
+// A kernel takes the buffers of its results; the fold's initial values are the init.
 // CHECK-LABEL: func.func private @sum(%x: memref<4x8xf32>, %r: memref<4xf32>) attributes {topi.strategies = ["s"], loop.num_outputs = 1 : i64, loop.kernel} {
 // CHECK-NEXT: loop.for "i" %i to 4 {
 // CHECK-NEXT:   loop.for "k" %k to 8 {
@@ -21,7 +21,7 @@ func.func private @sum(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {relay.p
   func.return %r : tensor<4xf32>
 }
 
-// Two computes: loops carry the name of the block; what is between has a buffer; loops of one iteration are left out.
+// Two computes: loops are named after the block; the value between has a buffer; loops of one iteration are omitted.
 // CHECK-LABEL: func.func private @two
 // CHECK: %a = memref.alloc() : memref<1x6xf32>
 // CHECK-NEXT: loop.for "pad_i" %pad_i to 6 {
@@ -53,7 +53,7 @@ func.func private @two(%x: tensor<1x4xf32>) -> tensor<1x6xf32> attributes {relay
   func.return %b : tensor<1x6xf32>
 }
 
-// Several accumulators are several buffers; the one that nobody returns is local. What is selected depends on the order.
+// Several accumulators are several buffers; one that is not returned is local. Selections depend on the order.
 // CHECK-LABEL: func.func private @argmax(%x: memref<4x8xf32>, %i: memref<4xi64>)
 // CHECK: %v = memref.alloc() : memref<4xf32, "local">
 // CHECK: loop.block "argmax" (%vr : spatial 4 = %r, %vk : ordered 8 = %k) reads(%x) writes(%v, %i) init {
@@ -70,7 +70,7 @@ func.func private @argmax(%x: tensor<4x8xf32>) -> tensor<4xi64> attributes {rela
   func.return %i : tensor<4xi64>
 }
 
-// An empty index space has no nest, a fold over nothing is its first value.
+// An empty index space has no nest, an empty fold has its initial value.
 // CHECK-LABEL: func.func private @empty
 // CHECK-NOT: loop.block "nothing"
 // CHECK: loop.block "first" (%vi : spatial 4 = %first_i) writes(%b) {
@@ -90,7 +90,7 @@ func.func private @empty(%x: tensor<4x0xf32>) -> (tensor<0xf32>, tensor<4xf32>) 
   func.return %a, %b : tensor<0xf32>, tensor<4xf32>
 }
 
-// The graph: buffers for what is between, outputs in place, constants as weights; an input that is returned is copied.
+// The graph: buffers for intermediate values, outputs in place, constants as weights; a returned input is copied.
 // CHECK-LABEL: func.func @main(%x: memref<4x8xf32>, %0: memref<4xf32>, %1: memref<4xf32>, %x_1: memref<4x8xf32>) attributes {loop.num_outputs = 3 : i64} {
 // CHECK-NEXT: %w = loop.weight dense<1.000000e+00> : tensor<4xf32> : memref<4xf32>
 // CHECK-NEXT: %s = memref.alloc() : memref<4xf32>

@@ -23,7 +23,7 @@ func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// What the graph allocates follows from the names of its inputs.
+// The sizes of allocations depend on the names of inputs.
 func.func private @k(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
   // expected-error@below {{the extent m is not known here; help: let an input have it}}
@@ -42,7 +42,7 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // -----
 
-// What the extents of rows are besides names is not known before the loop ends.
+// The unnamed extents of rows are unknown before the loop ends.
 func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>> {
   // expected-error@below {{rows are stacked whose extents only an iteration tells; help: interpret the program}}
   %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>> attributes {relay.binds = #relay.bounds<i, l>} {

@@ -7,14 +7,14 @@
 !p = tensor<?xf32, #relay.dims<p>>
 !e = tensor<1xi64>
 
-// The callee gets a buffer for what its names tell the size of, and the sizes; what it makes it returns, with extents.
-// What the call demands is asserted where it is known: of what it makes behind it.
+// The callee takes a buffer for each result of known size, and the sizes; it returns others with extents.
+// The call's requirements are asserted as soon as they are known, those on its results after it.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[D:.*]] = memref.alloc(%m) : memref<?xf32>
 // CHECK:         %[[B:.*]], %[[K:.*]] = func.call @made(%x, %e, %[[D]], %m) : (memref<?xf32>, memref<1xi64>, memref<?xf32>, index) -> (memref<?xf32>, index)
 // CHECK-NEXT:    %[[H:.*]] = arith.cmpi eq, %[[K]], %m
 // CHECK-NEXT:    cf.assert %[[H]], "shape mismatch: [relay.call C0] result extent: extent 0 of relay.call == m"
-// A returned buffer is freed behind its last use.
+// A returned buffer is freed after its last use.
 // PLAN-LABEL:  func.func @main
 // PLAN:          %[[B:.*]], %{{.*}} = func.call @made
 // PLAN:          func.call @first(%[[B]]
@@ -26,12 +26,12 @@ func.func @main(%x: !m, %e: !e) -> !e {
   func.return %s : !e
 }
 
-// The names of the callee are told apart from those of @main, whose sizes an error could show.
+// The callee's names are distinct from those of @main, whose sizes an error may print.
 // CHECK-LABEL: func.func private @made(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %e: memref<1xi64>, %d: memref<?xf32> {loop.dims = #relay.dims<n>}, %n: index {xrelay.dim = "n"}) -> (memref<?xf32>
 // CHECK:         relay.requires = #relay.requirements<n_of_made >= 1>
 // CHECK:         func.call @double(%x, %d, %n)
 // CHECK:         func.return %{{.*}}, %p : memref<?xf32>, index
-// Its buffers of known size are one allocation, as not only @main calls it.
+// Its buffers of known size are one allocation, as @main is not its only caller.
 // PLAN-LABEL:  func.func private @made
 // PLAN:          %frame = memref.alloc() : memref<128xi8>
 // PLAN-DAG:      memref.view %frame

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 // RUN: xrelay-opt %s -p convert-topi-to-loop,convert-loop-to-scf | filecheck %s --check-prefix=SCF
 
-// A closure is a list of the number of its function, and of what it captured.
+// A closure is a list of its function's number and its captured values.
 // CHECK-LABEL: func.func private @f(%x: memref<4xf32>, %g: !loop.list<none> {loop.container = !relay.closure}
 func.func private @f(%x: tensor<4xf32>, %g: !relay.closure) -> (!relay.closure, tensor<i64>, tensor<?xf32, #relay.dims<d>>) {
   // CHECK: memref.store %{{.*}}, %[[N:.*]][] : memref<i64>

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// An assertion that never holds, and what stands for a value of each kind.
+// An assertion that always fails, and a placeholder for each kind of value.
 // CHECK-LABEL: func.func @main(
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dims<n>>, tensor<?x2xf32, #relay.dims<d>>, !relay.optional<tensor<*xf32>>) {
   // CHECK: %[[NEVER:.*]] = arith.constant false

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p convert-topi-to-loop | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p convert-topi-to-loop | xrelay-opt --split-input-file | filecheck %s
 
-// The sizes of names come behind the buffers; what follows from them stands first, then what kernels demand.
+// The sizes of names follow the buffers; sizes derived from them come first, then the kernels' requirements.
 // CHECK-LABEL: func.func @main(%x: memref<?x8xf32> {relay.name = "x", loop.dims = #relay.dims<n>}, %y: memref<?x8xf32> {loop.dims = #relay.dims<2 * n>}, %n: index {xrelay.dim = "n"}) attributes {loop.num_outputs = 1 : i64} {
 // CHECK: %[[TWICE:.*]] = arith.muli %n
 // CHECK: %[[FITS:.*]] = arith.cmpi sge, %{{.*}}, %[[TWICE]] : index
@@ -36,7 +36,7 @@ func.func private @twice(%x: tensor<?x8xf32, #relay.dims<n>>) -> tensor<?x8xf32,
 
 // -----
 
-// An input that is returned is copied by a kernel with its extents.
+// A kernel with dynamic extents copies a returned input.
 // CHECK-LABEL: func.func @copies
 // CHECK: func.call @copy(%x, %{{.*}}, %n) : (memref<?xf32>, memref<?xf32>, index) -> ()
 // CHECK: func.func private @copy(

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// A value is copied into a list; taken out, its extents are sizes from there on.
+// A value is copied into a list; the extents of an element that is taken out become sizes.
 // CHECK-LABEL: func.func @main(%s: !loop.list<f32> {loop.container = !relay.sequence<tensor<?x2xf32>>}, %x: memref<3x2xf32>, %at: memref<i64>)
 // CHECK-SAME: -> (memref<?x2xf32> {loop.dims = #relay.dims<d>, loop.place = 0 : i64}, index, !loop.list<f32> {
 func.func @main(%s: !relay.sequence<tensor<?x2xf32>>, %x: tensor<3x2xf32>, %at: tensor<i64>)
@@ -17,7 +17,7 @@ func.func @main(%s: !relay.sequence<tensor<?x2xf32>>, %x: tensor<3x2xf32>, %at: 
   func.return %v, %t : tensor<?x2xf32, #relay.dims<d>>, !relay.sequence<tensor<?x2xf32>>
 }
 
-// An optional is a list of at most one value, and branches give lists.
+// An optional is a list of at most one value, and branches yield lists.
 // CHECK-LABEL: @optional
 func.func @optional(%c: tensor<i1>, %x: tensor<4xf32>) -> !relay.optional<!relay.sequence<tensor<4xf32>>> {
   // CHECK: scf.if {{.*}} -> (!loop.list<!loop.list<f32>>)

@@ -4,7 +4,7 @@
 !p = tensor<?xf32, #relay.dims<p>>
 !two = tensor<2xi64>
 
-// Kernels on a few integers are code of the graph: elements of constants are numbers, sizes come from values.
+// Kernels on a few integers become code of the graph: elements of constants are numbers, sizes come from values.
 // CHECK-LABEL: func.func @main(%x: memref<?xf32> {{.*}}, %s: memref<2xi64>, %n: index
 // CHECK-NOT:     memref.alloc() : memref<2xi64>
 // CHECK:         %[[S:.*]] = memref.load %s[%{{.*}}] : memref<2xi64>
@@ -24,7 +24,7 @@ func.func @main(%x: !n, %s: !two) -> !p {
   func.return %y : !p
 }
 
-// The greater of elements, those of the second list in the other order.
+// The maxima of elements, with those of the second list in reverse order.
 func.func private @floor(%s: !two, %c: !two) -> !two attributes {relay.primitive} {
   %r = topi.compute "floor" [%i : 2] : !two {
     %0 = topi.read %s[%i] : !two
@@ -35,7 +35,7 @@ func.func private @floor(%s: !two, %c: !two) -> !two attributes {relay.primitive
   func.return %r : !two
 }
 
-// A size in parts, and where the list ends: a place that is known chooses when compiling.
+// A size split into parts, and the end of the list: a static position is resolved at compile time.
 func.func private @parts(%x: !n, %a: !two) -> !two attributes {relay.primitive} {
   %r = topi.compute "parts" [%i : 2] : !two {
     %0 = topi.in_bounds [%i] of [1]
@@ -67,7 +67,7 @@ func.func private @fill(%x: !two) -> !p attributes {relay.primitive} {
 !n = tensor<?xf32, #relay.dims<n>>
 !one = tensor<1xi64>
 
-// What a kernel reads is in memory; a fold is computed term by term.
+// The operands of a kernel are in memory; a fold is computed term by term.
 // CHECK-LABEL: func.func @folds
 // CHECK:         %[[P:.*]] = arith.muli %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[Q:.*]] = arith.muli %[[P]], %{{.*}} : i64
@@ -104,7 +104,7 @@ func.func private @scaled(%x: !n, %a: tensor<i64>) -> !n attributes {relay.primi
 
 !n = tensor<?xf32, #relay.dims<n>>
 
-// Kernels take note of a divisor of 0, of a place outside: they stay.
+// Kernels report a divisor of 0 and an index out of range: they stay.
 // CHECK-LABEL: func.func @refused
 // CHECK:         func.call @quotient
 // CHECK:         func.call @chosen
@@ -137,7 +137,7 @@ func.func private @chosen(%s: tensor<2xi64>, %at: tensor<1xi64>) -> tensor<1xi64
 
 // -----
 
-// Where no extent has a name all kernels stay.
+// Without named extents all kernels stay.
 // CHECK-LABEL: func.func @static
 // CHECK:         func.call @more
 func.func @static(%s: tensor<2xi64>) -> tensor<2xi64> {

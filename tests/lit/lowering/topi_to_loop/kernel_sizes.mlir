@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=x86-64-v4 -num-threads=2"}' | filecheck %s --check-prefix=SCHEDULE
 
-// What the function says of its names, kernels are told of their extents; of m nothing is said.
+// The function's size hints become hints of the kernels' extents; m has none.
 // CHECK-LABEL: func.func private @k
 // CHECK-SAME:    %n: index {loop.size = array<i64: 1, 128, 8>}
 // CHECK-SAME:    %extent: index {loop.size = array<i64: 3, 257, 17>}
@@ -15,7 +15,7 @@ func.func private @k(%x: tensor<?x?xf32, #relay.dims<n, 2 * n + 1>>, %y: tensor<
   func.return %z : tensor<?x?xf32, #relay.dims<n, 2 * n + 1>>
 }
 
-// The least is that of both callers, the usual value is not the same.
+// The minimum is that of both callers; the typical values differ.
 // CHECK-LABEL: func.func private @both
 // CHECK-SAME:    %n: index {loop.size = array<i64: 1, 300, -1>}
 func.func private @both(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> attributes {relay.primitive} {
@@ -26,7 +26,7 @@ func.func private @both(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #rel
   func.return %z : tensor<?xf32, #relay.dims<n>>
 }
 
-// Columns that are expected to be 2 are no lanes.
+// Columns with a typical size of 2 are not vectorized.
 // SCHEDULE-LABEL: func.func private @narrow
 // SCHEDULE-SAME:    j has 2 iterations, too few for lanes
 func.func private @narrow(%x: tensor<?x?xf32, #relay.dims<n, k>>) -> tensor<?x?xf32, #relay.dims<n, k>> attributes {relay.primitive} {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// One index argument for each distinct dimension: those of buffers first, then those that loops and indices need.
+// An index argument for each distinct dimension: those of buffers first, then those of loops and indices.
 // CHECK-LABEL: func.func private @window(
 // CHECK-SAME: %x: memref<?x8xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 1>},
 // CHECK-SAME: %{{.*}}: index, %{{.*}}: index, %[[M:.*]]: index) attributes
@@ -18,7 +18,7 @@ func.func private @window(%x: tensor<?x8xf32, #relay.dims<2 * n>>) -> tensor<?xf
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
 
-// Factors of the same index are one argument, what is subtracted is an argument of its own.
+// Factors of the same index share one argument; a subtracted term has its own.
 // CHECK-LABEL: func.func private @factors(
 // CHECK-SAME: loop.dims = #relay.dims<m * n, n, m, m + n, 2 * n>
 func.func private @factors(%x: tensor<?xf32, #relay.dims<n * m>>) -> tensor<?x?xf32, #relay.dims<n, m>> attributes {relay.primitive} {
@@ -40,7 +40,7 @@ func.func private @factors(%x: tensor<?xf32, #relay.dims<n * m>>) -> tensor<?x?x
   func.return %r : tensor<?x?xf32, #relay.dims<n, m>>
 }
 
-// Memory between two computes has the extents of what it holds; a condition that is always true is none.
+// A buffer between two computes has the extents of its contents; a condition that is always true is removed.
 // CHECK-LABEL: func.func private @between(
 func.func private @between(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> attributes {relay.primitive} {
   // CHECK-NEXT: memref.alloc(%{{.*}}) : memref<?xf32>

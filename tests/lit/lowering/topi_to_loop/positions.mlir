@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix=SCHEDULED
 // RUN: not xrelay-opt %s -p 'convert-topi-to-loop,loop-reorder{loops=i1,i0}' 2>&1 | filecheck %s --check-prefix=REORDERED
 
-// The list is cleared; then each element stores its position, or zero, at the next place. The elements come in order.
+// The list is cleared; then each element in order stores its position, or zero, at the next index.
 // CHECK-LABEL: func.func private @where
 // CHECK-NEXT: loop.for "i" %i to 20 {
 // CHECK:      loop.for "i0" %i0 to 4 {

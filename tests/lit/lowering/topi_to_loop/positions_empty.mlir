@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// Nothing is found in a mask without elements.
+// A mask without elements has no positions.
 // CHECK-LABEL: func.func private @nothing
 // CHECK-NEXT: loop.block "positions" () writes(%n) {
 // CHECK-NEXT:   %0 = arith.constant 0 : i64

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=x86-64-v4 -num-threads=2"}' | filecheck %s --check-prefix SCHEDULE
 
-// The accumulator has the axes after that of the scan and lives for one run; the last axis of the text is the fastest.
+// The accumulator has the axes after the scan's and is live for one run; the last axis in the text is the innermost.
 // CHECK-LABEL: func.func private @sums
 // CHECK-NEXT: loop.for "i" %i to 4 {
 // CHECK-NEXT:   %acc = memref.alloc() : memref<20xf32, "local">
@@ -26,7 +26,7 @@ func.func private @sums(%x: tensor<4x8x20xf32>) -> tensor<4x8x20xf32> attributes
   func.return %r : tensor<4x8x20xf32>
 }
 
-// A result that nobody uses has no buffer; tiles of the axis after the scan are spread over threads.
+// An unused result has no buffer; tiles of the axis after the scan are distributed over threads.
 // CHECK-LABEL: func.func private @places(%x: memref<64x1024xf32>, %p: memref<64x1024xi64>)
 // CHECK: writes(%best, %at, %p)
 // SCHEDULE: split("j", 128, names = ["j_t", "j_r"]), reorder("j_t", "k"), split("j_r", 8, names = ["j_r_o", "j_r_v"]), vectorize("j_r_v"), parallelize("j_t")

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix=SCHEDULED
 // RUN: not xrelay-opt %s -p 'convert-topi-to-loop,loop-vectorize{loop=i0}' 2>&1 | filecheck %s --check-prefix=VECTORIZED
 
-// A loop for each axis that numbers rows, two rows of scratch for each row.
+// A loop for each axis of rows, and two scratch rows per row.
 // CHECK-LABEL: func.func private @rows
 // CHECK-NEXT: %sorted = memref.alloc() : memref<64x1x1000xf32>
 // CHECK-NEXT: %order = memref.alloc() : memref<64x1x1000xi64>
@@ -17,7 +17,7 @@ func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
 }
 
-// Rows of a length that has a name, of which so many are kept as another name says.
+// Rows of a named length, with a named number of kept elements.
 // CHECK-LABEL: func.func private @named
 // CHECK-SAME: %n: index, %k: index, %extent: index)
 // CHECK-SAME: loop.dims = #relay.dims<n, k, 2 * n>

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// Where nothing is kept there is nothing to do; integers without a sign are compared so.
+// Without kept elements there is no work; unsigned integers are compared as unsigned.
 // CHECK-LABEL: func.func private @none
 // CHECK: loop.block "sort" () reads(%u)
 // CHECK-NEXT:   loop.sort %u[] into {{.*}} {axis = 0 : i64, unsigned}

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 // RUN: xrelay-opt %s -p convert-topi-to-loop,loop-lower-blocks,convert-loop-to-scf | filecheck %s --check-prefix=SCF
 
-// Each class of each batch has room for the sides of the boxes that it selects, and for a chunk that is not full.
+// Each class of each batch has scratch for the sides of its selected boxes, and for an incomplete chunk.
 // CHECK-LABEL: func.func private @best
 // CHECK-SAME: %n: index, %extent: index)
 // CHECK-SAME: loop.dims = #relay.dims<n, n + 7>
@@ -10,7 +10,7 @@
 // CHECK-NEXT:   loop.block "suppress" (%v0 : spatial 1 = 0, %v1 : spatial 2 = %i1) reads(%sides, %order, %scores, %most, %iou, %least) writes(%kept, %selected_sides) {
 // CHECK-NEXT:     loop.suppress[%v0, %v1] %sides, %order, %scores, %most, %iou, %least into %kept scratch %selected_sides
 
-// A row ends at the first score that is too low, the comparisons of a box with the chunk that it overlaps.
+// A row ends at the first score that is too low; a box is compared up to the first chunk that it overlaps.
 // SCF-LABEL: func.func private @best
 // SCF: scf.for %{{.*}} to %n
 // SCF: scf.while
@@ -30,7 +30,7 @@ func.func private @best(%sides: tensor<1x5x?xf32, #relay.dims<n>>, %order: tenso
   func.return %kept : tensor<1x2x?xi1, #relay.dims<n>>
 }
 
-// The places may say in other words than the sides how many boxes there are.
+// The extents of positions and sides may name the number of boxes differently.
 // CHECK-LABEL: func.func private @counted
 // CHECK: memref.alloc(%b, %extent) : memref<?x2x5x?xf32>
 // CHECK: loop.suppress[%v0, %v1] %sides, %order, %scores, %most, %iou, %least into %kept scratch %selected_sides : memref<1x5x3xf32>, memref<?x2x?xi64>

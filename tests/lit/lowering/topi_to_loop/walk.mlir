@@ -23,7 +23,7 @@ func.func private @walks(%x: tensor<?x16xi32, #relay.dims<n>>, %next: tensor<99x
   func.return %r : tensor<?x40xi32, #relay.dims<n>>
 }
 
-// A fold that depends on the number of its step takes all steps.
+// A fold that depends on its step number runs all steps.
 // CHECK-LABEL: @numbered(
 // CHECK-SAME: unroll("step_j")]>
 // CHECK-SAME: all steps are taken: settle(\22step_k\22): loop 'step_k': block 'step' computes with its index

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'relay-annotate-target{targets=test include-non-call-ops=false ops="test:nn.relu","test:concatenate"}' | filecheck %s --check-prefix=CALLS
 // RUN: xrelay-opt %s -p 'relay-annotate-target{targets=test ops="test:nn.relu"},relay-annotate-target{targets=other,test ops="other:add","test:add"}' | filecheck %s --check-prefix=TWICE
 
-// Each use of a result has an end of its own; what no target takes is for "default".
+// Each use of a result has its own end; ops without a target are for "default".
 // CHECK-LABEL: @every_use(
 // CHECK-NEXT:    %[[B:.*]] = relay.annotation.compiler_begin(%x) {compiler = "test"}
 // CHECK-NEXT:    %r = relay.nn.relu(%[[B]])
@@ -17,7 +17,7 @@
 // CHECK-NEXT:    %[[J:.*]] = relay.annotation.compiler_end(%s) {compiler = "test"}
 // CHECK-NEXT:    func.return %[[J]]
 
-// A second run takes what was for "default" and leaves the rest.
+// A second run annotates ops of "default" and leaves the rest.
 // TWICE-LABEL: @every_use(
 // TWICE-NEXT:    relay.annotation.compiler_begin(%x) {compiler = "test"}
 // TWICE-NEXT:    relay.nn.relu
@@ -38,7 +38,7 @@ func.func @every_use(%x: tensor<10xf32>) -> tensor<10xf32> {
   func.return %s : tensor<10xf32>
 }
 
-// A tuple goes where all of its fields go, or stays between the regions.
+// A tuple joins the region of its fields if they share one, or stays between the regions.
 // CHECK-LABEL: @tuple(
 // CHECK:         %[[E:.*]] = relay.annotation.compiler_end(%a) {compiler = "test"}
 // CHECK:         %[[F:.*]] = relay.annotation.compiler_end(%b) {compiler = "test"}
@@ -62,7 +62,7 @@ func.func @tuple(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<8xf32> {
   func.return %c : tensor<8xf32>
 }
 
-// Fields from two places: "default".
+// Fields from two regions: "default".
 // CHECK-LABEL: @field(
 // CHECK:         %t = relay.tuple
 // CHECK-NEXT:    %[[E:.*]] = relay.annotation.compiler_end(%t) {compiler = "default"}
@@ -81,7 +81,7 @@ func.func @field(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %f : tensor<4xf32>
 }
 
-// A composite function is for the target before the dot, and is left as it is inside.
+// A composite function is for the target before the dot; its body is unchanged.
 // CHECK-LABEL: @composite(
 // CHECK-NEXT:    %f = relay.fn(%p: tensor<4xf32>) -> tensor<4xf32> attributes {Composite = "test.relu"} {
 // CHECK-NEXT:      relay.nn.relu(%p)
@@ -104,7 +104,7 @@ func.func @composite(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %d : tensor<4xf32>
 }
 
-// A branch is in no region, what is in it may be; ops without arguments are in none.
+// A branch is in no region, but its ops may be; ops without arguments are in none.
 // CHECK-LABEL: @branch(
 // CHECK:         %[[E:.*]] = relay.annotation.compiler_end(%e) {compiler = "test"}
 // CHECK-NEXT:    %r = relay.if %[[E]]
@@ -129,7 +129,7 @@ func.func @branch(%x: tensor<4xf32>, %c: tensor<f32>, %d: tensor<f32>) -> tensor
   func.return %s : tensor<4xf32>
 }
 
-// The call of a function that is a value is a call among the others, or left out with them.
+// A call of a function value is annotated like other ops, or excluded with them.
 // CHECK-LABEL: @closure(
 // CHECK:           %[[B:.*]] = relay.annotation.compiler_begin(%s) {compiler = "default"}
 // CHECK-NEXT:      %t = relay.invoke %self(%[[B]])
@@ -148,7 +148,7 @@ func.func @closure(%v: tensor<2xf32>) -> tensor<2xf32> {
   func.return %r : tensor<2xf32>
 }
 
-// What is for another compiler is left alone.
+// Functions for another compiler are unchanged.
 // CHECK-LABEL: @taken(
 // CHECK-NEXT:    relay.nn.relu(%x)
 func.func private @taken(%x: tensor<4xf32>) -> tensor<4xf32> attributes {Compiler = "other"} {

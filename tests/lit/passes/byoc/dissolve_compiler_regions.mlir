@@ -20,13 +20,13 @@ func.func private @tvmgen_default_c_main_0(%a: tensor<4xf32>) -> tensor<4xf32> a
   func.return %r : tensor<4xf32>
 }
 
-// What was made elsewhere is made here.
+// A region annotated elsewhere is dissolved too.
 // CHECK:       func.func private @made(%a: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @made(%a: tensor<4xf32>) -> tensor<4xf32> attributes {Extern = 1 : i64} {
   func.return %a : tensor<4xf32>
 }
 
-// Without a compiler the name is somebody else's.
+// Without a compiler the name is unrelated.
 // CHECK:       func.func @exported({{.*}}) -> tensor<4xf32> attributes {global_symbol = "exported"}
 func.func @exported(%a: tensor<4xf32>) -> tensor<4xf32> attributes {global_symbol = "exported"} {
   func.return %a : tensor<4xf32>

@@ -9,7 +9,7 @@ func.func private @mine_0(%a: tensor<4xf32>) -> tensor<4xf32> attributes {Compil
   func.return %e : tensor<4xf32>
 }
 
-// How the body is to be read stays.
+// The form of the body is kept.
 // CHECK:      func.func private @other_0({{.*}}) -> tensor<4xf32> attributes {Extern = 1 : i64, relay.form = "anf"}
 // OTHER:      func.func private @other_0({{.*}}) -> tensor<4xf32> attributes {Extern = 1 : i64, relay.form = "anf"}
 func.func private @other_0(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "anf", Compiler = "other"} {

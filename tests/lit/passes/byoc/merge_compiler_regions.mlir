@@ -16,7 +16,7 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %f : tensor<4xf32>
 }
 
-// One side of a diamond is for nobody: all three ops in one region would need what needs them.
+// One side of a diamond has no target: a region of all three ops would depend on its own results.
 // CHECK-LABEL: @diamond(
 // CHECK:         %a = relay.abs(%b)
 // CHECK-NEXT:    %e2 = relay.annotation.compiler_end(%a) {compiler = "c"}
@@ -44,7 +44,7 @@ func.func @diamond(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e5 : tensor<4xf32>
 }
 
-// The same where the side in between is not annotated at all.
+// The same with an unannotated side.
 // CHECK-LABEL: @diamond_around_an_op(
 // CHECK:         %e2 = relay.annotation.compiler_end(%a) {compiler = "c"}
 // CHECK:         %e4 = relay.tanh(%e2)
@@ -65,7 +65,7 @@ func.func @diamond_around_an_op(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e5 : tensor<4xf32>
 }
 
-// Neighbours for different compilers stay apart.
+// Neighbours for different compilers stay separate.
 // CHECK-LABEL: @two_compilers(
 // CHECK:         relay.annotation.compiler_end(%y) {compiler = "c"}
 // CHECK-NEXT:    relay.annotation.compiler_begin(%e) {compiler = "d"}
@@ -79,7 +79,7 @@ func.func @two_compilers(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %f : tensor<4xf32>
 }
 
-// What is in a branch stays in it.
+// Regions in a branch stay in it.
 // CHECK-LABEL: @branch(
 // CHECK:         relay.annotation.compiler_end(%y) {compiler = "c"}
 // CHECK:           relay.annotation.compiler_begin(%e) {compiler = "c"}
@@ -99,7 +99,7 @@ func.func @branch(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// What the first rule joins needs itself in a circle: V and W are for "b", P and R for "a", Z for "b" lies between.
+// Regions merged by the first rule would form a cycle: V and W are for "b", P and R for "a", Z for "b" is between.
 // CHECK-LABEL: @circle(
 // CHECK:         relay.annotation.compiler_end(%p) {compiler = "a"}
 // CHECK:         %r = relay.add(%r1, %r2)

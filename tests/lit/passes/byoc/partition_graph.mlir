@@ -15,7 +15,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %f : tensor<4xf32>
 }
 
-// Several results; the outputs come in Relay's order, and each value that goes out comes once.
+// Several results; the outputs are in Relay's order, each value once.
 // CHECK-LABEL: func.func @outputs(
 // CHECK-NEXT:    %l, %a = func.call @tvmgen_default_c_outputs_0(%x)
 // CHECK-NEXT:    %t = relay.tanh(%a)
@@ -37,7 +37,7 @@ func.func @outputs(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %u : tensor<4xf32>
 }
 
-// One value that comes in twice is one parameter.
+// An input that is used twice is one parameter.
 // CHECK-LABEL: func.func @inputs(
 // CHECK-NEXT:    func.call @tvmgen_default_c_inputs_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
 func.func @inputs(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -48,7 +48,7 @@ func.func @inputs(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e : tensor<4xf32>
 }
 
-// A constant goes with the function, unless options say otherwise, and so does a tuple of them.
+// A constant moves into the function, unless options disable it, and so does a tuple of constants.
 // CHECK-LABEL: func.func @constants(
 // CHECK-NEXT:    func.call @tvmgen_default_c_constants_0(%x) :
 // NAMED-LABEL: func.func @constants(
@@ -62,7 +62,7 @@ func.func @constants(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e : tensor<4xf32>
 }
 
-// A tuple goes out field by field, a nested one too.
+// A tuple is output field by field, also a nested one.
 // CHECK-LABEL: func.func @tuples(
 // CHECK-NEXT:    %{{.*}}, %{{.*}}, %{{.*}} = func.call @tvmgen_default_c_tuples_0(%x)
 func.func @tuples(%x: tensor<4xf32>) -> tuple<tuple<tensor<4xf32>, tensor<4xf32>>, tensor<4xf32>> {
@@ -75,7 +75,7 @@ func.func @tuples(%x: tensor<4xf32>) -> tuple<tuple<tensor<4xf32>, tensor<4xf32>
   func.return %e : tuple<tuple<tensor<4xf32>, tensor<4xf32>>, tensor<4xf32>>
 }
 
-// A symbol has letters, digits and underscores; a function without arguments goes with its calls.
+// A symbol has letters, digits and underscores; a function without arguments is removed with its calls.
 // CHECK-LABEL: func.func @composite(
 // CHECK-NEXT:    %[[R:.*]] = func.call @tvmgen_default_un_clean___composite_0(%x)
 // CHECK-NEXT:    func.return %[[R]]
@@ -90,7 +90,7 @@ func.func @composite(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e : tensor<4xf32>
 }
 
-// A branch as a whole in a region, and a region in a branch.
+// A whole branch in a region, and a region in a branch.
 // CHECK-LABEL: func.func @branches(
 // CHECK-NEXT:    %r = func.call @tvmgen_default_c_branches_0(%c, %x)
 // CHECK-NEXT:    %s = relay.if %c : tensor<i1> -> tensor<4xf32> {
@@ -117,7 +117,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %s : tensor<4xf32>
 }
 
-// Annotations with nothing between them go.
+// Annotations without ops between them are removed.
 // CHECK-LABEL: func.func @nothing(
 // CHECK-NEXT:    func.return %x
 func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {

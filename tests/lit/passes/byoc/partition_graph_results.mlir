@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-partition-graph | filecheck %s
 
-// A tuple among several results comes out in its fields, of which the tuple is made again behind the call.
+// A tuple among several results is output as its fields; the tuple is rebuilt after the call.
 // CHECK-LABEL: func.func @fields(%a
 // CHECK-NEXT:    %[[F:.*]], %[[G:.*]], %[[H:.*]] = func.call @tvmgen_default_c_fields_0(%a)
 // CHECK-NEXT:    %[[T:.*]] = relay.tuple(%[[F]], %[[G]])

@@ -20,7 +20,7 @@ func.func @nothing_fused(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A group that yields its parameter stands for its operand.
+// A group that yields its parameter is replaced by its operand.
 // CHECK-LABEL: func.func @identity
 // CHECK-NEXT:    func.return %x
 func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -30,7 +30,7 @@ func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// Types that are not inferred yet would change: what reads %y takes no tensor<4xf32>.
+// Uninferred types would change: the user of %y does not accept tensor<4xf32>.
 // CHECK-LABEL: func.func private @not_inferred
 // CHECK-NEXT:    relay.fused @half_typed
 func.func private @not_inferred(%x: !relay.incomplete) -> !relay.incomplete {

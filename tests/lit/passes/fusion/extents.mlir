@@ -1,13 +1,13 @@
 // RUN: xrelay-opt %s -p relay-to-basic-block-normal-form,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi | filecheck %s
 
-// What binds extents stands between the calls of kernels, and nothing fuses through it.
+// Ops that bind extents are between the calls of kernels, and nothing fuses across them.
 // CHECK-LABEL: @main(
 // CHECK: %[[S:.*]] = func.call @fused_add(%s)
 // CHECK: %[[V:.*]] = relay.extents(%[[S]]) {relay.binds = #relay.bounds<p>}
 // CHECK: %[[Y:.*]] = func.call @fused_dyn_full(%[[V]])
 // CHECK: %[[K:.*]] = relay.cut(%[[Y]], %n) {relay.binds = #relay.bounds<k <= p>}
 // CHECK: %[[R:.*]] = func.call @fused_exp(%[[K]])
-// A returned value has a buffer of its own.
+// A returned value has its own buffer.
 // CHECK: %[[C:.*]] = func.call @fused_cast(%[[K]])
 // CHECK: func.return %[[R]], %[[C]]
 func.func @main(%s: tensor<1xi64>, %n: tensor<i64>) -> (tensor<?xf32, #relay.dims<k>>, tensor<?xf32, #relay.dims<k>>) {
@@ -21,7 +21,7 @@ func.func @main(%s: tensor<1xi64>, %n: tensor<i64>) -> (tensor<?xf32, #relay.dim
   func.return %r, %k : tensor<?xf32, #relay.dims<k>>, tensor<?xf32, #relay.dims<k>>
 }
 
-// In a branch the names are those of the branch.
+// Names bound in a branch are local to it.
 // CHECK-LABEL: @branch(
 // CHECK: relay.if
 // CHECK-NEXT: %[[W:.*]] = relay.extents(%s) {relay.binds = #relay.bounds<p>}

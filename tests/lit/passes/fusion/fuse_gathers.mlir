@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-fuse-ops | filecheck %s
 
-// Gathers are injective, as Relay's: they go with elementwise ops around them, not into a reduction.
+// Gathers are injective, as in Relay: they fuse with surrounding elementwise ops, but not into a reduction.
 // CHECK-LABEL: func.func @gathers
 // CHECK: relay.fused @fused_exp_take_nn_relu
 // CHECK: relay.fused @fused_gather(
@@ -14,7 +14,7 @@ func.func @gathers(%x: tensor<8x4xf32>, %i: tensor<3xi64>, %j: tensor<8x2xi64>) 
   func.return %r, %s : tensor<3x4xf32>, tensor<8xf32>
 }
 
-// A scatter is opaque: a kernel of its own.
+// A scatter is opaque: a separate kernel.
 // CHECK-LABEL: func.func @scatter
 // CHECK: relay.fused @fused_exp
 // CHECK: relay.fused @fused_scatter_elements

@@ -4,7 +4,7 @@
 // RUN: xrelay-opt %s -p "relay-fuse-ops{max-depth=2}" | filecheck %s --check-prefix=DEPTH
 // RUN: xrelay-opt %s -p "relay-fuse-ops{link-params=true}" | filecheck %s --check-prefix=LINK
 
-// A heavy op takes the elementwise ops behind it; parameters come in order of first use, each once.
+// A heavy op fuses with the elementwise ops after it; parameters are in order of first use, each once.
 // CHECK-LABEL: func.func @conv_bias_relu
 // CHECK-NEXT:    %{{.*}} = relay.fused @fused_nn_conv2d_add_nn_relu(%p0 = %x : {{[^,]*}}, %p1 = %w : {{[^,]*}}, %p2 = %b : {{[^,]*}}) -> tensor<1x8x4x4xf32> attributes {anchor = "nn.conv2d", pattern = "kOutEWiseFusable"} {
 // CHECK-NEXT:      %{{.*}} = relay.nn.conv2d(%p0, %p1)
@@ -25,7 +25,7 @@ func.func @conv_bias_relu(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %b: 
   func.return %r : tensor<1x8x4x4xf32>
 }
 
-// The sum goes to its first operand's convolution, whatever the order of the text; names are numbered.
+// The sum fuses with its first operand's convolution, whatever the program order; names are numbered.
 // CHECK-LABEL: func.func @residual
 // CHECK-NEXT:    %[[B:.*]] = relay.fused @fused_nn_conv2d(
 // CHECK:         %{{.*}} = relay.fused @fused_nn_conv2d_add_nn_relu_1(%p0 = %x : {{.*}}, %p1 = %w : {{.*}}, %p2 = %[[B]] :
@@ -37,7 +37,7 @@ func.func @residual(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<
   func.return %r : tensor<1x8x4x4xf32>
 }
 
-// Nothing fuses into the input of a heavy op; a scalar is written into each group that uses it.
+// Nothing fuses into the input of a heavy op; a scalar is copied into each group that uses it.
 // CHECK-LABEL: func.func @scalars
 // CHECK-NEXT:    relay.fused @fused_add(%p0 = %x : tensor<1x8x4x4xf32>)
 // CHECK-NEXT:      %{{.*}} = relay.constant dense<1.000000e+00>
@@ -51,7 +51,7 @@ func.func @scalars(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1
   func.return %q : tensor<1x8x4x4xf32>
 }
 
-// Scale, mask and residual stay with the products; a softmax does not.
+// Scale, mask and residual sum fuse with the products; a softmax does not.
 // CHECK-LABEL: func.func @attention
 // CHECK-NEXT:    relay.fused @fused_nn_batch_matmul_multiply_add(
 // CHECK:         relay.fused @fused_nn_softmax(
@@ -80,7 +80,7 @@ func.func @constants(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %s : tensor<4xf32>
 }
 
-// A reshape behind a convolution is a group of its own, and says that it moves nothing.
+// A reshape after a convolution is a separate group, marked as moving no data.
 // CHECK-LABEL: func.func @reshape
 // CHECK:         relay.fused @fused_nn_conv2d_1(
 // CHECK:         relay.fused @fused_nn_batch_flatten({{.*}}attributes {pattern = "kInjective", relay.reshape_only}
@@ -90,7 +90,7 @@ func.func @reshape(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1
   func.return %f : tensor<1x128xf32>
 }
 
-// A returned tuple stays outside; the tuple of a concatenation goes in with it.
+// A returned tuple stays outside; the tuple of a concatenation fuses with it.
 // CHECK-LABEL: func.func @tuples
 // CHECK-NEXT:    %[[C:.*]] = relay.fused @fused_concatenate(%p0 = %x : tensor<4xf32>, %p1 = %y : tensor<8xf32>)
 // CHECK-NEXT:      relay.tuple(%p0, %p1)
@@ -103,7 +103,7 @@ func.func @tuples(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tuple<tensor<12xf32>,
   func.return %r : tuple<tensor<12xf32>, tensor<4xf32>>
 }
 
-// Fields of a tuple that another group made are taken outside, and go in as tensors.
+// Fields of another group's tuple are taken outside, and are tensor parameters.
 // CHECK-LABEL: func.func @fields
 // CHECK:         %[[T:.*]] = relay.fused @fused_split(
 // CHECK:         %[[I:.*]] = relay.tuple_get_item(%[[T]]) {index = 0}
@@ -117,7 +117,7 @@ func.func @fields(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
   func.return %r : tuple<tensor<2xf32>, tensor<2xf32>>
 }
 
-// stop_fusion keeps its sides apart and disappears.
+// stop_fusion separates its sides and is removed.
 // CHECK-LABEL: func.func @wall
 // CHECK:         %[[E:.*]] = relay.fused @fused_exp(
 // CHECK:         relay.fused @fused_sigmoid(%p0 = %[[E]]
@@ -129,7 +129,7 @@ func.func @wall(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %s : tensor<4xf32>
 }
 
-// Where an op stands does not matter: what a branch alone uses is fused in the branch, what both use is outside.
+// The position of an op does not matter: an op that only a branch uses fuses in the branch; shared ops stay outside.
 // CHECK-LABEL: func.func @branches
 // CHECK-NEXT:    %[[T:.*]] = relay.fused @fused_tanh(
 // CHECK:         relay.if
@@ -164,7 +164,7 @@ func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// What no result needs is not in the expression: it neither keeps ops apart nor stays.
+// Unused ops are not part of the expression: they do not prevent fusion, and are removed.
 // CHECK-LABEL: func.func @unneeded
 // CHECK-NEXT:    relay.fused @fused_exp_negative(
 // CHECK-NOT:     relay.tanh
@@ -176,7 +176,7 @@ func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %n : tensor<4xf32>
 }
 
-// Kernels are left alone.
+// Kernels are unchanged.
 // CHECK-LABEL: func.func private @kernel
 // CHECK-NEXT:    relay.exp
 func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
@@ -184,8 +184,8 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   func.return %e : tensor<4xf32>
 }
 
-// A loop is a wall both ways: what its body uses is computed once, outside, and what it gives is complete behind it.
-// Inside of the body ops fuse as anywhere.
+// A loop is a barrier: outer values that its body uses are computed once, outside, and its results are complete.
+// Inside of the body ops fuse as elsewhere.
 // CHECK-LABEL: func.func @loop
 // CHECK-NEXT:    %[[E:.*]] = relay.fused @fused_exp
 // CHECK:         %[[L:.*]] = relay.loop(%i, %s = %x
@@ -206,8 +206,8 @@ func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %o : tensor<4xf32>
 }
 
-// Composite ops have the patterns that Relay gives them: resizing by factors is injective, a softmax in logarithms takes
-// what is elementwise behind it.
+// Composite ops have Relay's patterns: resizing by factors is injective, a log_softmax fuses with elementwise ops
+// after it.
 // CHECK-LABEL: @composite_patterns(
 // CHECK:         relay.fused @fused_nn_upsampling_concatenate_nn_relu(
 // CHECK:         relay.fused @fused_nn_log_softmax_exp(

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fuse-ops | filecheck %s
 
-// What may do something besides giving values stays where it is, needed or not: a function without a body, and one that
-// calls it. A call of a function that only computes goes where nothing needs it.
+// Ops with possible side effects stay in place, used or not: a call of a function without a body, and of its callers.
+// An unused call of a pure function is removed.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[E:.*]] = relay.fused @fused_exp
 // CHECK:         func.call @note(%[[E]])

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-fuse-ops | filecheck %s
 
-// Convolutions and pools take what follows elementwise, whatever their number of spatial axes; pools begin a kernel.
+// Convolutions and pools fuse with the elementwise ops after them, in any number of spatial axes; pools begin a kernel.
 // CHECK-LABEL: func.func @one_axis
 // CHECK: relay.fused @fused_nn_conv1d_nn_bias_add_nn_relu({{.*}} attributes {anchor = "nn.conv1d", pattern = "kOutEWiseFusable"}
 // CHECK: relay.fused @fused_nn_max_pool1d({{.*}} attributes {anchor = "nn.max_pool1d", pattern = "kOutEWiseFusable"}
@@ -16,7 +16,7 @@ func.func @one_axis(%x: tensor<1x8x20xf32>, %w: tensor<16x8x3xf32>, %b: tensor<1
   func.return %u : tensor<1x4x18xf32>
 }
 
-// Places of maxima stand alone.
+// The indices of maxima are a separate kernel.
 // CHECK-LABEL: func.func @places
 // CHECK: relay.fused @fused_nn_conv3d_nn_relu(
 // CHECK: relay.fused @fused_nn_max_pool3d_indices(

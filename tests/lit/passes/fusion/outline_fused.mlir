@@ -29,7 +29,7 @@ func.func @shared(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Ops that no group holds become kernels; another attribute or shape is another kernel.
+// Ops outside of groups become kernels; another attribute or shape makes another kernel.
 // CHECK-LABEL: func.func @alone
 // CHECK-NEXT:    %[[A:.*]] = func.call @fused_nn_softmax(%x)
 // CHECK-NEXT:    %[[B:.*]] = func.call @fused_nn_softmax_1(%[[A]])
@@ -46,7 +46,7 @@ func.func @alone(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// Tuples become several values, in parameters, results and calls.
+// Tuples are flattened in parameters, results and calls.
 // CHECK-LABEL: func.func @tuples
 // CHECK-SAME: (%[[T0:.*]]: tensor<4xf32>, %[[T1:.*]]: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
 // CHECK-NEXT:    %[[S:.*]], %[[S1:.*]] = func.call @fused_split(%[[T0]]) : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
@@ -72,7 +72,7 @@ func.func @tuples(%t: tuple<tensor<4xf32>, tensor<2xf32>>) -> tuple<tuple<tensor
 
 // -----
 
-// A parameter, a constant, and a value returned twice get buffers of their own.
+// A parameter, a constant, and a value returned twice get their own buffers.
 // CHECK-LABEL: func.func @buffers
 // CHECK-NEXT:    %[[K:.*]] = relay.constant
 // CHECK-NEXT:    %[[R:.*]] = func.call @fused_nn_relu(%x)
@@ -88,7 +88,7 @@ func.func @buffers(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2
 
 // -----
 
-// A tuple that a group takes is put together again inside its kernel.
+// A tuple parameter of a group is rebuilt inside its kernel.
 // CHECK-LABEL: func.func @rebuilt
 // CHECK-NEXT:    func.call @join(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
 // CHECK:       func.func private @join(%[[P:.*]]: tensor<2xf32>, %[[Q:.*]]: tensor<3xf32>) -> tensor<5xf32>
@@ -105,7 +105,7 @@ func.func @rebuilt(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32> {
 
 // -----
 
-// A constant of several elements is an argument of the kernel, so groups that differ in it are one kernel.
+// A constant of several elements is a kernel argument, so groups that differ only in it share one kernel.
 // CHECK-LABEL: func.func @constants
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<[1.000000e+00, 2.000000e+00]>
 // CHECK-NEXT:    %[[A:.*]] = func.call @scale(%x, %[[K]])

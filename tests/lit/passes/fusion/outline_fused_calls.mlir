@@ -3,7 +3,7 @@
 !m = tensor<?xf32, #relay.dims<m>>
 !n = tensor<?xf32, #relay.dims<n>>
 
-// A call by names takes and gives tensors, with what it binds and requires.
+// A call by names takes and returns tensors, with its bindings and requirements.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %{{.*}} = relay.call @f<n = m, k = j>(%x, %x) {relay.binds = #relay.bounds<j>, relay.requires = #relay.requirements<m >= 1>} : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<j>>
 func.func @main(%x: !m) -> tensor<?xf32, #relay.dims<j>> {
@@ -18,7 +18,7 @@ func.func private @f(%p: tuple<!n, !n>) -> tensor<?xf32, #relay.dims<k>> {
   func.return %a : tensor<?xf32, #relay.dims<k>>
 }
 
-// A call that does not say yet what the names are stays one that inference may tell.
+// A call whose names are not inferred yet stays for inference.
 // CHECK-LABEL: func.func @open
 // CHECK-NEXT:    %{{.*}} = relay.call @f(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> !relay.incomplete
 func.func @open(%x: tensor<3xf32>) {
@@ -27,7 +27,7 @@ func.func @open(%x: tensor<3xf32>) {
   func.return
 }
 
-// A field whose tuple says less of its extent: what that demands is on a kernel of its own.
+// A field with a more precise extent than its tuple: the requirement is at a separate kernel.
 // CHECK-LABEL: func.func @field
 // CHECK:         %[[F:.*]] = relay.tuple_get_item(%l) {index = 0} : {{.*}} -> tensor<?xf32, #relay.dims<d>>
 // CHECK-NEXT:    %[[R:.*]] = func.call @fused_require(%[[F]]) : (tensor<?xf32, #relay.dims<d>>) -> tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-outline-fused
 
-// Of a tuple without its type nobody knows how many fields it has.
+// The number of fields of an untyped tuple is unknown.
 func.func @main(%x: tensor<3xf32>) -> tensor<6xf32> {
   // expected-error@below {{relay-outline-fused: the type !relay.incomplete does not tell the 2 fields of a value; help: run relay-infer-type first}}
   %t = relay.tuple(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> !relay.incomplete

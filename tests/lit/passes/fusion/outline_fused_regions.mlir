@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-outline-fused | filecheck %s
 
-// Branches and loops keep their regions; tuples that they give and carry are flat, and made where they are yielded.
+// Branches and loops keep their regions; their result and carried tuples are flat, and built where they are yielded.
 // CHECK-LABEL: func.func @regions
 // CHECK:         %[[R:.*]] = relay.if %c : tensor<i1> -> tuple<tensor<4xf32>, tensor<4xf32>> {
 // CHECK-NEXT:      %[[A:.*]] = func.call @fused_abs(%x)

@@ -17,7 +17,7 @@ func.func @residual(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<
   func.return %r : tensor<1x8x4x4xf32>
 }
 
-// The edge into the reduction's broadcast keeps the convolution away from the product.
+// The edge into the reduction's broadcast separates the convolution from the product.
 // CHECK-LABEL: func.func @diamond
 // CHECK:         %c = {{.*}}fusion.node = 2, fusion.post_dominator = 5, fusion.pattern = "kCommReduce"
 // CHECK-NEXT:    %m = {{.*}}fusion.node = 4, fusion.post_dominator = 5, fusion.pattern = "kBroadcast"
@@ -31,7 +31,7 @@ func.func @diamond(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1
   func.return %p : tensor<1x8x4x4xf32>
 }
 
-// A branch's result is seen outside; an op that the branch alone uses is its own, wherever it stands.
+// A branch's result is external; an op that only the branch uses belongs to it, wherever it is.
 // CHECK-LABEL: func.func @branches
 // CHECK:         %e = {{.*}}fusion.node = 2, fusion.post_dominator = 3, {{.*}}fusion.group = 2
 // CHECK:           %n = {{.*}}fusion.node = 3, fusion.post_dominator = 4

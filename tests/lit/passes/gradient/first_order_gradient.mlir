@@ -18,7 +18,7 @@ func.func @sums(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
   func.return %r : tensor<3x4xf32>
 }
 
-// A parameter that the result does not depend on has zeros. Ops beside the way, here some without a rule, need none.
+// A parameter without influence on the result has zeros. Unrelated ops, here some without a rule, need none.
 // CHECK-LABEL: @beside(
 // CHECK:         %[[R:.*]] = relay.multiply(%x, %{{.*}})
 // CHECK-NEXT:    %[[O:.*]] = relay.ones_like(%[[R]])
@@ -34,7 +34,7 @@ func.func @beside(%x: tensor<4xf32>, %y: tensor<4xi32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// Several results are one tuple, and the gradient of a tuple is one.
+// Several results are one tuple, and the gradient of a tuple is a tuple.
 // CHECK-LABEL: @tuples(
 // CHECK-SAME:    -> (tuple<tensor<4xf32>, tensor<2xf32>>, tuple<tuple<tensor<4xf32>, tensor<2xf32>>>)
 // CHECK:         %[[A:.*]] = relay.tuple_get_item(%t) {index = 0}
@@ -51,7 +51,7 @@ func.func @tuples(%t: tuple<tensor<4xf32>, tensor<2xf32>>) -> (tensor<4xf32>, te
   func.return %d, %b : tensor<4xf32>, tensor<2xf32>
 }
 
-// What a branch alone needs is computed in it, on the way back too.
+// Values that only a branch needs are computed in it, also in the backward pass.
 // CHECK-LABEL: @branches(
 // CHECK:         %[[R:.*]] = relay.if %c
 // CHECK-NEXT:      %[[M:.*]] = relay.divide(%x, %y)
@@ -75,7 +75,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> ten
   func.return %r : tensor<4xf32>
 }
 
-// Functions that are called are inlined; a kernel is left alone.
+// Called functions are inlined; a kernel is unchanged.
 // CHECK-LABEL: @calls(
 // CHECK:         relay.add(%x, %x)
 // CHECK-NOT:     call

@@ -12,7 +12,7 @@ func.func @neutral(%y: tensor<4xf32>) -> tensor<4xf32> {
   func.return %q : tensor<4xf32>
 }
 
-// What is returned names its shape: it waits for no other value.
+// A returned constant names its shape: it does not depend on another value.
 // CHECK-LABEL: @fills(
 // CHECK:         %[[Z:.*]] = relay.zeros() {shape = [4], dtype = f32}
 // CHECK:         %[[O:.*]] = relay.ones() {shape = [4], dtype = f32}
@@ -59,7 +59,7 @@ func.func @shapes() -> (tensor<4xf32>, tensor<4x3xf64>, tensor<4xf32>) {
   func.return %a, %c, %s : tensor<4xf32>, tensor<4x3xf64>, tensor<4xf32>
 }
 
-// A shape that is not known cannot be named, but a factor of ones or zeros of the same type goes.
+// An unknown shape cannot be named, but a factor of ones or zeros of the same type is simplified.
 // CHECK-LABEL: @named(
 // CHECK-NEXT:    %[[Z:.*]] = relay.zeros_like(%x)
 // CHECK-NEXT:    func.return %x, %[[Z]]
@@ -71,7 +71,7 @@ func.func @named(%x: tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dim
   func.return %g, %p : tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>
 }
 
-// Numbers that are neither stay, and 0 is no neutral divisor or minuend.
+// Other numbers stay, and 0 is not neutral as a divisor or minuend.
 // CHECK-LABEL: @left_alone(
 // CHECK:         relay.add(%x, %{{.*}})
 // CHECK:         relay.subtract(%{{.*}}, %

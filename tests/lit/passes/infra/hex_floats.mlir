@@ -1,4 +1,4 @@
-// Infinities and NaNs survive the way through text, in scalars and in dense attributes of every float type.
+// Infinities and NaNs print and parse, in scalars and in dense attributes of every float type.
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 // RUN: echo '%%0 = arith.constant dense<0x1FF800000> : vector<4xf32>' | not xrelay-opt 2>&1 | filecheck %s --check-prefix=WIDE
 

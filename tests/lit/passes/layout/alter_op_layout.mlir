@@ -3,7 +3,7 @@
 // RUN: xrelay-opt %s -p relay-alter-op-layout,relay-alter-op-layout | filecheck %s
 
 // Between two convolutions there is no transform; an image of 3 channels is one block; at height
-// and width 1 the blocks of channels are in order, so that a flatten takes them as they come.
+// and width 1 the blocks of channels are in order, so that a flatten needs no transform.
 // CHECK-LABEL: func.func @network
 // CHECK-NEXT:    %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW3c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x3xf32>
 // CHECK:         relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW3i16o"}
@@ -34,7 +34,7 @@ func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x32xf32> {
   func.return %f : tensor<1x32xf32>
 }
 
-// Depthwise: every channel by itself. A block of half a vector where a whole one does not divide the channels.
+// Depthwise: each channel separately. A block of half a vector if no whole one divides the channels.
 // CHECK-LABEL: func.func @depthwise
 // CHECK:         groups = 32, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"
 // CHECK:         data_layout = "NCHW16c", kernel_layout = "OIHW16i8o", out_layout = "NCHW8c"
@@ -55,8 +55,8 @@ func.func @grouped(%x: tensor<1x8x8x8xf32>) -> tensor<1x32x8x8xf32> {
   func.return %c : tensor<1x32x8x8xf32>
 }
 
-// A constant matrix is packed like a dense layer's weight; one of the run, one that no vector divides, and products
-// with a transposed left stay.
+// A constant matrix is packed like a dense layer's weight; a run-time weight, one that no vector divides, and products
+// with a transposed left operand stay.
 // CHECK-LABEL: func.func @products
 // CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "CN", dst_layout = "NC16n"} : (tensor<8x32xf32>) -> tensor<2x8x16xf32>
 // CHECK:         relay.nn.contrib_dense_pack(%x, %[[W]]) {weight_layout = "NC16n"} : (tensor<4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x32xf32>
@@ -74,7 +74,7 @@ func.func @products(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>, %v: tensor<8x32xf3
   func.return %a, %b, %c, %d : tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x7xf32>, tensor<4x32xf32>
 }
 
-// Fields of a tuple join in blocks; a transform that is there already cancels.
+// Fields of a tuple are concatenated in blocks; an existing transform cancels.
 // CHECK-LABEL: func.func @joined
 // CHECK:         %[[T:.*]] = relay.tuple(%{{.*}}, %{{.*}}) : (tensor<1x1x8x8x16xf32>, tensor<1x1x8x8x16xf32>)
 // CHECK-NEXT:    %[[J:.*]] = relay.concatenate(%[[T]]) {axis = 1} : {{.*}} -> tensor<1x2x8x8x16xf32>
@@ -88,7 +88,7 @@ func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x2x8x8x16xf32> {
   func.return %b : tensor<1x2x8x8x16xf32>
 }
 
-// Integers of 32 bits, as quantised networks have, fill vectors as floats do.
+// 32-bit integers, as in quantised networks, fill vectors like floats.
 // CHECK-LABEL: func.func @integers
 // CHECK:         %[[W:.*]] = relay.layout_transform({{.*}}) {src_layout = "OIHW", dst_layout = "OIHW16i16o"}
 // CHECK:         relay.nn.conv2d({{.*}}, %[[W]]) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
@@ -98,7 +98,7 @@ func.func @integers(%x: tensor<1x16x8x8xi32>) -> tensor<1x16x8x8xi32> {
   func.return %y : tensor<1x16x8x8xi32>
 }
 
-// Refused: a weight that is computed, channels that no vector divides, integers of 64 bits.
+// Rejected: a computed weight, channels that no vector divides, 64-bit integers.
 // CHECK-LABEL: func.func @refused
 // CHECK-NOT:     relay.layout_transform
 // CHECK:         func.return
@@ -112,7 +112,7 @@ func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tens
   func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi64>
 }
 
-// A dense layer gets a packed weight; not where no vector divides its units.
+// A dense layer gets a packed weight, unless no vector divides its units.
 // CHECK-LABEL: func.func @dense
 // CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC8n"} : (tensor<40x4xf32>) -> tensor<5x4x8xf32>
 // CHECK:         %[[Y:.*]] = relay.nn.contrib_dense_pack(%x, %[[W]])
@@ -125,7 +125,7 @@ func.func @dense(%x: tensor<1x4xf32>) -> tensor<1x5xf32> {
   func.return %z : tensor<1x5xf32>
 }
 
-// Channels last: blocks between the ends, one transform at each; weights are packed from their own layout.
+// Channels last: blocks between the ends, with one transform at each; weights are packed from their own layout.
 // CHECK-LABEL: func.func @channels_last
 // CHECK-NEXT:    %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW16c"}
 // CHECK-DAG:     relay.layout_transform(%w) {src_layout = "HWIO", dst_layout = "OIHW16i16o"}
@@ -147,8 +147,8 @@ func.func @channels_last(%x: tensor<1x8x8x16xf32>) -> tensor<1x7x7x16xf32> {
   func.return %e : tensor<1x7x7x16xf32>
 }
 
-// Transforms in a row are one; those that undo one another are none, across ops that take any layout too; equal ones
-// are made once.
+// Consecutive transforms are merged; inverse transforms cancel, also across ops that accept any layout; equal ones are
+// shared.
 // CHECK-LABEL: func.func @in_a_row
 // CHECK-NEXT:    %[[A:.*]] = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW8c"}
 // CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
@@ -165,7 +165,7 @@ func.func @in_a_row(%x: tensor<1x8x8x16xf32>) -> (tensor<1x2x8x8x8xf32>, tensor<
   func.return %a, %t, %b : tensor<1x2x8x8x8xf32>, tensor<1x8x8x16xf32>, tensor<1x2x8x8x8xf32>
 }
 
-// Not undone: the first fills a block up, and the second keeps what it was filled with.
+// Not cancelled: the first pads a block, and the second keeps the padding.
 // CHECK-LABEL: func.func @filled_up
 // CHECK-NEXT:    relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x4xf32>
 // CHECK-NEXT:    relay.layout_transform({{.*}}) {src_layout = "NCHW4c", dst_layout = "NCHW"} : (tensor<1x1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
@@ -175,7 +175,7 @@ func.func @filled_up(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
   func.return %q : tensor<1x4x8x8xf32>
 }
 
-// A tuple takes a layout only where its fields have the layout's rank: here one has three axes, the other four.
+// A tuple gets a layout only if its fields have the layout's rank: here one has three axes, the other four.
 // CHECK-LABEL: func.func @mixed_ranks
 // CHECK:         %[[S:.*]] = relay.sum(
 // CHECK:         %[[R:.*]] = relay.layout_transform(%[[S]]) {src_layout = "NCH", dst_layout = "NHC"}
@@ -190,7 +190,7 @@ func.func @mixed_ranks(%x: tensor<1x2x5x4xf32>, %y: tensor<1x2x5x4xf32>) -> (tup
   func.return %t, %s : tuple<tensor<1x1x12xf32>, tensor<1x2x5x4xf32>>, tensor<1x2x5x4xf32>
 }
 
-// A field that is a tuple is the one that was put in: its own fields come in the layouts in which they are made.
+// A field that is a tuple is the original value: its own fields have the layouts in which they are computed.
 // CHECK-LABEL: func.func @nested_tuples
 // CHECK:         %[[C:.*]] = relay.nn.conv2d(%x_1,
 // CHECK-NEXT:    relay.nn.conv2d(%[[C]],
@@ -219,7 +219,7 @@ func.func @nested_tuple_returned(%x: tensor<1x16x8x8xf32>) -> tuple<tensor<1x16x
   func.return %v : tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
 }
 
-// What the first transform calls NHWC the second calls HWCN: between them nothing cancels.
+// The layout NHWC of the first transform is HWCN in the second: they do not cancel.
 // CHECK-LABEL: func.func @other_letters
 // CHECK-NEXT:    %[[A:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
 // CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[A]])
@@ -231,7 +231,7 @@ func.func @other_letters(%x: tensor<2x3x4x5xf32>) -> tensor<3x5x2x4xf32> {
   func.return %b : tensor<3x5x2x4xf32>
 }
 
-// A layout of the squeezed value says nothing of the axes before.
+// A layout of the squeezed value does not determine the axes before.
 // CHECK-LABEL: func.func @squeezed
 // CHECK-NEXT:    %[[S:.*]] = relay.squeeze(%x) {axis = [3]}
 // CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[S]])
@@ -243,7 +243,7 @@ func.func @squeezed(%x: tensor<2x3x5x1xf32>) -> tensor<5x2x3xf32> {
   func.return %b : tensor<5x2x3xf32>
 }
 
-// An operand of one element stays as it is, and one that refuses in the end leaves nothing behind.
+// An operand of one element is unchanged; an operand that is rejected at the end leaves no ops behind.
 // CHECK-LABEL: func.func @one_element
 // CHECK-NOT:     relay.expand_dims
 // CHECK:         relay.add(%{{.*}}, %b) : (tensor<1x1x4x4x16xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4x4x16xf32>

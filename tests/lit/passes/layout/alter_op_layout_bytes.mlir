@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-alter-op-layout | filecheck %s
 // RUN: xrelay-opt %s -p relay-alter-op-layout --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
 
-// Four in-channels of a filter lie behind the block of filters.
+// Four in-channels of a filter follow the block of filters.
 // CHECK-LABEL: func.func @conv
 // CHECK-DAG:     relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
 // CHECK-DAG:     relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW16o4i"}

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p "relay-alter-op-layout{vector-lanes=8}" | filecheck %s
 // RUN: xrelay-opt %s -p "relay-alter-op-layout{vector-lanes=8}" --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// A composite that takes its operand as it comes stays whole: along an axis that is not split, or elementwise.
+// A composite that accepts its operand's layout stays whole: along an axis that is not split, or elementwise.
 // CHECK-LABEL: func.func @whole
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}data_layout = "NCHW8c"
 // CHECK-NEXT:    %[[G:.*]] = relay.nn.gelu(%[[C]]) : {{.*}} -> tensor<1x2x4x4x8xf32>
@@ -15,7 +15,7 @@ func.func @whole(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32> {
   func.return %s : tensor<1x16x4x4xf32>
 }
 
-// Along the channels, which are split, its parts follow: the slopes are blocked as the channels are.
+// Along the split channels it is expanded: the slopes are blocked like the channels.
 // CHECK-LABEL: func.func @parts
 // CHECK-NOT:     relay.nn.prelu
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}data_layout = "NCHW8c"
@@ -32,7 +32,7 @@ func.func @parts(%x: tensor<1x16x4x4xf32>, %alpha: tensor<16xf32>) -> tensor<1x1
   func.return %d : tensor<1x16x4x4xf32>
 }
 
-// A part of it that insists keeps it whole, in the layout of the text.
+// A part with a required layout keeps it whole, in the program's layout.
 // CHECK-LABEL: func.func @left
 // CHECK:         %[[T:.*]] = relay.layout_transform({{.*}}) {src_layout = "NCHW8c", dst_layout = "NCHW"}
 // CHECK:         relay.nn.group_norm(%[[T]],

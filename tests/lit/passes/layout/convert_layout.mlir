@@ -10,7 +10,7 @@
 // AXES: relay-convert-layout: desired-layouts[0] 'nn.conv2d:NCH': layout NCH does not have the axes NCHW
 // SYNTAX: relay-convert-layout: desired-layouts[0] 'nn.conv2d:N3HW': 'N3HW' is not a layout
 
-// Elementwise ops, pools and ops along an axis follow, named or not; the result comes back once.
+// Elementwise ops, pools and ops along an axis follow, named or not; the result is converted back once.
 // CHECK-LABEL: func.func @fires
 // CHECK-DAG:     %[[W:.*]] = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "HWIO"}
 // CHECK-DAG:     %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
@@ -21,7 +21,7 @@
 // CHECK-NEXT:    %[[S:.*]] = relay.nn.softmax(%[[P]]) {axis = 3}
 // CHECK-NEXT:    %[[Y:.*]] = relay.layout_transform(%[[S]]) {src_layout = "NHWC", dst_layout = "NCHW"}
 // CHECK-NEXT:    func.return %[[Y]]
-// In blocks the bias, along the axis that is split, becomes an addition; the softmax brings the value back.
+// In blocks the bias along the split axis becomes an addition; the softmax converts the value back.
 // BLOCKS-LABEL: func.func @fires
 // BLOCKS:         relay.nn.conv2d({{.*}}) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
 // BLOCKS:         relay.add({{.*}}) : (tensor<1x2x4x4x16xf32>, tensor<1x2x1x1x16xf32>)
@@ -41,8 +41,8 @@ func.func @fires(%x: tensor<1x16x6x6xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor
   func.return %s : tensor<1x32x3x3xf32>
 }
 
-// From other layouts: channels last as they are, to plain ones, or to blocks; blocks to plain ones, where the addition of
-// a bias in blocks stays, as the result is wanted in blocks too.
+// From other layouts: channels last unchanged, to plain layouts, or to blocks; from blocks to plain layouts, where the
+// addition of a blocked bias stays, as the result is also wanted in blocks.
 // CHECK-LABEL: func.func @channels_last
 // CHECK-NEXT:    relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // BLOCKS-LABEL: func.func @channels_last
@@ -68,7 +68,7 @@ func.func @blocked(%x: tensor<1x1x6x6x16xf32>, %w: tensor<1x1x3x3x16x16xf32>, %b
   func.return %r : tensor<1x1x4x4x16xf32>
 }
 
-// Refuses: three channels are no block of 16. A depthwise convolution has one in-channel to a block.
+// Rejected: three channels are no block of 16. A depthwise convolution has one in-channel per block.
 // BLOCKS-LABEL: func.func @refuses
 // BLOCKS:         relay.nn.conv2d(%x, %w) :
 // BLOCKS:         relay.nn.conv2d({{.*}}) {groups = 16, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"}
@@ -78,7 +78,7 @@ func.func @refuses(%x: tensor<1x3x6x6xf32>, %w: tensor<16x3x3x3xf32>, %v: tensor
   func.return %b : tensor<1x16x2x2xf32>
 }
 
-// Left alone: kernels.
+// Unchanged: kernels.
 // CHECK-LABEL: func.func private @kernel
 // CHECK-NEXT:    relay.nn.conv2d(%x, %w) :
 func.func private @kernel(%x: tensor<1x3x6x6xf32>, %w: tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32> attributes {relay.primitive} {

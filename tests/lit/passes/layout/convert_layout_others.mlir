@@ -14,7 +14,7 @@
 // CHECK-NEXT:    %[[U:.*]] = relay.qnn.sigmoid(%[[S]], %s, %z, %s, %z)
 // CHECK-NEXT:    %[[M:.*]] = relay.qnn.softmax(%[[U]], %s, %z, %s, %z) {axis = 3}
 // CHECK-NEXT:    relay.layout_transform(%[[M]]) {src_layout = "NHWC", dst_layout = "NCHW"}
-// Scales along the channels keep them whole: the requantisation becomes its parts, and the softmax stays.
+// Scales along the channels prevent their split: the requantisation is expanded, and the softmax stays.
 // BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.conv2d: works in NCHW4c
 // BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.requantize: becomes its parts, which work in NCHW4c
 // BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.conv2d: layout OIHW4i4o splits the axis along which the zero points of the weight lie

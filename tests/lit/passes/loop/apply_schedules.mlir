@@ -35,7 +35,7 @@ func.func private @scheduled(%X: memref<8x32xf32>, %Y: memref<8x32xf32>) attribu
   func.return
 }
 
-// A kernel without a schedule stays as it is.
+// A kernel without a schedule is unchanged.
 // CHECK-LABEL: @unscheduled
 // CHECK: loop.for "w" %w to 8 {
 func.func private @unscheduled(%Y: memref<8xf32>) attributes {loop.kernel} {

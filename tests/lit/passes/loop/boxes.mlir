@@ -4,8 +4,8 @@
 func.func private @k(%a: memref<?xf32>, %b: memref<?xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64}
 func.func private @f(%a: memref<4xf32>) attributes {loop.kernel}
 
-// What only the run tells the size of is freed behind its last use, that of its beginning among them; scratch too.
-// What is given away is freed by who gets it. The rest stays in the arena.
+// Buffers of dynamic size are freed after their last use, including that of their slices; also scratch buffers.
+// A returned buffer is freed by the caller. The rest stays in the arena.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:      %arena: memref<64xi8> {loop.arena}) -> (memref<?xf32>, index)
 // CHECK:         %k = arith.index_cast

@@ -5,7 +5,7 @@
 // RUN: not xrelay-opt %s -p 'loop-cache-read{block=gemm operand=1 last=2}' 2>&1 | filecheck %s --check-prefix LAST
 // RUN: not xrelay-opt %s -p 'loop-cache-read{block=gemm operand=1},loop-cache-read{block=gemm operand=1}' 2>&1 | filecheck %s --check-prefix TWICE
 
-// The copy of the transposed operand is filled before the nest, columns innermost.
+// The copy of the transposed operand is filled before the nest, with columns innermost.
 // CHECK: %gemm_read1 = memref.alloc() : memref<32x64xf32>
 // CHECK-NEXT: loop.for "gemm_read1_0" %{{.*}} to 32 {
 // CHECK-NEXT: loop.for "gemm_read1_1" %{{.*}} to 64 {
@@ -19,7 +19,7 @@
 // PLAIN: %gemm_read0 = memref.alloc() : memref<12x32xf32>
 // PLAIN: reads(%B, %gemm_read0) writes(%C)
 
-// A part of it is enough for a tile of columns, and all rows use it.
+// A part of it suffices for a tile of columns, and all rows use it.
 // TILED: loop.for "c_o" %c_o to 4 {
 // TILED-NEXT: %gemm_read1 = memref.alloc() : memref<32x16xf32, "local">
 // TILED-NEXT: loop.for "gemm_read1_0" %{{.*}} to 32 {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p loop-check-accesses --split-input-file | filecheck %s
 
-// A condition shows that a read is inside: nothing is checked. The other branch has the comparison's negation.
+// A condition proves that a read is in bounds: nothing is checked. The other branch has the comparison's negation.
 // CHECK-LABEL: @guarded
 // CHECK-NOT: loop.checked_index
 func.func private @guarded(%x: memref<4xf32>, %y: memref<6xf32>) attributes {loop.num_outputs = 1 : i64, loop.kernel} {
@@ -28,7 +28,7 @@ func.func private @guarded(%x: memref<4xf32>, %y: memref<6xf32>) attributes {loo
 
 // -----
 
-// What a condition does not show is checked while the program runs.
+// An access that no condition proves is checked at run time.
 // CHECK-LABEL: @unguarded
 func.func private @unguarded(%x: memref<4xf32>, %y: memref<4xf32>, %k: memref<4xi64>)
     attributes {loop.num_outputs = 1 : i64, loop.kernel} {
@@ -58,7 +58,7 @@ func.func private @unguarded(%x: memref<4xf32>, %y: memref<4xf32>, %k: memref<4x
 
 // -----
 
-// Extents that are values.
+// Dynamic extents.
 // CHECK-LABEL: @open
 func.func private @open(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %y: memref<?xf32> {loop.extents = array<i64: 1>},
     %n: index, %m: index) attributes {loop.num_outputs = 1 : i64, loop.kernel} {

@@ -10,7 +10,7 @@ func.func private @unknown(%x: memref<?xf32>) attributes {loop.num_outputs = 0 :
 
 // -----
 
-// Arithmetic that wraps around would let ranges lie.
+// Arithmetic that wraps would invalidate the ranges.
 func.func private @wraps(%x: memref<4xf32>) attributes {loop.num_outputs = 0 : i64, loop.kernel} {
   %large = arith.constant 6917529027641081856 : index
   %three = arith.constant 3 : index

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'loop-compute-in-place{least=100000}' | filecheck --check-prefix=SMALL %s
 // SMALL-NOT:     loop.in_place
 
-// The input of a kernel gets its output, at its last use; what is an output of the function is computed there.
+// The input of a kernel shares its output's buffer, at its last use; an output of the function is computed in its own.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %a = memref.alloc() : memref<4xf32>
 // CHECK-NEXT:    func.call @reverse(%x, %a)
@@ -21,8 +21,8 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {loop.num_outpu
   func.return
 }
 
-// Left alone: what is an argument, needed later, read again in a view, passed twice, needed by the next iteration, or what
-// a branch gives.
+// Unchanged: arguments, and buffers that are needed later, read again in a view, passed twice, needed by the next
+// iteration, or yielded by a branch.
 // CHECK-LABEL: func.func @alone
 // CHECK:         func.call @add(%x, %x, %a)
 // CHECK-NEXT:    %b = memref.alloc
@@ -68,7 +68,7 @@ func.func @alone(%x: memref<4xf32>, %n: index, %q: i1, %y: memref<4xf32>) attrib
   func.return
 }
 
-// In a loop, buffers of the iteration, of extents that only a run tells, which must be the same values.
+// In a loop: buffers of the iteration whose dynamic extents are the same values.
 // CHECK-LABEL: func.func @rows
 // CHECK:         scf.for
 // CHECK-NEXT:      %a = memref.alloc(%n) : memref<?x4xf32>
@@ -91,7 +91,7 @@ func.func @rows(%x: memref<?x4xf32>, %m: index, %n: index) {
   func.return
 }
 
-// An element is read elsewhere than it is written.
+// An element is read at another position than it is written.
 // CHECK:       func.func private @reverse
 // CHECK-SAME:    attributes {loop.kernel, loop.num_outputs = 1 : i64}
 func.func private @reverse(%p: memref<4xf32>, %r: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
@@ -104,7 +104,7 @@ func.func private @reverse(%p: memref<4xf32>, %r: memref<4xf32>) attributes {loo
   func.return
 }
 
-// The other calls need the kernel as it is; tiles that overlap would add twice.
+// The other calls need the original kernel; overlapping tiles would add twice.
 // CHECK:       func.func private @add(
 // CHECK-SAME:    attributes {loop.kernel, loop.num_outputs = 1 : i64}
 // CHECK:       func.func private @add_in_place(

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
 
-// A kernel's scratch comes before its extents. Buffers of one unit share a region, which grows with the unit.
+// A kernel's scratch precedes its extents. Buffers of one unit share a region, which grows with the unit.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME: %t: memref<?x2xf32> {loop.extents = array<i64: 0>, llvm.noalias}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.num_scratch = 1 : i64}
 func.func private @k(%a: memref<?x256xf32>, %b: memref<?x256xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
@@ -13,7 +13,7 @@ func.func private @k(%a: memref<?x256xf32>, %b: memref<?x256xf32>, %n: index) at
 // CHECK: func.func @main(%x: memref<?x256xf32> {loop.dims = #relay.dims<n>}, %y: memref<?x256xf32> {loop.dims = #relay.dims<n>}, %arena: memref<?xi8> {loop.arena}, %n: index {xrelay.dim = "n"})
 // CHECK: cf.assert {{.*}}, "shape mismatch: n >= 1"
 // CHECK: cf.assert {{.*}}, "out of memory: the buffers of @main do not fit in 64 bits"
-// Two of the three large buffers live at once, 1,024 bytes for each of n; the scratch counts in rounded up n, 8 bytes.
+// Two of the three large buffers are live at once, 1,024 bytes for each of n; the scratch has 8 bytes per rounded-up n.
 // CHECK: %[[C2048:.*]] = arith.constant 2048 : index
 // CHECK: %[[BOTH:.*]] = arith.muli %n, %[[C2048]] : index
 // CHECK: %[[UP:.*]] = arith.andi
@@ -49,7 +49,7 @@ func.func @main(%x: memref<?x256xf32> {loop.dims = #relay.dims<n>}, %y: memref<?
 
 // -----
 
-// Regions that are not needed at once share a slot, which has the size of the larger.
+// Regions that are not live at once share a slot of the larger size.
 // CHECK-LABEL: func.func private @f
 func.func private @f(%a: memref<?x256xf32>, %n: index) attributes {loop.kernel} {
   func.return
@@ -71,7 +71,7 @@ func.func @main(%n: index {xrelay.dim = "n"}, %m: index {xrelay.dim = "m"}) attr
 
 // -----
 
-// With extents that are constants the arena is planned when compiling.
+// With static extents the arena is planned at compile time.
 // CHECK-LABEL: func.func @main(%arena: memref<4096xi8> {loop.arena})
 // CHECK: memref.view %arena[%{{.*}}][%c4] : memref<4096xi8> to memref<?x256xf32>
 func.func private @g(%a: memref<?x256xf32>, %n: index) attributes {loop.kernel}

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-lower-blocks | filecheck %s
 
-// The init of a reduction goes into a nest of its own, before the reduction's loops, with the kinds of the spatial ones.
+// The init of a reduction moves into a separate nest before the reduction's loops, with the kinds of the spatial ones.
 // CHECK-LABEL: func.func @init
 // CHECK: loop.for "i" %i to 4 {
 // CHECK-NEXT: loop.for "v_init" %v_init to 16 vectorized {
@@ -57,7 +57,7 @@ func.func @init_of_fused(%X: memref<4x8xf32>, %Y: memref<4xf32>) {
 
 // -----
 
-// An init that reads what the nest computes stays inside, under a condition.
+// An init that reads results of the nest stays inside, under a condition.
 // CHECK-LABEL: func.func @init_in_place
 // CHECK: loop.for "k" %k to 8 {
 // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
@@ -86,7 +86,7 @@ func.func @init_in_place(%X: memref<8xf32>, %T: memref<1xf32>, %Y: memref<4xf32>
 
 // -----
 
-// peel: full tiles without a condition, then a loop of the rest.
+// peel: full tiles without a condition, then a loop over the remainder.
 // CHECK-LABEL: func.func @peel
 // CHECK: loop.for "io" %io to 2 {
 // CHECK-NEXT: loop.for "ii" %ii to 16 vectorized {
@@ -108,7 +108,7 @@ func.func @peel(%X: memref<40xf32>, %Y: memref<40xf32>) {
 
 // -----
 
-// mask: nothing is cut, the condition stays at the statement.
+// mask: nothing is cut, the condition is at the statement.
 // CHECK-LABEL: func.func @mask
 // CHECK: loop.for "io" %io to 3 tail = mask {
 // CHECK: loop.for "ii" %ii to 16 {
@@ -150,7 +150,7 @@ func.func @overlap(%X: memref<40xf32>, %Y: memref<40xf32>) {
 
 // -----
 
-// A domain whose extent is known only at run time is never exceeded: no condition.
+// A domain with a dynamic extent is never exceeded: no condition.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: loop.for "i" %i to %n {
 // CHECK-NEXT: loop.load %X[%i] : memref<?xf32>
@@ -166,7 +166,7 @@ func.func @dynamic(%X: memref<?xf32>, %Y: memref<?xf32>, %n: index) {
 
 // -----
 
-// Computing with a variable computes its binding.
+// A use of a variable as a value becomes its binding.
 // CHECK-LABEL: func.func @computed
 // CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %j overflow<nsw,nuw> : index
 // CHECK: arith.index_cast %[[SUM]] : index to i32
@@ -184,7 +184,7 @@ func.func @computed(%Y: memref<8xi32>) {
 
 // -----
 
-// A parallel loop with a partial last tile is not cut: each iteration chooses, and the last one is run in parallel too.
+// A parallel loop with a partial last tile is not cut: each iteration branches, and the last one also runs in parallel.
 // CHECK-LABEL: func.func @parallel_peel
 // CHECK-NEXT: loop.for "io" %io to 3 parallel {
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.constant 2 : index

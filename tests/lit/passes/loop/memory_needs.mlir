@@ -1,9 +1,9 @@
-// What a run needs beside the arena: boxes, and what kernels allocate, over the sizes of names.
+// The memory of a run besides the arena: dynamic buffers, and kernels' allocations, as functions of the names' sizes.
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
 
-// A row for each thread, of a length that is an argument. What a serial loop allocates exists once, small local buffers
-// lie on the stack. Two loops one after the other do not allocate at the same time.
+// A row per thread, whose length is an argument. An allocation in a serial loop exists once; small local buffers are on
+// the stack. Two consecutive loops do not allocate at the same time.
 // CHECK-LABEL: func.func private @rows(
 // CHECK-SAME: loop.heap = [{bytes = 4 : i64, extents = array<i64: 1>, each_thread}, {bytes = 127 : i64, extents = array<i64>, each_thread}, {bytes = 12 : i64, extents = array<i64: 0>}, {bytes = 127 : i64, extents = array<i64>}]
 func.func private @rows(%x: memref<?x?xf32>, %n: index, %m: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
@@ -25,7 +25,7 @@ func.func private @rows(%x: memref<?x?xf32>, %n: index, %m: index) attributes {l
 
 // -----
 
-// What is known beforehand stands on the function: a box that ends before the next begins does not count beside it.
+// Needs known in advance are an attribute of the function: buffers that are not live together are not added up.
 // CHECK-LABEL: func.func @main(%k: memref<i64>
 // CHECK-SAME: loop.needs = {boxes = 320 : i64, uncounted = ["a buffer of memref<?xf32> (free)"]}
 func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
@@ -50,8 +50,8 @@ func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
 
 // -----
 
-// One of two branches runs; a loop that hands on one buffer holds two while it makes the next. Kernels count where they
-// are called.
+// One of two branches runs; a loop that carries one buffer has two while it makes the next. Kernels count at their
+// calls.
 // CHECK-LABEL: func.func @main(%x: memref<?xf32>
 // CHECK-NOT: loop.needs
 // CHECK: func.func @main_plan(%sizes: memref<4xi64>, %n: index {xrelay.dim = "n"})
@@ -98,9 +98,9 @@ func.func @main(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %p: i1, %n: inde
 
 // -----
 
-// Functions beside @main count with their frames along one way of calls: @deep beside @near or @far, whichever is more.
-// What @main alone calls has its buffers in the arena.
-// What calls itself, gives buffers, allocates what has no bound, or is called by no name that is known, is not counted.
+// Functions besides @main count with their frames along a chain of calls: @deep next to @near or @far, the larger one.
+// The buffers of a function that only @main calls are in the arena.
+// Not counted: recursive functions, returned buffers, unbounded allocations, and calls of unknown functions.
 // CHECK-LABEL: func.func @main(%x: memref<4xf32>
 // CHECK-SAME: loop.needs = {boxes = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "what @gives allocates", "what @open allocates", "what @unnamed allocates"]}
 func.func @main(%x: memref<4xf32>, %n: index) attributes {loop.num_outputs = 0 : i64} {
@@ -166,7 +166,7 @@ func.func private @unnamed(%x: memref<4xf32>) {
 
 // -----
 
-// An index of which nobody says that it is the size of a name: there is nothing to count with.
+// An index that is not known to be the size of a name: the needs are unknown.
 // CHECK: func.func @main(%n: index {xrelay.dim = "n"}, %m: index, {{.*}}uncounted = ["a buffer of memref<?xf32> {{.*}}"]
 func.func @main(%n: index {xrelay.dim = "n"}, %m: index) attributes {loop.num_outputs = 0 : i64} {
   %s = memref.alloc(%m) : memref<?xf32>

@@ -15,7 +15,7 @@ func.func @main(%x: memref<?xf32>, %y: memref<?xf32>, %r: memref<?xf32>, %s: mem
   func.return
 }
 
-// Whose extents they are, how large, which nodes they compute, and the names of values tell nothing apart.
+// Kernels are equal whatever the names and ranges of their extents, their nodes, and the names of values.
 // CHECK:       func.func private @double
 // CHECK-SAME:    %n: index) attributes
 // CHECK-SAME:    xrelay.sources = ["relu1", "relu2"]
@@ -39,7 +39,7 @@ func.func private @double_1(%a: memref<?xf32> {loop.extents = array<i64: 0>}, %b
   func.return
 }
 
-// What is inside of the loop counts.
+// The loop's body is compared.
 // CHECK:       func.func private @another
 func.func private @another(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<n>} {
@@ -51,7 +51,7 @@ func.func private @another(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r:
   func.return
 }
 
-// Kernels without extents are left alone, and kernels that others may call.
+// Kernels without extents are unchanged, and kernels that others may call.
 // CHECK:       func.func private @fixed
 // CHECK:       func.func private @fixed_1
 // CHECK:       func.func @public_1

@@ -6,7 +6,7 @@
 // RUN: not xrelay-opt %s -p 'loop-split{loop=k factor=3 tail=overlap}' 2>&1 | filecheck %s --check-prefix OVERLAP
 // RUN: xrelay-opt %s -p loop-lower-blocks | filecheck %s --check-prefix LOWER
 
-// What an ordered variable allows: other loops may move, its own keep their order.
+// Other loops may move across an ordered variable; its own loops keep their order.
 // CHECK: loop.for "k_o" %k_o to 4 {
 // CHECK-NEXT: loop.for "k_i" %k_i to 3 {
 // CHECK-NEXT: loop.for "j" %j to 4 {

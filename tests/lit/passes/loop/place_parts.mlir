@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-place-parts | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-place-parts,loop-plan-memory | filecheck --check-prefix=PLAN %s
 
-// Results lie in the concatenation, which one kernel reads; slices are read there. The kernels that copied are gone.
+// Results are stored in the concatenation, which one kernel reads; slices are read in place. The copies are removed.
 // A part does not overlap the other one, so the kernels' arguments keep their mark.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %c = memref.alloc() : memref<6x4xf32>
@@ -71,7 +71,7 @@ func.func private @slice(%p: memref<6x4xf32>, %r: memref<1x4xf32>) attributes {l
 
 // -----
 
-// The same value twice lies in one part and is copied to the other, which does not overlap it.
+// A value used twice is stored in one part and copied to the other, which does not overlap it.
 // CHECK-LABEL: func.func @twice
 // CHECK-NEXT:    %c = memref.alloc() : memref<8xf32>
 // CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
@@ -89,7 +89,7 @@ func.func @twice(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outp
   func.return
 }
 
-// A part of a part; and the whole may be an output.
+// A part of a part; the concatenation may be an output.
 // CHECK-LABEL: func.func @nested
 // CHECK:         %c = loop.part %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
 // CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
@@ -111,7 +111,7 @@ func.func @nested(%x: memref<4xf32>, %y: memref<16xf32>) attributes {loop.num_ou
   func.return
 }
 
-// Left alone: arguments, outputs and constants.
+// Unchanged: arguments, outputs and constants.
 // CHECK-LABEL: func.func @main
 // CHECK:         func.call @concatenate(%x, %y, %c) {loop.copied = "%x is an argument; %y is an output"}
 // CHECK:         func.call @concatenate(%w, %w, %d) {loop.copied = "%w is not allocated here"}
@@ -126,8 +126,8 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<8xf32>) attribu
   func.return
 }
 
-// Left alone: what is written again, by an op that is no kernel; a whole that is used before, or changes while a part is
-// needed; what is given away, and what comes from another block.
+// Unchanged: values written again by an op that is no kernel; a concatenation that is used before, or changes while a
+// part is needed; values that are returned, and values from another block.
 // CHECK-LABEL: func.func @changed
 // CHECK:         func.call @concatenate(%a, %b, %c) {loop.copied = "%a is written again; %c changes while %b is needed"}
 // CHECK:         func.call @concatenate(%e, %e, %d) {loop.copied = "%d is used before"}
@@ -165,7 +165,7 @@ func.func @changed(%x: memref<4xf32>, %v: f32, %q: i1, %y: memref<8xf32>) attrib
   func.return
 }
 
-// In an iteration, of its own buffers. A slice of what comes from outside, unless the loop stores to it.
+// In an iteration, of its own buffers. A slice of an outer buffer, unless the loop stores to it.
 // CHECK-LABEL: func.func @iteration
 // CHECK:         scf.for
 // CHECK-NEXT:      %c = memref.alloc() : memref<8xf32>
@@ -252,8 +252,8 @@ func.func private @half(%p: memref<8xf32>, %r: memref<4xf32>) attributes {loop.k
 
 // -----
 
-// Extents that a run tells: the names in loop.dims prove that the operands fill the whole. A part begins where the ones
-// before it end, so the first and the second do not overlap. Where an extent of the whole is computed after a part was
+// Dynamic extents: the names in loop.dims prove that the operands fill the whole. A part begins at the end of the
+// parts before it, so the first and the second do not overlap. If an extent of the whole is computed after a part was
 // made, the part is copied.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[S:.*]] = arith.addi %m, %n : index
@@ -311,8 +311,8 @@ func.func private @concatenate(%p: memref<?x4xf32> {loop.extents = array<i64: 0>
 
 // -----
 
-// What is reshaped lies where the result does. Parts that overlap may coincide as inputs and have no mark.
-// Kernels that compute, read with a step or columns, or store to some elements only, do more than to copy.
+// A reshaped value shares the result's buffer. Parts that may overlap may coincide as inputs and have no mark.
+// Kernels that compute, read with a step or columns, or store only some elements, are not copies.
 // CHECK-LABEL: func.func @main
 // CHECK:         %a = loop.part %r[%{{.*}}] [] : memref<3x8xf32> to memref<4x6xf32>
 // CHECK-NEXT:    func.call @fill(%a)
@@ -390,8 +390,8 @@ func.func private @negated(%p: memref<4x6xf32>, %r: memref<4x6xf32>) attributes 
 
 // -----
 
-// A small part that is made long before the others would let all of the whole be needed meanwhile: it is copied. What is
-// sliced from a buffer is copied too, where the slice is needed for longer.
+// A small part that is made long before the others would extend the life of the whole: it is copied. A slice that is
+// needed for longer than its buffer is copied too.
 // CHECK-LABEL: func.func @main
 // CHECK:         %a = memref.alloc() : memref<1xf32>
 // CHECK:         func.call @one(%x, %a)
@@ -455,7 +455,7 @@ func.func private @first(%p: memref<524289xf32>, %r: memref<1xf32>) attributes {
 
 // -----
 
-// A whole that another part has been copied to already is placed in turn, as where what is joined with it is empty.
+// A whole of which another part has been copied already is placed in turn, for example if its other operand is empty.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %d = memref.alloc() : memref<8xf32>
 // CHECK:         %c = loop.part %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>

@@ -2,8 +2,8 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-place-parts | xrelay-opt --split-input-file | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-place-parts,loop-plan-memory,loop-lower-blocks,convert-loop-to-scf | filecheck %s --check-prefix SCF
 
-// Columns of a whole: the kernels that make them are copied, with the strides in a type. What lies there already, and what
-// is an input, is copied; two parts of one whole that interleave have no mark. Slices with a step among rows are read at strides.
+// Columns of a buffer: the kernels that write them are copied, with strides in a type. Values already placed, and
+// inputs, are copied; two interleaved parts of one buffer have no mark. Slices with a step among rows are read at strides.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %c = memref.alloc() : memref<3x48xf32>
 // CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>

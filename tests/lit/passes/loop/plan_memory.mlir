@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
 
-// Three buffers in a chain need two places; each argument is marked, since no call passes a buffer twice.
+// A chain of three buffers needs two offsets; each argument is marked, since no call passes a buffer twice.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME: {llvm.noalias}, %b: memref<100xf32> {llvm.noalias})
 func.func private @k(%a: memref<100xf32>, %b: memref<100xf32>) attributes {loop.kernel} {
@@ -42,7 +42,7 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
 
 // -----
 
-// A view is the buffer it looks at: it keeps it alive, and overlaps it.
+// A view aliases its buffer: it keeps it live, and overlaps it.
 // CHECK-LABEL: func.func private @k
 // CHECK-SAME: (%a: memref<4xf32>, %b: memref<2x2xf32>)
 // CHECK: %arena: memref<128xi8>
@@ -61,7 +61,7 @@ func.func @main(%y: memref<2x2xf32>) {
 
 // -----
 
-// What a kernel allocates for itself comes from the arena too; buffers of run-time size and returned ones stay.
+// A kernel's own allocations are in the arena too; buffers of dynamic size and returned ones stay.
 // CHECK-LABEL: func.func private @softmax
 // CHECK-SAME: %x: memref<8xf32> {llvm.noalias}, %t: memref<8xf32> {llvm.noalias}) attributes {loop.kernel, loop.num_scratch = 1 : i64}
 // CHECK-NEXT: %l = memref.alloc() : memref<4xf32, "local">
@@ -89,7 +89,7 @@ func.func @main(%x: memref<8xf32>, %n: index) -> memref<8xf32> {
 
 // -----
 
-// Branches share memory; what a loop reads that is made before it keeps its place until the loop ends.
+// Branches share memory; a buffer that a loop reads and that is made before it stays allocated until the loop ends.
 // CHECK-LABEL: func.func private @in_regions(
 // CHECK-SAME:    %x: memref<8xf32> {llvm.noalias}, %r: memref<8xf32> {llvm.noalias})
 // CHECK:         %arena: memref<192xi8>
@@ -136,7 +136,7 @@ func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %c: i1) attributes {loop.n
 
 // -----
 
-// A tile on the stack of a kernel is not freed.
+// A stack buffer of a kernel is not freed.
 // CHECK-LABEL: func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %arena: memref<0xi8>
 // CHECK: memref.alloc() : memref<4xf32, "local">
 // CHECK-NOT: memref.dealloc

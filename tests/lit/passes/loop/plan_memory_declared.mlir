@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p loop-plan-memory --split-input-file --verify-diagnostics | filecheck %s
 
-// A kernel in a module of its own is given what it allocates at its top, which overlaps no other argument.
+// A kernel in a separate module takes its top-level allocations as an argument, which overlaps no other argument.
 // CHECK-LABEL: func.func private @alone
 // CHECK-SAME:    %t: memref<?xf32> {loop.extents = array<i64: 0>, llvm.noalias}, %n: index
 // CHECK-NOT:     loop.takes_scratch
@@ -15,7 +15,7 @@ func.func private @alone(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %n: i
 
 // -----
 
-// The code of one that is only declared relies on what was true of its arguments when it was compiled.
+// The code of a declared kernel relies on the facts about its arguments from when it was compiled.
 // expected-error@unknown {{argument 0 of @declared overlaps another one, which its code does not allow}}
 "func.func"() <{function_type = (memref<4xf32>, memref<4xf32>) -> (), sym_name = "declared",
   sym_visibility = "private", arg_attrs = [{llvm.noalias}, {}]}> ({}) {loop.kernel} : () -> ()

@@ -9,7 +9,7 @@
 
 // ORDER: error: {{.*}}block 'scatter'
 
-// Updates of one element stay in their order: only the axis that keeps them apart is free.
+// Updates of one element stay in order: only the axis that separates updates is free.
 // CHECK: loop.for "i" %i to 70 {
 // CHECK-NEXT: loop.for "j" %j to 8 parallel {
 // PIECES: loop.for "i_o" %i_o to 10 {

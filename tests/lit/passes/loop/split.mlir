@@ -21,7 +21,7 @@ func.func private @copy(%X: memref<56xf32>, %Y: memref<56xf32>) attributes {loop
   func.return
 }
 
-// A kernel without the loop is left alone.
+// A kernel without the loop is unchanged.
 // CHECK-LABEL: @sum
 // CHECK: loop.for "k" %k to 10 {
 func.func private @sum(%X: memref<10xf32>, %Y: memref<f32>) attributes {loop.kernel} {

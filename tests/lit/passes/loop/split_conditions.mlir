@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-split-conditions | filecheck %s
 
-// A row of a padded convolution: the column before the image is asked about by itself, the others lie inside; the row is
-// asked about once, in front of both.
+// A row of a padded convolution: the column before the image is tested separately, the others are inside; the row is
+// tested once, before both.
 // CHECK-LABEL: func.func @padded
 // CHECK:         loop.for "y" %y to 3 {
 // CHECK-NEXT:      [[ONE:%.*]] = arith.constant -1 : index
@@ -53,8 +53,8 @@ func.func @padded(%x: memref<3x4xf32>, %out: memref<4xf32>) {
 
 // -----
 
-// The last of two tiles is partial, as the index of the fused loop tells: one question for the inits and the sums, behind
-// the buffer, though the loops inside ask it in two forms.
+// The last of two tiles is partial, as the index of the fused loop determines: one test for inits and sums, after
+// the buffer, though the inner loops test it in two forms.
 // CHECK-LABEL: func.func @partial
 // CHECK:         loop.for "t" %t to 26 parallel {
 // CHECK-NEXT:      %acc = memref.alloc()
@@ -102,7 +102,7 @@ func.func @partial(%x: memref<3x4xf32>) {
 
 // -----
 
-// A loop that makes a buffer is gone into, so that there is one buffer.
+// A loop that allocates a buffer is split inside, so that there is one buffer.
 // CHECK-LABEL: func.func @buffer
 // CHECK:         loop.for "t" %t to 4 {
 // CHECK-NEXT:      loop.for "o" %o to 5 {
@@ -129,7 +129,7 @@ func.func @buffer() {
 
 // -----
 
-// What is computed between two nests that ask is copied with them, and the copy of the second nest reads the copy.
+// Values computed between two nests with tests are copied with them, and the copy of the second nest reads the copy.
 // CHECK-LABEL: func.func @between
 // CHECK:           scf.if
 // CHECK:             [[THEN:%.*]] = scf.if
@@ -166,8 +166,8 @@ func.func @between(%x: memref<4xf32>, %out: memref<2xf32>, %row: i1) {
 
 // -----
 
-// Left alone: what lanes answer, what no unrolled loop is around, what would make ten parts, and what is no question of
-// indices.
+// Unchanged: tests per lane, tests outside of unrolled loops, tests that would make ten parts, and tests that do not
+// depend on indices.
 // CHECK-LABEL: func.func @alone
 // CHECK-NOT:     _part
 // CHECK-NOT:     scf.if %{{.*}} {{{$}}

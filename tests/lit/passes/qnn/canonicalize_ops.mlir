@@ -12,7 +12,7 @@ func.func @quantize(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %z: tensor<i32>) -> 
   func.return %y : tensor<2x3xi8>
 }
 
-// Each place along the axis has its own scale, which gets axes behind it.
+// Each index along the axis has its own scale, which gets trailing axes.
 // CHECK-LABEL: @along(
 func.func @along(%q: tensor<3x4xi8>, %s: tensor<3xf32>, %z: tensor<i32>) -> tensor<3x4xf32> {
   // CHECK: relay.expand_dims(%s) {axis = 1}
@@ -22,7 +22,7 @@ func.func @along(%q: tensor<3x4xi8>, %s: tensor<3xf32>, %z: tensor<i32>) -> tens
   func.return %y : tensor<3x4xf32>
 }
 
-// The quotient of constant scales is a factor of 31 bits and a number of places: 0.75 is 0.75 * 2^31 over 2^31.
+// The quotient of constant scales is a 31-bit factor and a shift: 0.75 is 0.75 * 2^31 over 2^31.
 // CHECK-LABEL: @requantize(
 // FOLDED-LABEL: @requantize(
 func.func @requantize(%q: tensor<4xi32>) -> tensor<4xi8> {
@@ -40,7 +40,7 @@ func.func @requantize(%q: tensor<4xi32>) -> tensor<4xi8> {
   func.return %y : tensor<4xi8>
 }
 
-// Halves away from zero look at the sign.
+// Rounding halves away from zero depends on the sign.
 // CHECK-LABEL: @to_nearest(
 // FOLDED-LABEL: @to_nearest(
 func.func @to_nearest(%q: tensor<4xi32>) -> tensor<4xi8> {
@@ -61,7 +61,7 @@ func.func @in_floats(%q: tensor<4xi32>, %s: tensor<f32>, %z: tensor<i32>) -> ten
   func.return %y : tensor<4xi8>
 }
 
-// The properties of a convolution stay.
+// The properties of a convolution are preserved.
 // CHECK-LABEL: @conv2d(
 func.func @conv2d(%x: tensor<1x4x8x8xui8>, %w: tensor<6x2x3x3xi8>, %z: tensor<i32>, %zw: tensor<6xi32>, %s: tensor<f32>) -> tensor<1x6x4x4xi32> {
   // CHECK: relay.expand_dims(%zw) {axis = 1, num_newaxis = 3}
@@ -71,7 +71,7 @@ func.func @conv2d(%x: tensor<1x4x8x8xui8>, %w: tensor<6x2x3x3xi8>, %z: tensor<i3
   func.return %y : tensor<1x6x4x4xi32>
 }
 
-// Types that are not known yet say nothing.
+// Ops with unknown types are unchanged.
 // CHECK-LABEL: @incomplete(
 func.func @incomplete(%x: !relay.incomplete, %s: tensor<f32>, %z: tensor<i32>) -> !relay.incomplete {
   // CHECK-NEXT: relay.qnn.quantize

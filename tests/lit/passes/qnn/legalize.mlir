@@ -13,7 +13,7 @@ func.func @signed(%x: tensor<4xi8>) -> tensor<4xi8> {
   func.return %y : tensor<4xi8>
 }
 
-// Unsigned numbers count the places of the table themselves.
+// Unsigned numbers are the indices of the table themselves.
 // CHECK-LABEL: @unsigned(
 func.func @unsigned(%x: tensor<4xui8>) -> tensor<4xui8> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -24,7 +24,7 @@ func.func @unsigned(%x: tensor<4xui8>) -> tensor<4xui8> {
   func.return %y : tensor<4xui8>
 }
 
-// A table of 65536 numbers would not fit into the first cache.
+// A table of 65536 numbers would not fit into the L1 cache.
 // CHECK-LABEL: @sixteen_bits(
 func.func @sixteen_bits(%x: tensor<4xi16>) -> tensor<4xi16> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -42,7 +42,7 @@ func.func @unknown_scale(%x: tensor<4xi8>, %s: tensor<f32>) -> tensor<4xi8> {
   func.return %y : tensor<4xi8>
 }
 
-// A softmax looks at more than one number.
+// A softmax depends on more than one number.
 // CHECK-LABEL: @softmax(
 func.func @softmax(%x: tensor<4xi8>) -> tensor<4xi8> {
   %s = relay.constant dense<0.5> : tensor<f32>

@@ -3,7 +3,7 @@
 
 // FORM: relay-annotate-used-memory: @main is not in A-normal form; help: run relay-to-a-normal-form and relay-infer-type first
 
-// A call counts what it takes and gives; the second one also what the first gave, which is needed later.
+// A call counts its operands and results; the second one also the result of the first, which is used later.
 // CHECK-LABEL: func.func @main(%x: tensor<1x4x5x6xi8>)
 // CHECK-SAME:    io_used_memory = 360 : i64
 // CHECK:         relay.fn(%p: tensor<1x4x5x6xi8>)
@@ -11,7 +11,7 @@
 // CHECK:         relay.fused @fused_negative
 // CHECK-SAME:      attributes {used_memory = [360]}
 // CHECK:         func.call @kernel
-// Another function than main is left alone.
+// Functions other than main are unchanged.
 // CHECK:       func.func private @kernel
 // CHECK-SAME:    attributes {relay.primitive, used_memory = array<i64: 480, 480>}
 // CHECK-LABEL: func.func @other
@@ -45,7 +45,7 @@ func.func @other(%p: tensor<1x4x30xi8>) -> tensor<1x4x30xi8> {
 
 // -----
 
-// In a branch live what it needs itself and what is needed behind; the result is there while the branches run.
+// In a branch, its own values and those used after it are live; the result is live while the branches run.
 // CHECK-LABEL: func.func @main(%c: tensor<i1>
 // CHECK:       func.func private @kernel
 // CHECK-SAME:    used_memory = array<i64: 80, 48>
@@ -69,7 +69,7 @@ func.func private @kernel(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 
 // -----
 
-// A loop needs what it uses from around it to the end: here %x, beside %t, %k and the loop's result.
+// The outer values of a loop are live to its end: here %x, with %t, %k and the loop's result.
 // CHECK-LABEL: func.func @main(%n: tensor<i64>
 // CHECK:       func.func private @kernel
 // CHECK-SAME:    used_memory = array<i64: 64>

@@ -23,7 +23,7 @@ func.func @not_typed_yet(%x: !relay.incomplete, %b: tensor<8xf32>) -> !relay.inc
   func.return %y : !relay.incomplete
 }
 
-// An addition repeats a bias of one element; the demand of the bias_add is kept.
+// An addition broadcasts a bias of one element; the requirement of bias_add is kept.
 // CHECK-LABEL: func.func @named
 // CHECK:         %[[Y:.*]] = relay.add(%x
 // CHECK-NEXT:    relay.require(%[[Y]]) {demands = #relay.requirements<m == n "C2

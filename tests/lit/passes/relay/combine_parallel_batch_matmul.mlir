@@ -27,7 +27,7 @@ func.func @biases(%x: tensor<2x3x4xf32>, %v: tensor<2x5x4xf32>, %w: tensor<2x6x4
   func.return %a1, %b1 : tensor<2x3x5xf32>, tensor<2x3x6xf32>
 }
 
-// What is broadcast along the columns of a branch cannot be joined.
+// An operand that broadcasts along the columns of a branch cannot be combined.
 // CHECK-LABEL: @broadcast(
 func.func @broadcast(%x: tensor<2x3x4xf32>, %v: tensor<2x1x4xf32>, %w: tensor<2x1x4xf32>, %s: tensor<5xf32>, %t: tensor<5xf32>) -> (tensor<2x3x5xf32>, tensor<2x3x5xf32>) {
   // CHECK: relay.nn.batch_matmul(%x, %{{.*}}) : (tensor<2x3x4xf32>, tensor<2x2x4xf32>)

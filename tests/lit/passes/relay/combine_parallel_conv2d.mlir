@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p 'relay-combine-parallel-conv2d{min-num-branches=2}' | filecheck %s
 // RUN: xrelay-opt %s -p relay-combine-parallel-conv2d | filecheck %s --check-prefix FEW
 
-// Another window cannot be joined.
+// A different window cannot be combined.
 // CHECK-LABEL: @conv2d(
 // FEW-LABEL: @conv2d(
 func.func @conv2d(%x: tensor<1x4x8x8xf32>, %v: tensor<2x4x3x3xf32>, %w: tensor<4x4x3x3xf32>, %u: tensor<2x4x1x1xf32>) -> (tensor<1x2x6x6xf32>, tensor<1x2x8x8xf32>, tensor<1x4x6x6xf32>) {
@@ -18,7 +18,7 @@ func.func @conv2d(%x: tensor<1x4x8x8xf32>, %v: tensor<2x4x3x3xf32>, %w: tensor<4
   func.return %a, %b, %c : tensor<1x2x6x6xf32>, tensor<1x2x8x8xf32>, tensor<1x4x6x6xf32>
 }
 
-// Biases and scales are joined along the channels; the last addition is of one branch alone.
+// Biases and scales are concatenated along the channels; the last addition belongs to one branch only.
 // CHECK-LABEL: @follow(
 func.func @follow(%x: tensor<1x4x8x8xf32>, %v: tensor<2x4x3x3xf32>, %w: tensor<4x4x3x3xf32>, %s: tensor<2xf32>, %t: tensor<4xf32>, %p: tensor<2x1x1xf32>, %q: tensor<4x1x1xf32>) -> (tensor<1x2x6x6xf32>, tensor<1x4x6x6xf32>) {
   // CHECK: %[[ALL:.*]] = relay.nn.conv2d(%x, %{{.*}}) {channels = 6}
@@ -44,7 +44,7 @@ func.func @follow(%x: tensor<1x4x8x8xf32>, %v: tensor<2x4x3x3xf32>, %w: tensor<4
   func.return %a3, %b4 : tensor<1x2x6x6xf32>, tensor<1x4x6x6xf32>
 }
 
-// Each has a scale of its own that is the same for all its channels; what both have in common may stay one.
+// Each has its own scale for all its channels; a shared operand may stay single.
 // CHECK-LABEL: @scales(
 func.func @scales(%x: tensor<1x8x8x4xf32>, %v: tensor<3x3x4x2xf32>, %w: tensor<3x3x4x5xf32>, %s: tensor<1xf32>, %t: tensor<1xf32>) -> (tensor<1x6x6x2xf32>, tensor<1x6x6x5xf32>) {
   // CHECK: %[[ALL:.*]] = relay.nn.conv2d(%x, %{{.*}})

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-dead-code-elimination{ignore-impurity=true}' | filecheck %s --check-prefix IGNORE
 
-// A chain nobody needs, a dead branch, and a dead call go; so does the function only that called.
+// An unused chain, branch and call are removed; so is the function that only they called.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
 // CHECK-NEXT:    func.call @outside(%x)
@@ -31,7 +31,7 @@ func.func private @uncalled(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %x : tensor<4xf32>
 }
 
-// What is dead inside a branch goes too.
+// Dead ops inside a branch are removed too.
 // CHECK-LABEL: func.func @inside
 // CHECK:         relay.if
 // CHECK-NEXT:      relay.yield %x
@@ -45,7 +45,7 @@ func.func @inside(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %i : tensor<4xf32>
 }
 
-// A branch that calls a function of the module is as pure as the function; one that calls what may do anything is not.
+// A branch that calls a function of the module is as pure as the function; a call of an unknown function is not pure.
 // CHECK-LABEL: func.func @calls_in_branches
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      func.call @does_unknown
@@ -78,7 +78,7 @@ func.func private @does_unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func private @does_what(tensor<4xf32>) -> tensor<4xf32>
 
-// Calls of functions with named dimensions are no other calls.
+// Calls of functions with named dimensions are treated alike.
 // CHECK-LABEL: func.func @named_calls
 // CHECK-NEXT:    %[[B:.*]] = relay.call @named<n = 4>(%x)
 // CHECK-NEXT:    func.return %[[B]]
@@ -96,7 +96,7 @@ func.func private @named_in_vain(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?x
   func.return %x : tensor<?xf32, #relay.dims<n>>
 }
 
-// Who names an extent needs what makes it, also where nobody reads the value; what makes another goes.
+// A user of an extent's name needs its defining op, even if its value is unused; the op of an unused name is removed.
 // CHECK-LABEL: func.func @names
 // CHECK-NEXT:    relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>}
 // CHECK-NEXT:    relay.require(%y)

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p 'relay-dead-code-elimination{inline-once=true}' | filecheck %s
 // RUN: xrelay-opt %s -p relay-dead-code-elimination | filecheck %s --check-prefix=KEPT
 
-// A name that is used once goes, one that is used twice or in a branch stays; so does the form.
+// A let with one use is removed, a let with two uses or a use in a branch stays; the form is kept.
 // CHECK-LABEL: @lets(
 // CHECK-SAME:    relay.form = "bbnf"
 // CHECK-NOT:     "once"

@@ -20,7 +20,7 @@ func.func @nothing(%z: tensor<0x2xf32>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// Extents with names are copied and merged; what is left of the elements is inferred.
+// Named extents are copied and merged; the remaining elements are inferred.
 // CHECK-LABEL: func.func @names
 // CHECK-NEXT:    %[[Y:.*]] = relay.reshape(%x) {newshape = [0, -3]} {{.*}} -> tensor<?x?xf32, #relay.dims<n, 8 * s>>
 // CHECK-NEXT:    %[[Z:.*]] = relay.reshape(%[[Y]]) {newshape = [-1, 4]} {{.*}} -> tensor<?x4xf32, #relay.dims<2 * n * s>>
@@ -39,7 +39,7 @@ func.func @names(%x: tensor<?x?x8xf32, #relay.dims<n, s>>) -> !relay.incomplete 
   func.return %z : !relay.incomplete
 }
 
-// What the op demands of names the static one demands too.
+// The static op has the requirements of the dynamic op on names.
 // CHECK-LABEL: func.func @demands
 // CHECK-NEXT:    relay.reshape(%x) {newshape = [3, 4], relay.requires = {{.*}}6 * n == 12 "C3
 func.func @demands(%x: tensor<?x6xf32, #relay.dims<n>>) -> !relay.incomplete {
@@ -60,7 +60,7 @@ func.func @broadcast_and_full(%v: tensor<f32>) -> !relay.incomplete {
   func.return %b : !relay.incomplete
 }
 
-// What an op takes as data becomes a constant.
+// Data operands become constants.
 // CHECK-LABEL: func.func @operands
 // CHECK-NEXT:    %[[R:.*]] = relay.constant dense<[0, 1, 2]> : tensor<3xi64>
 // CHECK-NEXT:    relay.take(%x, %[[R]])
@@ -91,7 +91,7 @@ func.func @no_codes(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !rela
   func.return %y : !relay.incomplete
 }
 
-// A claim of the text is checked where the op runs, so the op stays.
+// A declared type is checked at run time, so the op stays.
 // CHECK-LABEL: func.func @claimed
 // CHECK:         relay.dyn.full(%v, %
 func.func @claimed(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> tensor<4xf32> {
@@ -117,7 +117,7 @@ func.func @parts(%x: tensor<6x4xf32>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// A k of 0 keeps nothing, for which topk has no number.
+// A k of 0 keeps nothing, which topk cannot express.
 // CHECK-LABEL: func.func @none
 // CHECK:         relay.dyn.topk(
 func.func @none(%x: tensor<6x4xf32>) -> !relay.incomplete {
@@ -126,7 +126,7 @@ func.func @none(%x: tensor<6x4xf32>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// The value stays an operand.
+// The value remains an operand.
 // CHECK-LABEL: func.func @pads
 // CHECK-NEXT:    relay.nn.pad(%x, %v) {pad_width = [0, 1, 2, 0], pad_mode = "edge", relay.requires = {{.*}}n >= 1 "C4 padded extent">} {{.*}} -> tensor<?x6xf32, #relay.dims<n + 1>>
 // CHECK-NEXT:    func.return
@@ -149,7 +149,7 @@ func.func @named_pads(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !re
   func.return %y : !relay.incomplete
 }
 
-// Of an axis with a name, what is left is an expression.
+// The extent of a slice of a named axis is an expression.
 // CHECK-LABEL: func.func @named_slice
 // CHECK-NEXT:    relay.strided_slice(%x) {begin = [1], end = [-1], strides = [2]} : {{.*}} -> tensor<?xf32, #relay.dims<(max(0, n - 2) + 1) floordiv 2>>
 func.func @named_slice(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
@@ -160,7 +160,7 @@ func.func @named_slice(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// Types that say less than the elements tell are inferred first.
+// Types that are less precise than the elements are inferred first.
 // CHECK-LABEL: func.func @imprecise
 // CHECK-NEXT:    relay.reshape(%z) {newshape = [2, 6]} : (tensor<12xf32>) -> tensor<2x6xf32>
 func.func @imprecise(%x: tensor<2x6xf32>, %z: tensor<12xf32>) -> tensor<?x?xf32> {
@@ -179,7 +179,7 @@ func.func @resize(%x: tensor<1x4x4x3xf32>) -> tensor<1x6x9x3xf32> {
   func.return %y : tensor<1x6x9x3xf32>
 }
 
-// What the static op cannot say: a scale, a wider window, axes of its own.
+// Cases that the static op cannot express: a scale, a larger window, separate axes.
 // CHECK-LABEL: func.func @resize_otherwise
 // CHECK-COUNT-3: relay.dyn.image.resize(
 func.func @resize_otherwise(%x: tensor<1x4x4x3xf32>) -> tensor<9x6x4x3xf32> {
@@ -214,7 +214,7 @@ func.func @shape_in_floats(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x?x?xf32> {
   func.return %y : tensor<1x3x?x?xf32>
 }
 
-// One that is not whole is cast when the program runs.
+// A fraction is cast at run time.
 // CHECK-LABEL: func.func @no_shape
 // CHECK:         relay.cast
 // CHECK:         relay.dyn.image.resize

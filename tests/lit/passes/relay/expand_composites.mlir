@@ -11,7 +11,7 @@ func.func @several_heavy_parts(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// A pattern of its own: it fuses whole, and its kernel expands it.
+// The composite has its own pattern: it fuses as a whole, and its kernel expands it.
 // CHECK-LABEL: @own_pattern(
 func.func @own_pattern(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK-NEXT: relay.nn.mish
@@ -22,7 +22,7 @@ func.func @own_pattern(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %z : tensor<4x8xf32>
 }
 
-// Types that are not known yet say nothing of the parts.
+// With unknown types there is no expansion.
 // CHECK-LABEL: @incomplete(
 func.func @incomplete(%x: !relay.incomplete) -> !relay.incomplete {
   // CHECK: relay.logsumexp
@@ -30,7 +30,7 @@ func.func @incomplete(%x: !relay.incomplete) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// Halves are computed in f32 between two casts.
+// f16 is computed in f32 between two casts.
 // CHECK-LABEL: @half(
 func.func @half(%x: tensor<4x8xf16>) -> tensor<4xf16> {
   // CHECK-NEXT: relay.cast(%x) {dtype = f32}

@@ -14,7 +14,7 @@ func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %d : tensor<2xf32>
 }
 
-// Through tuples; a result can be returned as it is.
+// Through tuples; a constant result is returned directly.
 // CHECK-LABEL: func.func @tuples
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<2.000000e+00> : tensor<1xf32>
 // CHECK-NEXT:    func.return %[[K]]
@@ -25,7 +25,7 @@ func.func @tuples() -> tensor<1xf32> {
   func.return %b : tensor<1xf32>
 }
 
-// A weight keeps its name, with what was done to it.
+// A weight keeps its name, with the history of its folding.
 // CHECK-LABEL: func.func @weights
 // CHECK-NEXT:    relay.constant #relay.weight<"w.OIHW8i8o", "{{.*}}"> : tensor<1x1x3x3x8x8xf32>
 func.func @weights() -> tensor<1x1x3x3x8x8xf32> {
@@ -34,7 +34,7 @@ func.func @weights() -> tensor<1x1x3x3x8x8xf32> {
   func.return %p : tensor<1x1x3x3x8x8xf32>
 }
 
-// A branch uses what is known around it.
+// A branch uses outer constants.
 // CHECK-LABEL: func.func @branch
 // CHECK:         relay.if
 // CHECK-NEXT:      %[[K:.*]] = relay.constant dense<4.000000e+00> : tensor<f32>
@@ -50,7 +50,7 @@ func.func @branch(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// Refused: bytes that are not here, what grows too much, a kernel's inside. A binding of a constant is read through.
+// Rejected: missing bytes, results that are too large, the inside of kernels. A let of a constant is read through.
 // CHECK-LABEL: func.func @refused
 // CHECK:         relay.exp
 // CHECK-NOT:     relay.let
@@ -81,7 +81,7 @@ func.func private @kernel() -> tensor<f32> attributes {relay.primitive} {
   func.return %a : tensor<f32>
 }
 
-// The least integer by -1 wraps, as it does at run time. A division by zero stays where it is, to fail if it runs.
+// The minimum integer by -1 wraps, as at run time. A division by zero stays, to fail if it runs.
 // CHECK-LABEL: func.func @divisions
 // CHECK-NOT:     relay.divide
 // CHECK:         relay.constant dense<-128> : tensor<i8>
@@ -100,7 +100,7 @@ func.func @divisions() -> (tensor<i8>, tensor<i8>, tensor<i8>) {
   func.return %q, %h, %z : tensor<i8>, tensor<i8>, tensor<i8>
 }
 
-// A field of a tuple is what was put in, whatever the other fields are, and through a let.
+// A field of a tuple is its operand, whatever the other fields, and through a let.
 // CHECK-LABEL: func.func @fields
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<4.000000e+00> : tensor<f32>
 // CHECK-NEXT:    %[[Y:.*]] = relay.add(%x, %[[K]])
@@ -116,7 +116,7 @@ func.func @fields(%x: tensor<f32>) -> tensor<f32> {
   func.return %y : tensor<f32>
 }
 
-// A condition that is known takes its branch, and what that gives is known too.
+// A known condition selects its branch, whose result is then known too.
 // CHECK-LABEL: func.func @known_branch
 // CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<8.000000e+00> : tensor<f32>
@@ -149,7 +149,7 @@ func.func @known_branch(%x: tensor<f32>) -> tensor<f32> {
   func.return %y : tensor<f32>
 }
 
-// Indices are looked at as where it runs: one that is out of range stays, to fail if it runs.
+// Indices are checked as at run time: an index out of range stays, to fail if it runs.
 // CHECK-LABEL: func.func @indices
 // CHECK-NOT:     relay.take
 // CHECK-NOT:     relay.scatter_elements
@@ -169,7 +169,7 @@ func.func @indices() -> (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) {
   func.return %a, %b, %c : tensor<2xf32>, tensor<3xf32>, tensor<2xf32>
 }
 
-// What an op demands of names is left to a run, whatever it is computed from.
+// Requirements on names are left to run time, whatever their source.
 // CHECK-LABEL: func.func @demands(
 // CHECK:         relay.require(%c) {
 func.func @demands(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<2xf32> {
@@ -178,7 +178,7 @@ func.func @demands(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<2xf32> {
   func.return %0 : tensor<2xf32>
 }
 
-// Names that others use stay bound.
+// Names with other users stay bound.
 // CHECK-LABEL: func.func @binds(
 // CHECK:         relay.extents(%c) {
 func.func @binds(%x: tensor<f32>) -> tensor<?xf32, #relay.dims<p>> {
@@ -188,7 +188,7 @@ func.func @binds(%x: tensor<f32>) -> tensor<?xf32, #relay.dims<p>> {
   func.return %0 : tensor<?xf32, #relay.dims<p>>
 }
 
-// Of extents that are known the shape is, whatever the elements are; what is computed from it follows.
+// The shape_of static extents is known, whatever the elements; values computed from it are folded.
 // CHECK-LABEL: func.func @shape(
 // CHECK-NEXT: %size = relay.constant dense<7> : tensor<i32>
 // CHECK-NEXT: %open = relay.shape_of(%y) :
@@ -203,7 +203,7 @@ func.func @shape(%x: tensor<2x3xf32>, %y: tensor<?xf32, #relay.dims<n>>, %z: ten
   func.return %more, %size, %open : tensor<2xi64>, tensor<i32>, tensor<1xi64>
 }
 
-// A sequence is no constant, also where its type is not known yet, nor is a tuple of such a type.
+// A sequence is no constant, also if its type is unknown, nor is a tuple with one.
 // CHECK-LABEL: func.func @sequence_without_a_type(
 func.func @sequence_without_a_type(%x: tensor<6x2xf32>) -> (!relay.incomplete, !relay.incomplete) {
   // CHECK-NEXT: relay.constant
@@ -216,7 +216,7 @@ func.func @sequence_without_a_type(%x: tensor<6x2xf32>) -> (!relay.incomplete, !
   func.return %i, %t : !relay.incomplete, !relay.incomplete
 }
 
-// Of an op that made an extent the number stands where its name stood.
+// The name of an extent is replaced by the constant's extent.
 // CHECK-LABEL: func.func @extents(%x: tensor<4xf32>) -> tensor<7xf32>
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<0.000000e+00> : tensor<3xf32>
 // CHECK-NEXT:    %[[T:.*]] = relay.tuple(%x, %[[K]]) : (tensor<4xf32>, tensor<3xf32>) -> tuple<tensor<4xf32>, tensor<3xf32>>
@@ -231,7 +231,7 @@ func.func @extents(%x: tensor<4xf32>) -> tensor<?xf32, #relay.dims<e + 4>> {
   func.return %r : tensor<?xf32, #relay.dims<e + 4>>
 }
 
-// Each field of a tuple tells them.
+// Each field of a tuple determines extents.
 // CHECK-LABEL: func.func @extents_of_a_tuple(%x: tensor<2xf32>)
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<[4.000000e+00, 3.000000e+00]> : tensor<2xf32>
 // CHECK-NEXT:    relay.multiply(%x, %[[K]]) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
@@ -245,7 +245,7 @@ func.func @extents_of_a_tuple(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %r : tensor<2xf32>
 }
 
-// A tuple that is read as a whole becomes one of constants; of one that is taken apart each field is a constant.
+// A tuple that is used as a whole becomes one of constants; of a tuple whose fields are taken each field is a constant.
 // CHECK-LABEL: func.func @tuples_as_a_whole(
 // CHECK-DAG:     %[[A:.*]] = relay.constant dense<1> : tensor<1xi32>
 // CHECK-DAG:     %[[B:.*]] = relay.constant dense<2> : tensor<1xi32>

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fold-constant --remarks 2>%t.err | filecheck %s
 // RUN: filecheck %s --check-prefix SAYS < %t.err
 
-// A shape that is known once a cast is folded says how large the result would be.
+// A shape that is known after a cast is folded determines how large the result would be.
 // SAYS: relay.dyn.full: the result is 39999980 bytes larger than the operands, 1048576 are allowed
 // CHECK-LABEL: @grows(
 // CHECK:         relay.constant dense<[10000, 1000]>

@@ -20,7 +20,7 @@ func.func @channels_last(%x: tensor<1x8x3xf32>, %w: tensor<3x3x4xf32>) -> tensor
   func.return %y : tensor<1x8x4xf32>
 }
 
-// A convolution of quantised numbers pads with the zero point.
+// A quantised convolution pads with the zero point.
 // CHECK-LABEL: @qnn_conv2d(
 func.func @qnn_conv2d(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>, %s: tensor<f32>) -> (tensor<1x4x8x8xi32>, tensor<1x4x8x8xi32>) {
   %zero = relay.constant dense<0> : tensor<i8>
@@ -36,7 +36,7 @@ func.func @qnn_conv2d(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>, %s: tensor
   func.return %y, %u : tensor<1x4x8x8xi32>, tensor<1x4x8x8xi32>
 }
 
-// A mean counts what was padded apart.
+// A mean would count explicit padding differently.
 // CHECK-LABEL: @pools(
 func.func @pools(%x: tensor<1x3x8x8xf32>, %i: tensor<1x3x8x8xi8>) -> (tensor<1x3x9x9xf32>, tensor<1x3x9x9xi8>) {
   %zero = relay.constant dense<0.0> : tensor<f32>
@@ -51,7 +51,7 @@ func.func @pools(%x: tensor<1x3x8x8xf32>, %i: tensor<1x3x8x8xi8>) -> (tensor<1x3
   func.return %y, %z : tensor<1x3x9x9xf32>, tensor<1x3x9x9xi8>
 }
 
-// The least finite number is as good as minus infinity, unless a window meets nothing else.
+// The least finite number is equivalent to minus infinity, unless a window contains nothing else.
 // CHECK-LABEL: @least(
 func.func @least(%x: tensor<1x3x8x8xf32>) -> (tensor<1x3x9x9xf32>, tensor<1x3x11x11xf32>) {
   %least = relay.constant dense<-3.40282347E+38> : tensor<f32>

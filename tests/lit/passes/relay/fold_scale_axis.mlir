@@ -4,7 +4,7 @@
 
 // SOME: error: relay-fold-scale-axis: weights is 'some'; help: it is constant or any
 
-// Behind a convolution, through an addition: weight and bias are scaled.
+// After a convolution, through an addition: weight and bias are scaled.
 // CHECK-LABEL: func.func @backward
 // CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}2.000000e+00]]], {{\[\[\[}}4.000000e+00]]]]> : tensor<2x1x1x1xf32>
 // CHECK-NEXT:    %[[C:.*]] = relay.nn.conv2d(%x, %[[W]])
@@ -21,7 +21,7 @@ func.func @backward(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
   func.return %y : tensor<1x2x4x4xf32>
 }
 
-// Behind a dense layer, through a bias and a relu: the factors are positive.
+// After a dense layer, through a bias and a relu: the factors are positive.
 // CHECK-LABEL: func.func @dense
 // CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[}}2.000000e+00, 2.000000e+00], [3.000000e+00, 3.000000e+00]]>
 // CHECK-NEXT:    relay.nn.dense(%x, %[[W]])
@@ -40,7 +40,7 @@ func.func @dense(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
   func.return %y : tensor<1x2xf32>
 }
 
-// In front of a convolution: along the in-channels. Two factors in a row are one.
+// Before a convolution: along the in-channels. Two consecutive factors are one.
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}6.000000e+00]], {{\[\[}}1.000000e+01]]]]> : tensor<1x2x1x1xf32>
 // CHECK-NEXT:    %[[Y:.*]] = relay.nn.conv2d(%x, %[[W]])
@@ -55,7 +55,7 @@ func.func @forward(%x: tensor<1x2x4x4xf32>) -> tensor<1x1x4x4xf32> {
   func.return %y : tensor<1x1x4x4xf32>
 }
 
-// Refused: a negative factor across a relu, a value used twice, a weight that is no constant, a factor along the height.
+// Rejected: a negative factor across a relu, a value used twice, a computed weight, a factor along the height.
 // CHECK-LABEL: func.func @refused
 // CHECK:         %[[R:.*]] = relay.nn.relu
 // CHECK-NEXT:    relay.multiply(%[[R]]
@@ -79,7 +79,7 @@ func.func @refused(%x: tensor<1x1x2x2xf32>, %v: tensor<1x1x1x1xf32>) -> tuple<te
   func.return %t : tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>>
 }
 
-// Volumes and signals as images.
+// Volumes and signals are treated like images.
 // CHECK-LABEL: @volumes(
 // CHECK:         %[[W:.*]] = relay.constant dense<6.000000e+00> : tensor<4x2x1x1x1xf32>
 // CHECK-NEXT:    %[[C:.*]] = relay.nn.conv3d(%x, %[[W]])
@@ -138,7 +138,7 @@ func.func @shared_with_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, 
   func.return %a, %m : tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>
 }
 
-// The convolutions may share what stands between; one of them has a filter for each channel.
+// The convolutions may share the ops between; one of them has a filter per channel.
 // CHECK-LABEL: @shared_behind_relu(
 // CHECK-NOT:     relay.multiply
 // CHECK:         %[[B:.*]] = relay.constant dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}1.500000e+00]]]> : tensor<2x1x1xf32>
@@ -161,7 +161,7 @@ func.func @shared_behind_relu(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, 
   func.return %y, %z : tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>
 }
 
-// Something else reads what stands between, so that the factor stays.
+// Another op reads the value between, so the factor stays.
 // CHECK-LABEL: @relu_for_others(
 // CHECK:         relay.multiply(%x, %s)
 // CHECK:         %[[R:.*]] = relay.nn.relu
@@ -175,7 +175,7 @@ func.func @relu_for_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, ten
   func.return %y, %r : tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>
 }
 
-// A difference behind a convolution is scaled as a whole.
+// A difference after a convolution is scaled as a whole.
 // CHECK-LABEL: @difference(
 // CHECK-NOT:     relay.multiply
 // CHECK:         %[[B:.*]] = relay.constant dense<1.000000e+01> : tensor<1x1x1xf32>
@@ -190,7 +190,7 @@ func.func @difference(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
   func.return %y : tensor<1x1x4x4xf32>
 }
 
-// What is added between a factor and a convolution is divided by the factor, unless that is 0.
+// An addend between a factor and a convolution is divided by the factor, unless that is 0.
 // CHECK-LABEL: func.func @divided
 // CHECK:         %[[B:.*]] = relay.constant dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}1.500000e+00]]]> : tensor<2x1x1xf32>
 // CHECK:         %[[A:.*]] = relay.add(%x, %[[B]])
@@ -214,7 +214,7 @@ func.func @divided(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x1x
   func.return %y, %z : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
 }
 
-// Weights and biases that are parameters, behind and in front of factors.
+// Weights and biases that are parameters, after and before factors.
 // CHECK-LABEL: func.func @parameters
 // CHECK:         relay.nn.conv2d(%x, %w)
 // ANY-LABEL:   func.func @parameters

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fold-scale-axis,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-fold-scale-axis{weights=any},relay-dead-code-elimination' | filecheck %s --check-prefix ANY
 
-// Channels in blocks: the factor lies along the blocks and in them, the weight's out-channels do too.
+// Blocked channels: the factor is along the blocks and within them, as are the weight's out-channels.
 // CHECK-LABEL: @backward(
 // CHECK:         %[[W:.*]] = relay.constant {{.*}} : tensor<2x1x1x1x1x2xf32>
 // CHECK:         %[[C:.*]] = relay.nn.conv2d(%x, %[[W]])
@@ -20,7 +20,7 @@ func.func @backward(%x: tensor<1x1x4x4x1xf32>) -> tensor<1x2x2x2x2xf32> {
   func.return %y : tensor<1x2x2x2x2xf32>
 }
 
-// In front: the blocks of the data and of the weight's in-channels need not be alike.
+// Before a convolution: the blocks of the data and of the weight's in-channels may differ.
 // CHECK-LABEL: @forward(
 // CHECK-NOT:     relay.multiply
 // CHECK:         %[[B:.*]] = relay.constant dense<{{.*}}3.000000e+00, 2.000000e+00{{.*}}1.000000e+00, 7.500000e-01{{.*}}>
@@ -37,7 +37,7 @@ func.func @forward(%x: tensor<1x2x4x4x2xf32>) -> tensor<1x1x4x4x2xf32> {
   func.return %y : tensor<1x1x4x4x2xf32>
 }
 
-// A factor that varies along the blocks alone, and a weight that only the run tells.
+// A factor that varies along the blocks only, and a weight that is dynamic.
 // ANY-LABEL: @values(
 // ANY:         %[[Q:.*]] = relay.squeeze
 // ANY:         %[[R:.*]] = relay.reshape(%[[Q]]) {newshape = [2, 1, 1, 1, 1, 2]}
@@ -52,7 +52,7 @@ func.func @values(%x: tensor<1x1x4x4x2xf32>, %w: tensor<2x1x1x1x2x2xf32>) -> ten
   func.return %y : tensor<1x2x4x4x2xf32>
 }
 
-// One for each block, along the blocks alone.
+// A factor per block, along the blocks only.
 // CHECK-LABEL: @along_blocks(
 // CHECK-NOT:     relay.multiply
 // ANY-LABEL: @along_blocks(
@@ -65,7 +65,7 @@ func.func @along_blocks(%x: tensor<1x1x4x4x2xf32>) -> tensor<1x2x4x4x2xf32> {
   func.return %y : tensor<1x2x4x4x2xf32>
 }
 
-// Refused: a factor along the height, beside one along the blocks.
+// Rejected: a factor along the height, next to one along the blocks.
 // CHECK-LABEL: @height(
 // CHECK:         relay.multiply
 // ANY-LABEL: @height(

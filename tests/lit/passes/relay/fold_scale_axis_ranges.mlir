@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fold-scale-axis | filecheck %s
 // RUN: xrelay-opt %s -p relay-fold-scale-axis --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// The weight would be infinite, or would lose the digits that it has: of 16 bits, and beside an infinite factor.
+// The weight would become infinite, or lose precision: in 16 bits, and with an infinite factor.
 // REMARK-COUNT-3: f16 does not hold a constant of relay.nn.dense times the factor
 // CHECK-LABEL: @weights(
 // CHECK-COUNT-3: relay.multiply
@@ -20,7 +20,7 @@ func.func @weights(%x: tensor<2x1xf16>) -> (tensor<2x1xf16>, tensor<2x1xf16>, te
   func.return %b, %d, %f : tensor<2x1xf16>, tensor<2x1xf16>, tensor<2x1xf16>
 }
 
-// In front of a layer, what is added is divided by the factor.
+// Before a layer, an addend is divided by the factor.
 // CHECK-LABEL: @added(
 // CHECK:         relay.multiply
 // CHECK:         relay.add

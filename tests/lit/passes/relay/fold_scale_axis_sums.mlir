@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fold-scale-axis,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-fold-scale-axis{weights=any},relay-dead-code-elimination' | filecheck %s --check-prefix ANY
 
-// Both sides of a sum are scaled, and what is added to one of them, and behind it.
+// Both sides of a sum are scaled, and the addends of one of them, and after it.
 // CHECK-LABEL: @sum(
 // CHECK-DAG:     %[[V:.*]] = relay.constant dense<6.000000e+00> : tensor<2x1x1x1xf32>
 // CHECK-DAG:     %[[W:.*]] = relay.constant dense<1.500000e+01> : tensor<2x1x1x1xf32>
@@ -45,7 +45,7 @@ func.func @sum_of_sums(%x: tensor<1x2xf32>, %z: tensor<1x2xf32>) -> tensor<1x2xf
   func.return %y : tensor<1x2xf32>
 }
 
-// Values that only the run tells are multiplied by one factor.
+// Dynamic values are multiplied by the factor once.
 // ANY-LABEL: @values(
 // ANY:         %[[Q:.*]] = relay.squeeze
 // ANY:         relay.expand_dims(%[[Q]])
@@ -63,7 +63,7 @@ func.func @values(%x: tensor<1x1x4x4xf32>, %v: tensor<2x1x1x1xf32>, %w: tensor<2
   func.return %y : tensor<1x2x4x4xf32>
 }
 
-// Refused: a side that nothing heavy makes, a side that is used elsewhere too, channels along different axes.
+// Rejected: a side without a heavy op, a side with another use, channels along different axes.
 // CHECK-LABEL: @parameter(
 // CHECK:         relay.multiply
 func.func @parameter(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {

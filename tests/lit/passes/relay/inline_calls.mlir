@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-inline | filecheck %s
 // RUN: xrelay-opt %s -p "relay-infer-type,relay-inline{marked=true}" | filecheck %s --check-prefix=MARKED
 
-// The callee's names become what the call says; of extents that ops of the body make each place has names of its own.
+// The callee's names are replaced by the call's; extents that ops of the body define get new names at each call.
 // CHECK-LABEL: func.func @copied(
 // CHECK:         relay.concatenate({{.*}}) -> tensor<?xf32, #relay.dims<4 * m>>
 // CHECK-NEXT:    relay.argwhere(%x) {relay.binds = #relay.bounds<k_1 <= 2 * m>} : ({{.*}}) -> tensor<?x1xi32, #relay.dims<k_1>>
@@ -23,7 +23,7 @@ func.func private @twice(%x: tensor<?xf32, #relay.dims<n>>) -> (!relay.incomplet
   func.return %y, %i : !relay.incomplete, !relay.incomplete
 }
 
-// What the ops of the body demand for themselves, the call need not; what it demands itself is demanded of its results.
+// Requirements of the body's ops are removed from the call; its other requirements apply to its results.
 // CHECK-LABEL: func.func @demands(
 // CHECK-NEXT:    %[[Y:.*]] = relay.require(%y) {demands = #relay.requirements<p == m "C0 argument extent">, relay.requires = #relay.requirements<p == m "C0 argument extent">} : (tensor<?xf32, #relay.dims<p>>) -> tensor<?xf32, #relay.dims<m>>
 // CHECK-NEXT:    %[[A:.*]] = relay.add(%x, %[[Y]])
@@ -45,7 +45,7 @@ func.func private @any_sum(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, 
   func.return %0 : !relay.incomplete
 }
 
-// What holds of the results would have to stand beside the fields of a tuple.
+// Requirements on the results would have to be at the fields of a tuple.
 // CHECK-LABEL: func.func @tuple(
 // CHECK:         relay.call @pair<n = m>
 func.func @tuple(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete {
@@ -75,7 +75,7 @@ func.func private @inner(%x: tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }
 
-// Recursion keeps its call, with the names that it has.
+// A recursive function keeps its call and its names.
 // CHECK-LABEL: func.func @recursive(
 // CHECK:         relay.call @recursive<n = 2 * n, r = q>
 func.func @recursive(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<r>> {
@@ -90,7 +90,7 @@ func.func @recursive(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tenso
   func.return %0 : tensor<?xf32, #relay.dims<r>>
 }
 
-// Where the result's extent is an expression of one that the body makes, that one keeps the name it has behind the call.
+// If the result's extent is an expression of an extent that the body defines, that one keeps its name after the call.
 // CHECK-LABEL: func.func @expression(
 // CHECK-NEXT:    %[[K:.*]] = relay.argwhere(%x) {relay.binds = #relay.bounds<k_1 <= n>}
 // CHECK-NEXT:    %[[T:.*]] = relay.tuple(%[[K]], %[[K]])

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-inline | filecheck %s
 
-// A function for a compiler from outside stays, with what is in it.
+// A function for an external compiler stays, with its body.
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT:    %y = func.call @theirs(%x)
 // CHECK-NEXT:    %z = relay.exp(%y)

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-inline | filecheck %s
 
-// Calls of closures that have no type yet: what comes in their places has one, and the function says it.
+// Calls of closures without a type: the inlined results have types, and so does the function's signature.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    -> (tensor<?x1xi32, #relay.dims<[[A:.*]]>>, tensor<?x1xi32, #relay.dims<[[B:.*]]>>)
 // CHECK:         relay.argwhere(%x) {relay.binds = #relay.bounds<[[A]] <= 5>}

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-inline --remarks relay-inline 2>&1 | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type,relay-specialize-functions | filecheck %s --check-prefix=SPECIAL
 
-// A branch of @sum cannot be right at these extents: the call stays, and with it those of all that has named dimensions.
+// A branch of @sum is invalid at these extents: the call stays, and so do all calls with named dimensions.
 // CHECK:       remark: relay-inline: relay.call: calls of what has named dimensions stay: {{.*}}broadcast(p, q) has no value: 2 and 3 do not broadcast
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT:    relay.negative(%x)

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'relay-legalize{legalize-map-attr-name=AcmeLegalize}' | filecheck %s
 // RUN: xrelay-opt %s -p 'Legalize' | filecheck %s
 
-// Hooks come from Python (tests/unit/passes/test_legalize.py); where there are none, nothing changes.
+// Hooks come from Python (tests/unit/passes/test_legalize.py); without hooks, nothing changes.
 // CHECK-LABEL: @leaves_alone(
 // CHECK-NEXT:    %[[C:.*]] = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1]} : {{.*}} -> tensor<1x4x8x8xf32>
 // CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[C]])

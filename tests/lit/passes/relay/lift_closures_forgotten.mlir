@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-lift-closures | filecheck %s
 
-// What a call gives may have an extent made of one that its callee alone knows. A closure gets it from an optional, whose
-// type has no extents, so that the value tells all that the closure says of it.
+// The result of a call may have an extent derived from one that only its callee names. A closure captures it as an
+// optional, whose type has no extents, so that the value determines all extents in the closure.
 // CHECK-LABEL: func.func @forgotten
 func.func @forgotten(%c: tensor<i1>, %x: tensor<3xf32>, %q: tensor<f32>) -> tensor<f32> {
   %f = relay.fn(%a: tensor<3xf32>) -> !relay.incomplete {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-lift-closures
 
-// Of a tuple without its type nobody knows which field is the closure.
+// In an untyped tuple the field with the closure is unknown.
 !t = tensor<3xf32>
 
 func.func @main(%x: !t) -> !t {

@@ -5,7 +5,7 @@
 // UNKNOWN: no table of patterns is called 'nobody'
 // WRONG: 'acme' is no chain of operators
 
-// What makes a named extent stays where its name is known.
+// An op that defines a named extent stays where its name is in scope.
 // CHECK: remark: relay-merge-composite: relay.argwhere: relay.argwhere makes the extent k, which only the function would know
 // CHECK-LABEL: @found(
 // CHECK-NOT:     relay.fn

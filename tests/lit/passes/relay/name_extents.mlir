@@ -10,7 +10,7 @@ func.func @full(%f: tensor<f32>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims
   func.return %y : tensor<?xf32, #relay.dims<e>>
 }
 
-// -1 is what remains, 0 copies; then every element is an extent.
+// -1 is the remaining extent, 0 copies; then every element is an extent.
 // CHECK-LABEL: func.func @reshape(
 // CHECK:         relay.shape_of(%x)
 // CHECK:         relay.prod
@@ -32,7 +32,7 @@ func.func @broadcast_to(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<1xi64>) ->
   func.return %y : tensor<?xf32, #relay.dims<e>>
 }
 
-// An element that only the run tells is an extent, also where the data's extent decides.
+// A dynamic element is an extent, even if the data's extent determines it.
 // CHECK-LABEL: func.func @broadcast_known(
 // CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<[[E:.*]]>, relay.words = {{.*}}}
 // CHECK-NEXT:    relay.dyn.broadcast_to(%x, %[[V]]) {relay.requires = #relay.requirements<broadcastable(5, [[E]]) "C2
@@ -41,7 +41,7 @@ func.func @broadcast_known(%x: tensor<5xf32>, %s: tensor<1xi64>) -> tensor<5xf32
   func.return %y : tensor<5xf32>
 }
 
-// Repetitions, which are no extents of the result, have names too, and what the rule makes of them is the extent.
+// Repetitions, which are not extents of the result, have names too; the extent is the rule's expression of them.
 // CHECK-LABEL: func.func @tile(
 // CHECK:         relay.multiply(%s, %{{.*}})
 // CHECK:         relay.extents({{.*}}) {relay.binds = #relay.bounds<e_1, e>, relay.words = [{is = "number 0 of relay.dyn.tile", fails = "relay.dyn.tile: number 0 of repetitions is {value}"}, {is = "extent 0 of relay.dyn.tile", {{.*}} : (tensor<2xi64>) -> tensor<2xi64>
@@ -67,7 +67,7 @@ func.func @topk(%x: tensor<?xf32, #relay.dims<n>>, %k: tensor<i64>) -> tensor<?x
   func.return %y : tensor<?xf32, #relay.dims<k>>
 }
 
-// The slice is told its first place and its size.
+// The slice takes its first index and its size.
 // CHECK-LABEL: func.func @slice(
 // CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<k>, relay.words = {{.*}}}
 // CHECK:         relay.dyn.strided_slice(%x, %{{.*}}, %[[V]], %{{.*}}) {slice_mode = "size", relay.requires = #relay.requirements<n >= k "C3
@@ -76,7 +76,7 @@ func.func @slice(%x: tensor<?xf32, #relay.dims<n>>, %b: tensor<1xi64>, %e: tenso
   func.return %y : tensor<?xf32, #relay.dims<k>>
 }
 
-// Of known places the size is a difference; a rule that knows it needs no name.
+// For static positions the size is a difference; a rule that computes it needs no name.
 // CHECK-LABEL: func.func @first_of(
 // CHECK-NOT:     relay.extents
 // CHECK:         %[[S:.*]] = relay.minimum(%m, %{{.*}})
@@ -89,7 +89,7 @@ func.func @first_of(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.
   func.return %z : tensor<?xf32, #relay.dims<min(m, n)>>
 }
 
-// A range is places, times the step, from the start on.
+// A range is positions, times the step, from the start on.
 // CHECK-LABEL: func.func @range(
 // CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<r>, relay.words = {{.*}}} : (tensor<i64>) -> tensor<i64>
 // CHECK:         %[[P:.*]] = relay.arange(%{{.*}}, %[[V]], %{{.*}}) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #relay.dims<r>>
@@ -101,7 +101,7 @@ func.func @range(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) -> tensor<?x
   func.return %y : tensor<?xf32, #relay.dims<r>>
 }
 
-// In a branch it is there.
+// In a branch the name is local.
 // CHECK-LABEL: func.func @in_branch(
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      relay.extents(%s) {relay.binds = #relay.bounds<e>, relay.words = {{.*}}}
@@ -115,7 +115,7 @@ func.func @in_branch(%c: tensor<i1>, %f: tensor<f32>, %s: tensor<1xi64>, %x: ten
   func.return %r : tensor<?xf32, #relay.dims<d>>
 }
 
-// Ops of known shapes, and kernels, are left alone.
+// Ops with known shapes, and kernels, are unchanged.
 // CHECK-LABEL: func.func @static(
 // CHECK-NOT:     relay.extents
 func.func @static(%f: tensor<f32>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-narrow-products,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p relay-narrow-products --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
 
-// The zero point goes behind the product, times the sums of the weight.
+// The zero point moves after the product, times the sums of the weight.
 // CHECK-LABEL: func.func @dense
 // CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[}}1, 2, 3, 4], [-128, 127, 0, 0]]> : tensor<2x4xi8>
 // CHECK-NEXT:    %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32} : (tensor<3x4xui8>, tensor<2x4xi8>) -> tensor<3x2xi32>
@@ -17,8 +17,8 @@ func.func @dense(%x: tensor<3x4xui8>) -> tensor<3x2xi32> {
   func.return %y : tensor<3x2xi32>
 }
 
-// A weight that is widened in front of the product is looked through; data with a sign is moved by 128, a sum of five
-// terms gets three zeros, and a zero point that is known at run time alone is multiplied there.
+// A weight that is widened before the product is narrowed; signed data is shifted by 128, a sum of five terms is padded
+// with three zeros, and a dynamic zero point is multiplied at run time.
 // CHECK-LABEL: func.func @matmul
 // CHECK:         %[[M:.*]] = relay.add(%{{.*}}, %{{.*}}) : (tensor<3x5xi16>, tensor<i16>) -> tensor<3x5xi16>
 // CHECK:         %[[U:.*]] = relay.cast(%[[M]]) {dtype = ui8}
@@ -40,7 +40,7 @@ func.func @matmul(%x: tensor<3x5xi8>, %z: tensor<3x1xi32>) -> tensor<3x2xi32> {
   func.return %y : tensor<3x2xi32>
 }
 
-// A weight that i8 holds less 15: as much of the sums of the rows is added.
+// A weight that fits into i8 after 15 is subtracted: 15 times the sums of the rows is added.
 // CHECK-LABEL: func.func @rest
 // CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[}}-128, 127, -15, -15]]> : tensor<1x4xi8>
 // CHECK:         %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32}
@@ -55,7 +55,7 @@ func.func @rest(%x: tensor<3x4xui8>) -> tensor<3x1xi32> {
   func.return %y : tensor<3x1xi32>
 }
 
-// What a convolution pads is at distance 0 from the zero point.
+// The padding of a convolution is at distance 0 from the zero point.
 // CHECK-LABEL: func.func @conv
 // CHECK:         %[[Z:.*]] = relay.constant dense<7> : tensor<ui8>
 // CHECK-NEXT:    %[[X:.*]] = relay.nn.pad(%x, %[[Z]]) {pad_width = [0, 0, 1, 2, 0, 0, 0, 1]}
@@ -72,7 +72,7 @@ func.func @conv(%x: tensor<1x4x4x3xui8>) -> tensor<1x6x3x2xi32> {
   func.return %y : tensor<1x6x3x2xi32>
 }
 
-// Left alone, each for a reason.
+// Unchanged, each for a different reason.
 // CHECK-LABEL: func.func @left
 // CHECK-NOT:     out_dtype
 // CHECK:         func.return
@@ -123,7 +123,7 @@ func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<i32>) -> (tens
   func.return %0, %1, %2 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>
 }
 
-// Bytes that are multiplied as they are, or in 16 bits; those with a sign are moved by 128.
+// Bytes that are multiplied directly, or in 16 bits; signed ones are shifted by 128.
 // CHECK-LABEL: func.func @as_bytes
 // CHECK:         %[[U:.*]] = relay.cast(%{{.*}}) {dtype = ui8} : (tensor<3x4xi16>) -> tensor<3x4xui8>
 // CHECK:         relay.nn.dense(%[[U]], %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>) -> tensor<3x1xi32>
@@ -141,7 +141,7 @@ func.func @as_bytes(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>
   func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
 }
 
-// ui8 by i8 stays where whole instructions add it up, and gets zeros where they do not.
+// ui8 by i8 stays if full instructions accumulate it, and is padded with zeros otherwise.
 // CHECK-LABEL: func.func @done
 // CHECK-NOT:     relay.nn.pad
 // CHECK:         relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>)
@@ -156,7 +156,7 @@ func.func @done(%x: tensor<3x4xui8>, %y: tensor<3x3xui8>) -> (tensor<3x1xi32>, t
   func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
 }
 
-// What 16 bits wrap stays, and so does what they take for numbers without a sign.
+// Operands that wrap in 16 bits stay, and so do those interpreted as unsigned.
 // CHECK-LABEL: func.func @wraps
 // CHECK-NOT:     tensor<1x4xi8>
 // SAYS: relay.nn.dense: its zero point is taken from its data in i16, which may wrap
@@ -173,7 +173,7 @@ func.func @wraps(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>, t
   func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
 }
 
-// Units that are no whole vectors become some, and what the added ones give is cut off before the zero point is seen to.
+// Units are padded to whole vectors, and the padded results are cut off before the zero point is handled.
 // CHECK-LABEL: func.func @units
 // CHECK:         %[[P:.*]] = relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<16x4xi8>) -> tensor<3x16xi32>
 // CHECK-NEXT:    %[[S:.*]] = relay.strided_slice(%[[P]]) {begin = [0], end = [10], axes = [-1]}
@@ -188,7 +188,7 @@ func.func @units(%x: tensor<3x4xui8>) -> tensor<3x10xi32> {
   func.return %y : tensor<3x10xi32>
 }
 
-// So do filters, but for those of groups; of three, five more would be too many.
+// So are filters, except in groups; for three, five more would be too many.
 // CHECK-LABEL: func.func @filters
 // CHECK:         %[[P:.*]] = relay.nn.conv2d(%x, %{{.*}}) {channels = 8, {{.*}}out_dtype = i32} : (tensor<1x4x5x5xui8>, tensor<8x4x1x1xi8>) -> tensor<1x8x5x5xi32>
 // CHECK-NEXT:    relay.strided_slice(%[[P]]) {begin = [0], end = [6], axes = [1]}

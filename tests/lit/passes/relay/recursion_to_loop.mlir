@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-recursion-to-loop,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p relay-recursion-to-loop --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// The value of the last call is that of the first: one loop, and what it gives where it ends.
+// The value of the last call is that of the first: one loop, followed by the base case.
 // CHECK-LABEL: func.func @tail
 // CHECK:         %[[L:.*]] = relay.loop(%{{.*}}, %n_1 = %n : tensor<i64>, %s_1 = %s : tensor<i64>, %{{.*}} = %{{.*}} : tensor<i64>) while %{{.*}} : tensor<i1> -> tuple<tensor<i64>, tensor<i64>, tensor<i64>> attributes {relay.recursion = "tail"}
 // CHECK:           relay.if
@@ -25,7 +25,7 @@ func.func @tail(%n: tensor<i64>, %s: tensor<i64>) -> tensor<i64> {
   func.return %r : tensor<i64>
 }
 
-// What is done with the value of each call needs no argument of it: a second loop runs as often as calls were made.
+// The op on each call's value does not depend on its arguments: a second loop runs as often as calls were made.
 // CHECK-LABEL: func.func @doubled
 // CHECK:         %[[L:.*]] = relay.loop({{.*}}) while
 // CHECK:         %[[N:.*]] = relay.tuple_get_item(%[[L]]) {index = 1}
@@ -46,7 +46,7 @@ func.func @doubled(%x: tensor<f32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// An argument that the way back needs is stacked, and taken from the last row to the first.
+// An argument that the backward pass needs is stacked, and read from the last row to the first.
 // CHECK-LABEL: func.func @framed
 // CHECK:         relay.loop({{.*}}) while %{{.*}} : tensor<i1> -> tuple<tensor<f32>, tensor<i64>, tensor<?xf32, #relay.dims<iterations>>>
 // CHECK:         relay.loop(
@@ -118,7 +118,7 @@ func.func @grows(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<f3
   func.return %r : tensor<f32>
 }
 
-// Left alone: a function that does not call itself, and one of two that call each other.
+// Unchanged: a function that is not recursive, and two mutually recursive functions.
 // CHECK-LABEL: func.func @first
 // CHECK:         func.call @second
 func.func @first(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {

@@ -4,7 +4,7 @@
 
 // REFUSED: relay-remove-unused-functions: no function is called @mian; help: did you mean '@main'?
 
-// What @main needs, directly or not, stays; other functions go, recursive and public ones too.
+// Functions that @main needs, directly or not, stay; others are removed, also recursive and public ones.
 // CHECK:     func.func @main
 // CHECK:     func.func @direct
 // CHECK:     func.func private @indirect

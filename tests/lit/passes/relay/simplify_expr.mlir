@@ -70,7 +70,7 @@ func.func @neutral(%x: tensor<4x6xf32>, %v: tensor<6xf32>) -> (tensor<4x6xf32>, 
   %zero = relay.constant dense<0.0> : tensor<f32>
   %one = relay.constant dense<1.0> : tensor<6xf32>
   %ones = relay.ones() {shape = [4, 6], dtype = f32} : () -> tensor<4x6xf32>
-  // What makes the result larger stays.
+  // Ops that enlarge the result stay.
   // CHECK: %[[LARGE:.*]] = relay.multiply(%v, %{{.*}}) : (tensor<6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   // CHECK-NEXT: func.return %x, %[[LARGE]]
   %a = relay.add(%x, %zero) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
@@ -136,7 +136,7 @@ func.func @casts(%x: tensor<4xf16>, %i: tensor<4xi32>, %u: tensor<4xui8>) -> (te
   func.return %b, %d, %g, %j : tensor<4xf16>, tensor<4xi8>, tensor<4xi32>, tensor<4xi32>
 }
 
-// An f64 holds no more than 53 bits of an integer.
+// An f64 represents at most 53 bits of an integer.
 // CHECK-LABEL: @integers_that_floats_round(
 // CHECK-COUNT-4: relay.cast
 func.func @integers_that_floats_round(%x: tensor<4xi64>, %u: tensor<4xui64>) -> (tensor<4xi64>, tensor<4xf32>) {
@@ -161,7 +161,7 @@ func.func @places(%q: tensor<4x6xi8>, %t: tensor<f32>) -> (tensor<4xi32>, tensor
   func.return %b, %d : tensor<4xi32>, tensor<4xi32>
 }
 
-// Names of dimensions say no shape, and what others read stays.
+// Names of dimensions do not fix a shape, and values with other users stay.
 // CHECK-LABEL: @left_alone(
 func.func @left_alone(%x: tensor<?x6xf32, #relay.dims<n>>, %z: tensor<4xf32>) -> (tensor<?x6xf32, #relay.dims<n>>, tensor<4xf32>, tensor<4xf32>) {
   %three = relay.constant dense<3.0> : tensor<f32>

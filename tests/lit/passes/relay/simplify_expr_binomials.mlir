@@ -37,7 +37,7 @@ func.func @whole_roots(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
   func.return %z : tensor<4xi32>
 }
 
-// x² + 3 x y + y² has real roots: floats take them, integers do not.
+// x² + 3 x y + y² has real roots, which are floats, not integers.
 // CHECK-LABEL: @real_roots(
 // CHECK:         relay.constant dense<2.61803{{.*}}> : tensor<f32>
 // CHECK:         relay.constant dense<0.38196{{.*}}> : tensor<f32>
@@ -81,7 +81,7 @@ func.func @no_roots(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   func.return %z : tensor<4xf32>
 }
 
-// A product that others read, and an operand that broadcasts.
+// A product with other users, and an operand that broadcasts.
 // CHECK-LABEL: @leaves_alone(
 // CHECK-COUNT-8: relay.multiply
 // CHECK:         func.return

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-simplify-expr | filecheck %s
 
-// Transposes and changes of layouts in a row are one change, of what only orders axes anew a transpose.
+// Consecutive transposes and layout changes are merged into one change, a transpose if it only permutes axes.
 // CHECK-LABEL: @transposed(
 // CHECK-NEXT:    %[[Y:.*]] = relay.transpose(%x) {axes = [0, 2, 3, 1]}
 // CHECK-NEXT:    func.return %[[Y]]
@@ -25,7 +25,7 @@ func.func @blocked(%x: tensor<1x5x6x8xf32>) -> tensor<1x5x6x8xf32> {
   func.return %e : tensor<1x5x6x8xf32>
 }
 
-// A transpose of blocks is no layout, and blocks that are not full make the result larger.
+// A transpose of blocks is no layout change, and partial blocks enlarge the result.
 // CHECK-LABEL: @not_joined(
 // CHECK:         relay.layout_transform(%x)
 // CHECK-NEXT:    relay.transpose
@@ -70,7 +70,7 @@ func.func @bounds(%i: tensor<9xi32>, %x: tensor<9xf32>, %u: tensor<9xui8>) -> (t
   func.return %c, %f, %g : tensor<9xui8>, tensor<9xi32>, tensor<9xui8>
 }
 
-// Bounds that are no whole numbers, that exceed the type between, or that f16 rounds.
+// Bounds that are fractions, that exceed the intermediate type, or that f16 rounds.
 // CHECK-LABEL: @bounds_that_stay(
 // CHECK-COUNT-6: relay.clip
 func.func @bounds_that_stay(%x: tensor<9xf32>, %i: tensor<9xi32>, %h: tensor<9xf16>) -> (tensor<9xi8>, tensor<9xi8>, tensor<9xi16>) {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-simplify-expr | filecheck %s
 
-// A shape that is computed may be a wrong one, even where no other than that of the result is right.
+// A computed shape may be invalid, even if only the result's shape is valid.
 // CHECK-LABEL: @computed_shape(
 // CHECK:         relay.collapse_sum_to(%x, %s)
 func.func @computed_shape(%x: tensor<2x1x1xf32>, %s: tensor<2xi32>) -> tensor<1x1xf32> {
@@ -8,7 +8,7 @@ func.func @computed_shape(%x: tensor<2x1x1xf32>, %s: tensor<2xi32>) -> tensor<1x
   func.return %a : tensor<1x1xf32>
 }
 
-// What an op demands of named extents is demanded of what takes its place.
+// The replacement has the op's requirements on named extents.
 // CHECK-LABEL: @sum_with_zeros(
 // CHECK-NEXT:    %[[Y:.*]] = relay.require(%x) {demands = #relay.requirements<broadcastable(4, n) "C2 extents">
 // CHECK-NEXT:    func.return %[[Y]]
@@ -18,7 +18,7 @@ func.func @sum_with_zeros(%x: tensor<4xf32>, %z: tensor<?xf32, #relay.dims<n>>) 
   func.return %b : tensor<4xf32>
 }
 
-// What is between demands something itself.
+// An op in between has requirements of its own.
 // CHECK-LABEL: @reshaped(
 // CHECK-NEXT:    relay.reshape_like(%x, %z)
 // CHECK-NEXT:    relay.reshape
@@ -38,7 +38,7 @@ func.func @blocked(%x: tensor<1x?x2xf32, #relay.dims<n>>) -> tensor<1x?x2xf32, #
   func.return %b : tensor<1x?x2xf32, #relay.dims<n>>
 }
 
-// To subtract booleans fails, whatever they are.
+// Subtraction of booleans is always an error.
 // CHECK-LABEL: @booleans(
 // CHECK:         relay.subtract
 func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {

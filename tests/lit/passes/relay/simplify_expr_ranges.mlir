@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-simplify-expr | filecheck %s
 
-// Numbers of 64 bits have more digits than an f64; those of 32 bits have not.
+// 64-bit integers have more digits than an f64; 32-bit integers do not.
 // CHECK-LABEL: @casts(
 // CHECK-NEXT:    %[[A:.*]] = relay.cast(%x) {dtype = f64}
 // CHECK-NEXT:    %[[B:.*]] = relay.cast(%[[A]]) {dtype = i64}
@@ -17,7 +17,7 @@ func.func @casts(%x: tensor<4xi64>, %u: tensor<4xui64>, %i: tensor<4xi32>) -> (t
   func.return %b, %d, %f : tensor<4xi64>, tensor<4xui64>, tensor<4xi32>
 }
 
-// Both products would be infinite, of which the first is the greater one.
+// Both products would be infinite, though the first is greater.
 // CHECK-LABEL: @infinite_scale(
 // CHECK:         %[[A:.*]] = relay.qnn.dequantize(%x
 // CHECK-NEXT:    relay.argmax(%[[A]])
@@ -29,7 +29,7 @@ func.func @infinite_scale(%x: tensor<4xi8>) -> tensor<i32> {
   func.return %y : tensor<i32>
 }
 
-// The joined factors would be infinite, and have few digits.
+// The product of the factors would be infinite, and has few digits.
 // CHECK-LABEL: @joined(
 // CHECK-COUNT-4: relay.multiply
 // CHECK:         relay.constant dense<6.000000e+00>

@@ -3,7 +3,7 @@
 
 // NONE-NOT: .T
 
-// The transposed parameter stands behind the others, and one for both layers.
+// The transposed parameter follows the others; both layers share it.
 // CHECK-LABEL: func.func @twice(%x: tensor<1x32xf32>, %b: tensor<64xf32>, %w.T: tensor<64x32xf32> {relay.name = "w.T"})
 func.func @twice(%x: tensor<1x32xf32>, %w: tensor<32x64xf32>, %b: tensor<64xf32>) -> (tensor<1x64xf32>, tensor<1x64xf32>) {
   // CHECK-NOT: transpose
@@ -16,7 +16,7 @@ func.func @twice(%x: tensor<1x32xf32>, %w: tensor<32x64xf32>, %b: tensor<64xf32>
   func.return %y, %z : tensor<1x64xf32>, tensor<1x64xf32>
 }
 
-// A name that users know counts; what else uses the old parameter keeps it.
+// A name known to users is kept; other uses of the old parameter keep it.
 // CHECK-LABEL: func.func @used(%x: tensor<1x8xf32>, %p: tensor<8x8xf32> {relay.name = "named"}, %named.T: tensor<8x8xf32> {relay.name = "named.T"})
 func.func @used(%x: tensor<1x8xf32>, %p: tensor<8x8xf32> {relay.name = "named"}) -> (tensor<1x8xf32>, tensor<8x8xf32>) {
   // CHECK: %t = relay.transpose(%p)

@@ -19,7 +19,7 @@ func.func @batch_norm(%x: tensor<1x8x4x4xf32>, %g: tensor<8xf32>, %b: tensor<8xf
   func.return %y : tensor<1x8x4x4xf32>
 }
 
-// Without gamma and beta, along the last axis; the statistics pass through.
+// Without gamma and beta, along the last axis; the statistics are results.
 // CHECK-LABEL: func.func @statistics
 // CHECK-NOT:     relay.expand_dims
 // CHECK:         %[[R:.*]] = relay.rsqrt
@@ -54,7 +54,7 @@ func.func @mask(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %m : tensor<4xf32>
 }
 
-// A mask of unknown shape cannot be a constant; a batch norm of unknown type waits.
+// A mask of unknown shape cannot be a constant; a batch norm of unknown type stays.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-NEXT:    relay.nn.dropout
 // CHECK:         relay.nn.batch_norm
@@ -65,7 +65,7 @@ func.func @left_alone(%x: tensor<?xf32>, %y: !relay.incomplete) -> (tensor<?xf32
   func.return %m, %n : tensor<?xf32>, !relay.incomplete
 }
 
-// What the op demands of names and its parts do not stays, for the statistics that pass through too.
+// Requirements of the op on names that its expansion lacks are kept, also for the statistics.
 // CHECK-LABEL: func.func @demands
 // CHECK:         %[[Z:.*]] = relay.add({{.*}} -> tensor<5x?x?xf32, #relay.dims<n, n>>
 // CHECK-NEXT:    %[[Y:.*]] = relay.require(%[[Z]]) {demands = #relay.requirements<n == 1 {{.*}} -> tensor<5x?x1xf32, #relay.dims<n>>

@@ -3,7 +3,7 @@
 
 // LIMIT: relay-specialize-functions: the copies have too many ops; help: raise max-ops
 
-// Calls at equal extents share a copy; what that calls is specialised with it.
+// Calls with equal extents share a copy; its callees are specialised too.
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT:    %[[A:.*]] = func.call @rows_8(%x) : (tensor<8x4xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    %[[B:.*]] = func.call @rows_8(%x) : (tensor<8x4xf32>) -> tensor<8xf32>
@@ -31,7 +31,7 @@ func.func private @flat(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete 
   func.return %0 : !relay.incomplete
 }
 
-// Left alone: extents that are not known, a recursive function, one without a body. What a copy makes keeps its name.
+// Unchanged: unknown extents, recursive functions, functions without a body. Extents that a copy defines keep their names.
 // CHECK-LABEL: func.func @left_alone(
 // CHECK-NEXT:    relay.call @rows<n = m>
 // CHECK-NEXT:    relay.call @again<n = 3>

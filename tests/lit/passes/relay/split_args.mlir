@@ -35,7 +35,7 @@ func.func @few(%a: tensor<1x2xf32>, %b: tensor<3x2xf32>) -> tensor<4x2xf32> {
   func.return %y : tensor<4x2xf32>
 }
 
-// A tuple that comes from outside has no fields to take.
+// A tuple parameter has no field operands.
 // CHECK-LABEL: @parameter(
 // CHECK-NEXT:    relay.concatenate(%t)
 func.func @parameter(%t: tuple<tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>>) -> tensor<4xf32> {

@@ -35,7 +35,7 @@ func.func @split(%x: tensor<6x2xf32>) -> (tensor<1x2xf32>, tensor<3x2xf32>) {
   func.return %a, %c : tensor<1x2xf32>, tensor<3x2xf32>
 }
 
-// The places are multiples of n.
+// The split positions are multiples of n.
 // CHECK-LABEL: @named(
 // CHECK-NEXT:    %t = relay.split(%x) {indices_or_sections = 3}
 // CHECK-NEXT:    func.return %t

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p relay-to-a-normal-form,relay-to-a-normal-form | filecheck %s
 // RUN: xrelay-opt %s -p relay-to-a-normal-form,relay-to-graph-normal-form | filecheck %s --check-prefix BACK
 
-// Every result is bound, in the innermost block that sees all its uses; parameters and constants are names already.
+// Every result is bound, in the innermost block that contains all its uses; parameters and constants are not bound.
 // CHECK-LABEL: func.func @fires
 // CHECK-SAME:    attributes {relay.form = "anf"}
 // CHECK-NEXT:    %[[A:.*]] = relay.abs(%x)
@@ -38,7 +38,7 @@ func.func @fires(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %1 : tensor<4xf32>
 }
 
-// A value that a let binds has its name; another let may not take it.
+// A value bound by a let has its name; another let must not take it.
 // CHECK-LABEL: func.func @bound
 // CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)
 // CHECK-NEXT:    %v = relay.let "a" = %[[E]]
@@ -51,7 +51,7 @@ func.func @bound(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %a : tensor<4xf32>
 }
 
-// A value that a let binds and that others use gets a let for the others, and no third one the next time.
+// A value that is bound by a let and has other users gets a second let for these, and no third one in the next run.
 // CHECK-LABEL: func.func @bound_and_used
 // CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)
 // CHECK-NEXT:    %e = relay.let "e" = %[[E]]
@@ -64,7 +64,7 @@ func.func @bound_and_used(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// Left alone: kernels, and the inside of groups.
+// Unchanged: kernels, and the inside of groups.
 // CHECK-LABEL: func.func private @kernel
 // CHECK-NEXT:    relay.nn.relu
 // CHECK-NEXT:    func.return

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p 'relay-to-basic-block-normal-form{bind=true}' | filecheck %s
 
-// What both branches use and nothing around them is bound where it is computed; what its own block uses is not.
+// A value that only both branches use is bound where it is computed; a value with uses in its own block is not.
 // CHECK-LABEL: func.func @both
 // CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)
 // CHECK-NEXT:    %[[L:.*]] = relay.let "e" = %[[E]]
@@ -23,7 +23,7 @@ func.func @both(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %t : tensor<4xf32>
 }
 
-// A closure's value from outside is bound outside; constants and what a let binds already are names as they are.
+// An outer value of a closure is bound outside; constants and values bound by lets stay.
 // CHECK-LABEL: func.func @closure
 // CHECK-NEXT:    %[[N:.*]] = relay.constant
 // CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)

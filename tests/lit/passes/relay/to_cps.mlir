@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-to-cps | filecheck %s
 // RUN: xrelay-opt %s -p relay-to-cps,relay-un-cps,relay-inline,relay-dead-code-elimination | filecheck %s --check-prefix BACK
 
-// What follows a call is its continuation, what follows a branch a closure that both branches call.
+// The ops after a call are its continuation, the ops after a branch a closure that both branches call.
 // CHECK-LABEL: func.func @fires
 // CHECK-SAME:    (%c: tensor<i1>, %x: tensor<4xf32>, %k: (tensor<4xf32>) -> tensor<4xf32>) -> tensor<4xf32>
 // CHECK-SAME:    attributes {relay.form = "bbnf"}
@@ -40,7 +40,7 @@ func.func private @called(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// Of several results the continuation gets a tuple. A call in the end gets the continuation of the function.
+// The continuation takes several results as a tuple. A tail call gets the continuation of the function.
 // CHECK-LABEL: func.func @tail
 // CHECK-SAME:    %k: (tuple<tensor<4xf32>, tensor<f32>>) -> tuple<tensor<4xf32>, tensor<f32>>)
 // CHECK-NEXT:    %[[A:.*]] = func.call @pair_cps(%x, %k)
@@ -57,7 +57,7 @@ func.func private @pair(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {
   func.return %x, %s : tensor<4xf32>, tensor<f32>
 }
 
-// A closure takes a continuation too, and a function that is a parameter; so does what calls itself.
+// A closure takes a continuation too, and so do function parameters and recursive functions.
 // CHECK-LABEL: func.func @closures
 // CHECK-SAME:    %g: (tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>) -> tensor<4xf32>, %k:
 // CHECK-NEXT:    %f = relay.fn rec(%self)(%n: tensor<i32>, %[[OWN:.*]]: (tensor<4xf32>) -> tensor<4xf32>) -> tensor<4xf32> {
@@ -83,7 +83,7 @@ func.func @closures(%m: tensor<i32>, %x: tensor<4xf32>, %g: (tensor<4xf32>) -> t
   func.return %r : tensor<4xf32>
 }
 
-// Left alone: kernels, what has no body, and calls of them.
+// Unchanged: kernels, functions without a body, and calls of them.
 // CHECK-LABEL: func.func @foreign
 // CHECK-NEXT:    %y = func.call @outside(%x)
 // CHECK-NEXT:    %[[Z:.*]] = func.call @kernel(%y)
@@ -100,7 +100,7 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   func.return %x : tensor<4xf32>
 }
 
-// The functions that are called stand behind all, in this style alone.
+// The converted callees follow all functions, in this style only.
 // CHECK-LABEL: func.func private @called_cps(%x: tensor<4xf32>, %k: (tensor<4xf32>) -> tensor<4xf32>)
 // CHECK-NEXT:    %y = relay.abs(%x)
 // CHECK-NEXT:    relay.invoke %k(%y)

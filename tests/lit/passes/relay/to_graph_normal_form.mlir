@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-to-graph-normal-form | filecheck %s
 
-// Lets go, chains of them too, and their names come to the values; what nothing used stays.
+// Lets are removed, also chains, and their names move to the values; unused values stay.
 // CHECK-LABEL: func.func @fires(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    %a = relay.exp(%x)
 // CHECK-NEXT:    %unused = relay.abs(%a)
@@ -17,7 +17,7 @@ func.func @fires(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "a
   func.return %r : tensor<4xf32>
 }
 
-// Lets of closures and of branches go where they stand; another form is kept.
+// Lets of closures and of branches are removed in place; another form is kept.
 // CHECK-LABEL: func.func @inside
 // CHECK-SAME:    attributes {relay.form = "bbnf"}
 // CHECK-NEXT:    %f = relay.fn(%a: tensor<4xf32>)
@@ -36,7 +36,7 @@ func.func @inside(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "
   func.return %r : tensor<4xf32>
 }
 
-// Left alone: kernels.
+// Unchanged: kernels.
 // CHECK-LABEL: func.func private @kernel
 // CHECK:         relay.let "v"
 func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {

@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'relay-to-mixed-precision{keep-orig-output-dtype=true mixed-precision-type=bfloat16}' | filecheck %s --check-prefix=KEEP
 // RUN: xrelay-opt %s --pass-config relay.ToMixedPrecision.keep_orig_output_dtype=true -p relay-to-mixed-precision | filecheck %s --check-prefix=CONFIG
 
-// A product always, a rectifier after it; the softmax gets f32 back, and what is added to its result the same cast.
+// A product always, a rectifier after it; the softmax gets f32 again, and the addend of its result the same cast.
 // CHECK-LABEL: @categories(
 // CHECK:         %[[X:.*]] = relay.cast(%x) {dtype = f16}
 // CHECK-NEXT:    %[[W:.*]] = relay.cast(%w) {dtype = f16}
@@ -19,7 +19,7 @@ func.func @categories(%x: tensor<1x8xf32>, %w: tensor<4x8xf32>) -> tensor<1x4xf3
   func.return %d : tensor<1x4xf32>
 }
 
-// Parameters are cast for an op that follows, integers are not looked at; the result has the type it is computed in.
+// Parameters are cast for an op that follows, integers are ignored; the result has its computed type.
 // CHECK-LABEL: @follows_parameters(
 // CHECK-SAME:    -> tensor<2x8xf16>
 // CHECK:         %[[X:.*]] = relay.cast(%x) {dtype = f16}
@@ -36,7 +36,7 @@ func.func @follows_parameters(%x: tensor<5x8xf32>, %i: tensor<2xi32>) -> tensor<
   func.return %y : tensor<2x8xf32>
 }
 
-// A value that was computed in f32 is not cast for an op that follows.
+// A value computed in f32 is not cast for an op that follows.
 // CHECK-LABEL: @follows_what_was_computed(
 // CHECK:         relay.exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    relay.add({{.*}}) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
@@ -46,7 +46,7 @@ func.func @follows_what_was_computed(%x: tensor<8xf32>) -> tensor<8xf32> {
   func.return %b : tensor<8xf32>
 }
 
-// What makes a tensor makes it of the mixed type; fields of a tuple are cast one by one.
+// Ops that create a tensor create it in the mixed type; fields of a tuple are cast separately.
 // CHECK-LABEL: @tuples(
 // CHECK:         %z = relay.zeros() {{{.*}}dtype = f16{{.*}}} : () -> tensor<2x3xf16>
 // CHECK:         %[[T:.*]] = relay.tuple(%z, %{{.*}}) : (tensor<2x3xf16>, tensor<2x3xf16>)
@@ -61,7 +61,7 @@ func.func @tuples(%x: tensor<2x3xf32>) -> tensor<f32> {
   func.return %s : tensor<f32>
 }
 
-// A tuple that an op made is taken apart.
+// An op's tuple result is taken apart.
 // CHECK-LABEL: @tuple_that_was_made(
 // CHECK:         %t = relay.split({{.*}}) {{.*}} -> tuple<tensor<2xf16>, tensor<2xf16>>
 // CHECK:         %[[A:.*]] = relay.tuple_get_item(%t) {index = 0} : {{.*}} -> tensor<2xf16>
@@ -79,7 +79,7 @@ func.func @tuple_that_was_made(%x: tensor<4xf32>, %p: tensor<i1>) -> tuple<tenso
   func.return %r : tuple<tensor<2xf32>, tensor<2xf32>>
 }
 
-// What a branch gives has its type; a cast that one branch needs stands in it. Names of extents stay.
+// A branch result has its own type; a cast that one branch needs is in it. Names of extents are kept.
 // CHECK-LABEL: @branches(
 // CHECK:         %a = relay.nn.relu({{.*}}) : (tensor<?xf16, #relay.dims<n>>) -> tensor<?xf16, #relay.dims<n>>
 // CHECK-NEXT:    relay.if %p : tensor<i1> -> tensor<?xf32, #relay.dims<n>> {
@@ -97,7 +97,7 @@ func.func @branches(%x: tensor<?xf32, #relay.dims<n>>, %p: tensor<i1>) -> tensor
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
 
-// A function that is called keeps its type.
+// The signature of a called function is kept.
 // CHECK-LABEL: @called(
 // CHECK-SAME:    -> tensor<2xf32>
 // CHECK:         relay.nn.relu({{.*}}) : (tensor<2xf16>) -> tensor<2xf16>
@@ -146,7 +146,7 @@ func.func private @kernel(%x: tensor<2xf32>) -> tensor<2xf32> attributes {relay.
   func.return %a : tensor<2xf32>
 }
 
-// A bound that would be infinite in 16 bits is a bound of f32; an infinite one is none in either.
+// A bound that would be infinite in 16 bits stays f32; an infinite bound does not limit either type.
 // CHECK-LABEL: @bounds(
 // CHECK:         %[[NARROW:.*]] = relay.clip(%{{.*}}) {a_min = -6.0, a_max = 6.0} : (tensor<2xf16>)
 // CHECK:         %[[OPEN:.*]] = relay.clip(%[[NARROW]]) {a_min = 0.0, a_max = {{.*}}} : (tensor<2xf16>)
@@ -159,7 +159,7 @@ func.func @bounds(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %c : tensor<2xf32>
 }
 
-// What a result is that has no type yet, nobody knows.
+// A result without an inferred type is unknown.
 // CHECK-LABEL: @not_inferred(
 // CHECK-NEXT:    relay.nn.dense(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> !relay.incomplete
 func.func @not_inferred(%x: tensor<2x2xf32>) -> !relay.incomplete {
@@ -167,7 +167,7 @@ func.func @not_inferred(%x: tensor<2x2xf32>) -> !relay.incomplete {
   func.return %a : !relay.incomplete
 }
 
-// Each field of a result gets the element type of its own place.
+// Each field of a result has its own element type.
 // CHECK-LABEL: @fields(
 // CHECK:         relay.topk({{.*}}) {k = 2} : (tensor<4xf16>) -> tuple<tensor<2xf16>, tensor<2xi32>>
 func.func @fields(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xi32>> {

@@ -5,7 +5,7 @@
 // TYPE: mixed-precision-type 'int8' is no type of floats
 // MODE: missing-op-mode must be 0, 1 or 2, found 3
 
-// An op that does not take the mixed type stays as it is.
+// An op that does not support the mixed type is unchanged.
 // REFUSES: relay-to-mixed-precision: relay.one_hot: it stays in f32: [relay.one_hot C3]
 // REFUSES: relay.one_hot(%i, %x, %x) {depth = 4, dtype = f32} : (tensor<3xi64>, tensor<f32>, tensor<f32>)
 func.func @refuses(%i: tensor<3xi64>, %x: tensor<f32>) -> tensor<3x4xf32> {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-un-cps | filecheck %s
 
-// The continuation becomes a closure that gives what it is given.
+// The continuation becomes a closure that returns its argument.
 // CHECK-LABEL: func.func @fires(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    %k = relay.fn(%[[A:.*]]: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:      relay.yield %[[A]]
@@ -14,7 +14,7 @@ func.func @fires(%x: tensor<4xf32>, %k: (tensor<4xf32>) -> tensor<4xf32>) -> ten
   func.return %r : tensor<4xf32>
 }
 
-// The fields of a tuple are results again.
+// The fields of a tuple become results again.
 // CHECK-LABEL: func.func @pair(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // CHECK:         %r = relay.invoke %k(%t)
 // CHECK-NEXT:    %[[A:.*]] = relay.tuple_get_item(%r) {index = 0}
@@ -26,7 +26,7 @@ func.func @pair(%x: tensor<4xf32>, %k: (tuple<tensor<4xf32>, tensor<4xf32>>) -> 
   func.return %r : tuple<tensor<4xf32>, tensor<4xf32>>
 }
 
-// Left alone: what has no continuation, one that answers with something else, and what others call.
+// Unchanged: a function without a continuation, one that does not end in it, and one that others call.
 // CHECK-LABEL: func.func @plain(%x: tensor<4xf32>) -> tensor<4xf32>
 func.func @plain(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %x : tensor<4xf32>

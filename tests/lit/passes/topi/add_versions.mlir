@@ -5,7 +5,7 @@
 // RUN: sed 's/ attributes {relay.sizes = .*}}//' %s | xrelay-opt -p topi-add-versions | filecheck %s --check-prefix=OPEN
 // RUN: xrelay-opt %s -p topi-add-versions,convert-topi-to-loop | filecheck %s --check-prefix=LOOP
 
-// One version each: for 1 where nothing is said, for what is usual where that is said; none where the rows are a number, where they are many, and where there is no product.
+// One version each: for 1 without a hint, for the typical size with one; none for a static or large number of rows, or without a product.
 // COUNT: 3
 // CHECK-LABEL: func.func private @few
 // CHECK-LABEL: func.func private @usual
@@ -21,18 +21,18 @@
 // CHECK:       func.func private @two_k1_n1(
 // CHECK-SAME:    sizes = {k = 1 : i64, n = 1 : i64}, reason = "usual, and 1 of what nothing is said: k: a product of 1 row"
 
-// Beside the usual size 1 has a version, unless there are more rows always.
+// Besides the typical size, 1 has a version, unless the minimum is greater.
 // BOTH: @few_k8(
 // BOTH-SAME: reason = "usual: a product of 8 rows"
 // BOTH: @few_k1(
 // BOTH-SAME: reason = "not usual, but a tile would be mostly empty: a product of 1 row"
 // TWO: 3
 
-// Names that do not number rows stay open.
+// Names that are not numbers of rows stay dynamic.
 // OPEN: @two_k1(%x: tensor<1x?xf32, #relay.dims<n>>, %w: tensor<?x8xf32, #relay.dims<n>>) -> tensor<1x8xf32>
 // OPEN-SAME: sizes = {k = 1 : i64}, reason = "nothing is said of it: a product of 1 row"
 
-// The kernel itself is for more than 1 then.
+// The kernel itself then handles more than 1.
 // LOOP-LABEL: func.func private @usual
 // LOOP-SAME:    %n: index {loop.size = array<i64: 1, 128, -1>}
 // LOOP:       func.func private @usual_n1(%x: memref<1x4xf32>, %w: memref<4x8xf32>, %r: memref<1x8xf32>)

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi,topi-expand-named,topi-add-versions | filecheck %s
 
-// The weight has as many columns as the data have rows, and those are 2: for 1 row there is no version.
+// The weight must have as many columns as the data have rows, which are 2: there is no version for 1 row.
 
 // CHECK-NOT: loop.version
 // CHECK:     func.call @k({{.*}}xrelay.demands

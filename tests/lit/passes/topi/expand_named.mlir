@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p topi-expand-named | filecheck %s
 
-// Padding is a compute of its own; what comes out says what it was.
+// Padding is a separate compute; the result records the original op.
 // CHECK-LABEL: func.func @conv
 // CHECK: %[[PAD:.*]] = topi.compute "pad" [%n : 1, %c : 8, %h : 11, %w_1 : 11] : tensor<1x8x11x11xf32> attributes {topi.expanded_from = "topi.conv2d_nchw"} {
 // CHECK:   topi.in_bounds [%h - 1, %w_1 - 1] of [9, 9]
@@ -14,7 +14,7 @@ func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x1
   func.return %r : tensor<1x16x5x5xf32>
 }
 
-// No padding, no compute for it. With groups a filter reads the channels of its group.
+// Without padding there is no compute for it. With groups a filter reads the channels of its group.
 // CHECK-LABEL: func.func @grouped
 // CHECK-NOT: "pad"
 // CHECK: topi.read %x[%n, %k + %c floordiv 2 * 4, %h + %y, %w_1 + %x_1]
@@ -44,7 +44,7 @@ func.func @dense(%x: tensor<4x8xi8>, %w: tensor<2x8x16xi8>) -> tensor<4x32xi32> 
   func.return %r : tensor<4x32xi32>
 }
 
-// Transposed matrices are read the other way round, a stack of one at 0.
+// Transposed matrices are read with swapped indices, a stack of one at 0.
 // CHECK-LABEL: func.func @stacks
 // CHECK: topi.compute "batch_matmul" [%b0 : 2, %b1 : 3, %i : 4, %j : 6] reduce [%k : 8] init [%acc = 0.000000e+00 : f32]
 // CHECK: topi.read %x[%b0, 0, %k, %i] : tensor<2x1x8x4xf32>
@@ -55,7 +55,7 @@ func.func @stacks(%x: tensor<2x1x8x4xf32>, %y: tensor<3x6x8xf32>) -> tensor<2x3x
   func.return %r : tensor<2x3x4x6xf32>
 }
 
-// A maximum begins below everything; a plain image is surrounded by that.
+// The initial maximum is below all values; a plain image is padded with it.
 // CHECK-LABEL: func.func @max
 // CHECK: topi.compute "pad" {{.*}} : tensor<1x8x9x9xf32>
 // CHECK: topi.guard
@@ -69,7 +69,7 @@ func.func @max(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
   func.return %r : tensor<1x8x4x4xf32>
 }
 
-// In blocks the condition holds for a whole vector: taps outside do not count.
+// In blocks the condition is uniform over a vector: taps outside are skipped.
 // CHECK-LABEL: func.func @max_in_blocks
 // CHECK-NOT: "pad"
 // CHECK: init [%acc = 0xff800000 : f32]

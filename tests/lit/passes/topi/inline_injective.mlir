@@ -26,7 +26,7 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<4xf32> {
   func.return %b : tensor<4xf32>
 }
 
-// Splitting channels and joining them again leaves the plain index.
+// Splitting and joining channels yields the plain index.
 // CHECK-LABEL: func.func @layouts
 // CHECK: topi.compute "join" [%c : 32, %h : 3]
 // CHECK-NEXT: topi.read %x[%c, %h] : tensor<32x3xf32>
@@ -43,7 +43,7 @@ func.func @layouts(%x: tensor<32x3xf32>) -> tensor<32x3xf32> {
   func.return %b : tensor<32x3xf32>
 }
 
-// The body goes into the guard, where it is evaluated only for taps inside.
+// The body moves into the guard, where it is evaluated only for taps inside.
 // CHECK-LABEL: func.func @into_guard
 // CHECK: topi.compute "pad"
 // CHECK-NEXT: topi.in_bounds
@@ -71,7 +71,7 @@ func.func @into_guard(%x: tensor<4xf32>) -> tensor<6xf32> {
   func.return %b : tensor<6xf32>
 }
 
-// Equal reads are one: the square of an exponential evaluates it once.
+// Equal reads are merged: the square of an exponential evaluates it once.
 // CHECK-LABEL: func.func @equal_reads
 // CHECK: topi.compute "square"
 // CHECK: math.exp
@@ -92,7 +92,7 @@ func.func @equal_reads(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %b : tensor<4xf32>
 }
 
-// An index that the body computes with becomes a value.
+// An index that the body uses as a value becomes a `topi.index`.
 // CHECK-LABEL: func.func @index_values
 // CHECK: topi.compute "reverse"
 // CHECK-NEXT: %[[I:.*]] = topi.index [%i * -1 + 3]
@@ -109,7 +109,7 @@ func.func @index_values() -> tensor<4xi64> {
   func.return %b : tensor<4xi64>
 }
 
-// Refused: a result of the function, what a named op reads, a reduction.
+// Rejected: a result of the function, the operand of a named op, a reduction.
 // CHECK-LABEL: func.func @needed
 // CHECK: topi.compute "result"
 // CHECK: topi.compute "operand"
@@ -138,7 +138,7 @@ func.func @needed(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
   func.return %a, %s, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// What is computed again is weighed: a relu in a small window is, an exponential for two readers is not.
+// Recomputation has a cost: a relu in a small window is inlined, an exponential for two readers is not.
 // CHECK-LABEL: func.func @cost
 // CHECK-NOT: "cheap"
 // CHECK: topi.compute "costly"
@@ -176,7 +176,7 @@ func.func @cost(%x: tensor<8xf32>) -> (tensor<7xf32>, tensor<8xf32>, tensor<f32>
   func.return %w, %d, %t : tensor<7xf32>, tensor<8xf32>, tensor<f32>
 }
 
-// A check that some reader surely makes for every element is inlined, one whose elements may be left out is not.
+// A check is inlined if some reader performs it for every element, and not if elements may be skipped.
 // CHECK-LABEL: func.func @checks
 // CHECK: topi.compute "part"
 // CHECK-NOT: topi.compute "whole"
@@ -205,7 +205,7 @@ func.func @checks(%at: tensor<8xindex>, %x: tensor<9xf32>) -> (tensor<8xf32>, te
   func.return %t, %h : tensor<8xf32>, tensor<4xf32>
 }
 
-// Named dimensions: what a reshape splits up and puts together again cancels, since indices stay below their extents.
+// Named dimensions: the splits and joins of reshapes cancel, since indices are below their extents.
 // CHECK-LABEL: @named
 func.func private @named(%x: tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x?xf32, #relay.dims<n, m>> {
   %f = topi.compute "flatten" [%i : n * m] : tensor<?xf32, #relay.dims<n * m>> {
@@ -221,7 +221,7 @@ func.func private @named(%x: tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x?xf
   func.return %r : tensor<?x?xf32, #relay.dims<n, m>>
 }
 
-// A check stays in memory where a reader may have no points: n may be 0.
+// A check stays in memory if a reader may have no points: n may be 0.
 // CHECK-LABEL: @check_may_be_left_out
 func.func private @check_may_be_left_out(%at: tensor<?xindex, #relay.dims<m>>) -> tensor<?x?xindex, #relay.dims<n, m>> {
   // CHECK-NEXT: topi.compute "indices"
@@ -254,7 +254,7 @@ func.func private @check_is_made(%at: tensor<?xindex, #relay.dims<m>>) -> tensor
   func.return %r : tensor<?xindex, #relay.dims<m>>
 }
 
-// An index into the only element of an axis is checked where nothing needs its value any more.
+// An index into the only element of an axis is checked at the point where its value is no longer needed.
 // KEPT-LABEL: @check_of_one_element
 func.func private @check_of_one_element(%at: tensor<4xindex>, %x: tensor<1xf32>) -> tensor<4xf32> {
   %n = topi.compute "negative" [%i : 1] : tensor<1xf32> {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-check-types | filecheck %s
 
-// Simplenet: nothing is known but the data.
+// Simplenet: only the type of the data is known.
 // CHECK-LABEL: func.func @simplenet(
 // CHECK-SAME: %data: tensor<1x3x224x224xf32>, %w: tensor<32x3x3x3xf32>, %g: tensor<32xf32>, %b: tensor<32xf32>
 // CHECK-SAME: -> tensor<1x32x112x112xf32>
@@ -47,7 +47,7 @@ func.func @matmul_transposed(%x: tensor<3x16x2xf32>, %w: !relay.incomplete) -> !
   func.return %0 : !relay.incomplete
 }
 
-// A weight from the result's channels.
+// The weight's type from the result's channels.
 // CHECK-LABEL: func.func @grouped_weight(
 // CHECK-SAME: %w: tensor<8x2x3x3xf32>)
 func.func @grouped_weight(%x: tensor<1x4x8x8xf32>, %w: !relay.incomplete) -> tensor<1x8x6x6xf32> {
@@ -68,7 +68,7 @@ func.func @names_spread(%x: tensor<?x4xf32, #relay.dims<n>>) -> !relay.incomplet
   func.return %4 : !relay.incomplete
 }
 
-// A callee tells its callers, and the other way round.
+// Types propagate from callees to callers, and back.
 // CHECK-LABEL: func.func @caller(
 // CHECK-SAME: %x: tensor<4xf32>) -> tensor<2x2xf32>
 func.func @caller(%x: !relay.incomplete) -> !relay.incomplete {
@@ -88,7 +88,7 @@ func.func private @told(%x: !relay.incomplete) -> !relay.incomplete {
   func.return %0 : !relay.incomplete
 }
 
-// Types cross the borders of regions both ways.
+// Types propagate across region boundaries both ways.
 // CHECK-LABEL: func.func @regions(
 // CHECK-SAME: %c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32>
 func.func @regions(%c: !relay.incomplete, %x: !relay.incomplete) -> !relay.incomplete {

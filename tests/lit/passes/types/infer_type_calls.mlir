@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type --split-input-file | xrelay-opt -p relay-infer-type --split-input-file | filecheck %s
 
-// Names are found out from the arguments: plain ones first, then those of multiples.
+// Names are inferred from the arguments: plain ones first, then those of multiples.
 func.func private @f(%x: tensor<?x?xf32, #relay.dims<2 * n + k, k>>, %y: tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete {
   %0 = relay.sum(%x) {axis = [1]} : (tensor<?x?xf32, #relay.dims<2 * n + k, k>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
@@ -20,7 +20,7 @@ func.func @with_names(%x: tensor<?x?xf32, #relay.dims<6 * m + 4, 4 * m>>, %y: te
   func.return %0 : !relay.incomplete
 }
 
-// What follows for some sizes alone is required of them: divisibility, names that are no less than 0, equal extents.
+// Facts that hold at some sizes only are required: divisibility, names that are at least 0, equal extents.
 // CHECK-LABEL: @demands(
 func.func @demands(%x: tensor<?x?xf32, #relay.dims<m, j>>, %y: tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete {
   // CHECK: relay.call @f<k = j, n = (j + m) floordiv 2 - j>(%x, %y) {relay.requires = #relay.requirements<(j + m) floordiv 2 - j >= 0 "C2 n of @f",
@@ -31,7 +31,7 @@ func.func @demands(%x: tensor<?x?xf32, #relay.dims<m, j>>, %y: tensor<?xf32, #re
 
 // -----
 
-// A func.call of a function with names becomes a relay.call; that of a kernel, or of a function without, stays.
+// A func.call of a function with names becomes a relay.call; a call of a kernel, or of a function without names, stays.
 func.func private @same(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
   func.return %x : tensor<?xf32, #relay.dims<n>>
 }
@@ -54,7 +54,7 @@ func.func @becomes(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<4xf32>) {
 
 // -----
 
-// What the callee makes has a name of its own at each call.
+// An extent that the callee defines has a new name at each call.
 func.func private @found(%x: tensor<?xi1, #relay.dims<n>>) -> !relay.incomplete {
   %0 = relay.argwhere(%x) : (tensor<?xi1, #relay.dims<n>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
@@ -70,8 +70,8 @@ func.func @made(%x: tensor<7xi1>, %y: tensor<?xi1, #relay.dims<k>>) {
 
 // -----
 
-// What the callee requires whenever it runs is required of the call, through any number of functions; what only a
-// branch of it requires is not, nor what the caller knows.
+// Requirements of every run of the callee are required of the call, through any number of functions; requirements of a
+// single branch are not, nor those that the caller can prove.
 func.func private @dense(%x: tensor<?x?xf32, #relay.dims<n, c>>, %w: tensor<?x?xf32, #relay.dims<m, k>>) -> !relay.incomplete {
   %0 = relay.nn.dense(%x, %w) : (tensor<?x?xf32, #relay.dims<n, c>>, tensor<?x?xf32, #relay.dims<m, k>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
@@ -110,7 +110,7 @@ func.func @of_branch(%c: tensor<i1>, %x: tensor<4x2xf32>, %w: tensor<4x3xf32>) -
 
 // -----
 
-// Neither side gets a name of the other: what is told has names of its own.
+// Neither side gets a name of the other: inferred extents have new names.
 // CHECK-LABEL: @told(
 // CHECK-SAME: %x: tensor<?xf32, #relay.dims<m_1>>, %y: tensor<?xf32, #relay.dims<m>>)
 func.func private @told(%x: !relay.incomplete, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
@@ -126,7 +126,7 @@ func.func @tells(%a: tensor<?xf32, #relay.dims<m>>, %b: !relay.incomplete) -> !r
 
 // -----
 
-// A name that no argument tells is what the text says.
+// A name that no argument determines is taken from the text.
 func.func private @product(tensor<?xf32, #relay.dims<n * k>>) -> tensor<?xf32, #relay.dims<n>>
 // CHECK-LABEL: @written(
 func.func @written(%x: tensor<12xf32>) -> tensor<3xf32> {
@@ -137,7 +137,7 @@ func.func @written(%x: tensor<12xf32>) -> tensor<3xf32> {
 
 // -----
 
-// A function that turns out to have no names is called by func.call.
+// A function without names after inference is called by func.call.
 func.func private @untyped(%x: !relay.incomplete) -> !relay.incomplete {
   func.return %x : !relay.incomplete
 }
@@ -150,7 +150,7 @@ func.func @no_names(%x: tensor<3xf32>) -> !relay.incomplete {
 
 // -----
 
-// A name of the results alone is that of an extent which a branch makes: a recursion whose result grows says it so.
+// A name that only the results have is the extent of a branch's result: here of a recursion whose result grows.
 // CHECK-LABEL: @twice(
 func.func @twice(%go: tensor<i1>, %stop: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<k>> {
   // CHECK: relay.if %go : tensor<i1> -> tensor<?xf32, #relay.dims<k>> attributes {relay.binds = #relay.bounds<k>} {
@@ -166,7 +166,7 @@ func.func @twice(%go: tensor<i1>, %stop: tensor<i1>, %x: tensor<?xf32, #relay.di
   func.return %r : tensor<?xf32, #relay.dims<k>>
 }
 
-// A kernel of which nothing was known when it was outlined: a name that its caller has for another extent is its own.
+// A kernel that was outlined with unknown extents: its names are independent of the caller's.
 // CHECK-LABEL: func.func @kernels
 // CHECK:         relay.dyn.topk(%x, %k) {{.*}}relay.binds = #relay.bounds<k <= 6>
 // CHECK:         relay.call @longest<e = e, k = k_1>(%{{.*}}, %k) {relay.binds = #relay.bounds<k_1 <= e>}

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type,relay-inline | filecheck %s --check-prefix=INLINED
 
-// Each call says what the names of a closure's parameters stand for, and names the extents that its body makes.
+// Each call binds the names of a closure's parameters, and names the extents that its body defines.
 // CHECK-LABEL: func.func @closures(
 // CHECK:         relay.fn(%a: tensor<?xf32, #relay.dims<k>>) -> tensor<?xf32, #relay.dims<2 * k>>
 // CHECK:         relay.argwhere(%a_1) {relay.binds = #relay.bounds<k_1 <= j>}
@@ -31,7 +31,7 @@ func.func @closures(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<5xf32>) -> !re
   func.return %r : !relay.incomplete
 }
 
-// A name from around means the same in the closure.
+// An outer name has the same meaning in the closure.
 // CHECK-LABEL: func.func @captured(
 // CHECK:         relay.invoke %f(%y) {relay.requires = #relay.requirements<p == m "C0 argument extent">} : (tensor<?xf32, #relay.dims<p>>) -> tensor<?xf32, #relay.dims<m>> of
 func.func @captured(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete {
@@ -43,7 +43,7 @@ func.func @captured(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.
   func.return %0 : !relay.incomplete
 }
 
-// Branches that differ in the closure and agree in the place of its call: the branch still says the extent.
+// Branches that differ in the closure and agree at its call: the branch still defines the extent.
 // CHECK-LABEL: func.func @agreeing(
 // CHECK:         relay.invoke %f(%x) {relay.binds = #relay.bounds<d0_1>}
 // INLINED-LABEL: func.func @agreeing(
@@ -62,7 +62,7 @@ func.func @agreeing(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> !relay
   func.return %r : !relay.incomplete
 }
 
-// A function that calls itself binds its parameters anew in each call, and gives an extent of its own.
+// A recursive function binds its parameters in each call, and returns an extent of its own.
 // CHECK-LABEL: func.func @grows(
 // CHECK: relay.fn rec(%self)(%i: tensor<i1>, %r: tensor<?xf32, #relay.dims<d0>>) -> tensor<?xf32, #relay.dims<d1>>
 // CHECK: relay.if %i : tensor<i1> -> tensor<?xf32, #relay.dims<d1>> attributes {relay.binds = #relay.bounds<d1>}
@@ -86,7 +86,7 @@ func.func @grows(%x: tensor<1xf32>, %more: tensor<i1>) -> !relay.incomplete {
   func.return %z : !relay.incomplete
 }
 
-// What a call says of a closure reaches it through names and tuples; so does what the closure then says of its result.
+// The types at a closure's call propagate to it through names and tuples, and those of its result back.
 // CHECK-LABEL: func.func @bound(
 // CHECK:         %{{.*}} = relay.fn(%v: tensor<i32>) -> tensor<i32> {
 // CHECK:         %f = relay.let "f"

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type | xrelay-opt -p relay-infer-type | filecheck %s
 
-// Each `?` of a parameter gets a name; what a rule demands of names is recorded once.
+// Each `?` of a parameter gets a name; a rule's requirement on names is recorded once.
 // CHECK-LABEL: @parameters(
 // CHECK-SAME: %x: tensor<?x?xf32, #relay.dims<d0, d1>>, %y: tensor<?x?xf32, #relay.dims<d2, d3>>) -> tensor<?x?xf32, #relay.dims<d0, d2>>
 func.func @parameters(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> !relay.incomplete {
@@ -13,7 +13,7 @@ func.func @parameters(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> !relay.incomp
   func.return %z : !relay.incomplete
 }
 
-// 16 * ((c + 15) floordiv 16) is c for multiples of 16 alone.
+// 16 * ((c + 15) floordiv 16) is c only for multiples of 16.
 // CHECK-LABEL: @channels(
 func.func @channels(%x: tensor<1x?x8x8xf32, #relay.dims<16 * ((c + 15) floordiv 16)>>, %w: tensor<4x?x3x3xf32, #relay.dims<c>>) -> !relay.incomplete {
   // CHECK: relay.requires = #relay.requirements<c == 16 * ((c + 15) floordiv 16) "C3 kernel in-channels">
@@ -21,7 +21,7 @@ func.func @channels(%x: tensor<1x?x8x8xf32, #relay.dims<16 * ((c + 15) floordiv 
   func.return %z : !relay.incomplete
 }
 
-// Branches that differ in extent give one that the if makes.
+// Branches that differ in extent yield an extent that the if defines.
 // CHECK-LABEL: @branches(
 func.func @branches(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<2 * a>>, %y: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
   // CHECK: relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<d0>> attributes {relay.binds = #relay.bounds<d0>}
@@ -33,7 +33,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<2 * a>>, %y: t
   func.return %r : !relay.incomplete
 }
 
-// A result that the text claims to be of extent n is one: the branch that yields another says what that takes.
+// A result declared with extent n has that extent: the branch that yields another one has a requirement.
 // CHECK-LABEL: @claimed(
 func.func @claimed(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<2 * a>>, %y: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
   %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<n>> {
@@ -46,7 +46,7 @@ func.func @claimed(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<2 * a>>, %y: te
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
 
-// Extents that are known and differ are no contradiction between branches either.
+// Static extents that differ are no contradiction between branches either.
 // CHECK-LABEL: @known_branches(
 func.func @known_branches(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) -> !relay.incomplete {
   // CHECK: relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<d0>>
@@ -58,7 +58,7 @@ func.func @known_branches(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) 
   func.return %r : !relay.incomplete
 }
 
-// Of two extents that need not be equal the result has the one that is not 1; a demand that the first makes is none
+// Of two extents that may differ, the result has the one that is not 1; a requirement that the first creates is not one
 // of the second.
 // CHECK-LABEL: @broadcasting(
 // CHECK-SAME: -> tensor<?xf32, #relay.dims<broadcast(m, n)>>

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 
-// The shape of a value, taken apart and put together, is known as the program computes it.
+// A shape, taken apart and put together, is known as the program computes it.
 // CHECK-LABEL: @merged_axes(
 func.func @merged_axes(%x: tensor<?x?x8xf32, #relay.dims<n, s>>) -> !relay.incomplete {
   %shape = relay.shape_of(%x) : (tensor<?x?x8xf32, #relay.dims<n, s>>) -> tensor<3xi64>
@@ -16,7 +16,7 @@ func.func @merged_axes(%x: tensor<?x?x8xf32, #relay.dims<n, s>>) -> !relay.incom
   func.return %y : !relay.incomplete
 }
 
-// What an expression might mean as a code of reshape is demanded, not assumed.
+// A value that could be a special code of reshape is excluded by a requirement.
 // CHECK-LABEL: @demands(
 func.func @demands(%x: tensor<?x6xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete {
   %c = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<c>>) -> tensor<1xi64>
@@ -28,7 +28,7 @@ func.func @demands(%x: tensor<?x6xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay
   func.return %r : !relay.incomplete
 }
 
-// Extents that only the data tell are the op's own.
+// Data-dependent extents are defined by the op.
 // CHECK-LABEL: @unknown(
 func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
   // CHECK: relay.dyn.reshape(%x, %s) {relay.binds = #relay.bounds<e, e_1>} : (tensor<4xf32>, tensor<2xi64>) -> tensor<?x?xf32, #relay.dims<e, e_1>>
@@ -36,7 +36,7 @@ func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
   func.return %r : !relay.incomplete
 }
 
-// A shape is no -1, so what replaces that is not chosen: the way in which PyTorch writes Expand.
+// A shape has no -1, so the replacement for -1 is not chosen: PyTorch's form of Expand.
 // CHECK-LABEL: @expanded(
 func.func @expanded(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
   %n = relay.shape_of(%x) : (tensor<?x1xf32, #relay.dims<n>>) -> tensor<2xi64>
@@ -52,7 +52,7 @@ func.func @expanded(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32, #rela
   func.return %r : !relay.incomplete
 }
 
-// What an element says that only the run tells is a name, which the type has only where it decides.
+// A dynamic element is a name, which the type has only if it determines an extent.
 // CHECK-LABEL: @expanded_by_the_run(
 func.func @expanded_by_the_run(%x: tensor<5x1xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
   // CHECK: relay.dyn.broadcast_to(%x, %s) {relay.binds = #relay.bounds<e, e_1>} {{.*}} -> tensor<5x?xf32, #relay.dims<e_1>>
@@ -60,7 +60,7 @@ func.func @expanded_by_the_run(%x: tensor<5x1xf32>, %s: tensor<2xi64>) -> !relay
   func.return %r : !relay.incomplete
 }
 
-// As many rows as there are places, of 40: those that broadcast along are as many, or the run fails.
+// As many rows as indices, out of 40: operands that broadcast have as many, or the run fails.
 // CHECK-LABEL: @first_rows(
 func.func @first_rows(%x: tensor<?xf32, #relay.dims<n>>, %table: tensor<40xf32>) -> !relay.incomplete {
   %n = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
@@ -73,8 +73,8 @@ func.func @first_rows(%x: tensor<?xf32, #relay.dims<n>>, %table: tensor<40xf32>)
   func.return %y : !relay.incomplete
 }
 
-// Integers are divided towards zero, which -1 tells from floordiv: PyTorch writes the extents of strided layers so. With
-// what the layers demand it is the same extent, and no op makes one of its own.
+// Integer division truncates, which differs from floordiv for -1: PyTorch's form of the extents of strided layers. With
+// the layers' requirements it is the same extent, and no op defines a new one.
 // CHECK-LABEL: @strided(
 func.func @strided(%x: tensor<1x4x?x5xf32, #relay.dims<n>>, %w: tensor<6x4x1x1xf32>) -> !relay.incomplete {
   %one = relay.constant dense<1> : tensor<i64>
@@ -95,7 +95,7 @@ func.func @strided(%x: tensor<1x4x?x5xf32, #relay.dims<n>>, %w: tensor<6x4x1x1xf
   func.return %r : !relay.incomplete
 }
 
-// An extent that turns out to be known is so wherever its name stands.
+// An extent that becomes known is known at every use of its name.
 // CHECK-LABEL: @settled(
 // CHECK-SAME: -> (tensor<?xf32, #relay.dims<n + 4>>, tensor<?xf32, #relay.dims<n>>)
 func.func @settled(%x: tensor<2x2xf32>, %y: tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dims<n + e>>, tensor<?xf32, #relay.dims<n>>) {

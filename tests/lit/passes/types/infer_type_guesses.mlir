@@ -1,4 +1,4 @@
-// A branch whose type a loop tells is not told another by the branch beside it.
+// A branch whose type a loop determines is not given another type by its sibling.
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 
 // CHECK-LABEL: func.func @main
@@ -22,7 +22,7 @@ func.func @main(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<?x1xf32, #relay.dims
   func.return %r : !relay.incomplete
 }
 
-// A call asks for less of its argument than the value says that the loop begins with, which the loop before it stacks.
+// A call requires less of its argument than the loop's initial value provides, which the loop before it stacks.
 // CHECK-LABEL: @call_of_carried(
 func.func @call_of_carried(%x: tensor<1xf32>, %v: tensor<?xf32, #relay.dims<m>>, %n: tensor<i64>) -> !relay.incomplete {
   %l = relay.loop(%i, %a : !relay.incomplete = %x : tensor<1xf32>) to %n : tensor<i64> -> !relay.incomplete {

@@ -5,7 +5,7 @@
 !f = (!t) -> !k
 !z = !relay.incomplete
 
-// Each call of a closure makes an extent of its own, and so does each call of one of two closures.
+// Each call of a closure defines a new extent, and so does each call of one of two closures.
 // CHECK-LABEL: func.func @main
 // CHECK:         %g = relay.if %c : tensor<i1> -> (tensor<5xf32>) -> tensor<?x1xi32, #relay.dims<[[J:.*]]>> {
 // CHECK-NEXT:      relay.yield %f
@@ -35,7 +35,7 @@ func.func @main(%x: !t, %y: !t, %c: tensor<i1>) -> (!z, !z, !z, !z) {
   func.return %0, %1, %2, %3 : !z, !z, !z, !z
 }
 
-// Functions of any extent are one of any extent; with one of 5, one of 5.
+// Functions of any extent join to one of any extent; with a function of 5, to one of 5.
 // CHECK-LABEL: func.func @general
 // CHECK:         relay.if %c : tensor<i1> -> (tensor<?xf32, #relay.dims<[[N:.*]]>>) -> tensor<?xf32, #relay.dims<[[N]]>> {
 // CHECK:         relay.if %c : tensor<i1> -> (tensor<5xf32>) -> tensor<5xf32> {
@@ -68,7 +68,7 @@ func.func @general(%x: !t, %v: tensor<7xf32>, %c: tensor<i1>) -> (!z, !z) {
   func.return %0, %1 : !z, !z
 }
 
-// A call that hands over a function of made extents knows of names.
+// A call that passes a function with extents of its own has names.
 // CHECK-LABEL: func.func @hands_over
 // CHECK:         relay.call @count<>(%f, %x)
 func.func @hands_over(%x: !t) -> !z {

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type | xrelay-opt -p relay-infer-type | filecheck %s
 
-// An argument without a type is what its initial value is; one with a name varies, and the result has another name.
+// An argument without a type has that of its initial value; one with a name varies, and the result has another name.
 // CHECK-LABEL: @growing(
 func.func @growing(%n: tensor<i64>, %x: tensor<4xf32>) -> !relay.incomplete {
   // CHECK: relay.loop(%i, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>, %t = %x : tensor<4xf32>) to %n : tensor<i64>
@@ -17,7 +17,7 @@ func.func @growing(%n: tensor<i64>, %x: tensor<4xf32>) -> !relay.incomplete {
   func.return %g : !relay.incomplete
 }
 
-// The trip count bounds the number of iterations of a loop with a condition, and is it without one.
+// The trip count bounds the number of iterations of a loop with a condition, and equals it without one.
 // CHECK-LABEL: @known_count(
 // CHECK-SAME: -> tuple<tensor<?xi64, #relay.dims<iterations>>, tensor<10xi64>>
 func.func @known_count(%c: tensor<i1>) -> !relay.incomplete {
@@ -37,7 +37,7 @@ func.func @known_count(%c: tensor<i1>) -> !relay.incomplete {
   func.return %r : !relay.incomplete
 }
 
-// A trip count that is an extent is the extent of the stacks; an extent from outside that does not vary stays.
+// A trip count that is an extent is the extent of the stacks; an invariant outer extent stays.
 // CHECK-LABEL: @over_rows(
 // CHECK-SAME: -> tuple<tensor<?xf32, #relay.dims<c>>, tensor<?x?xf32, #relay.dims<b, c>>>
 func.func @over_rows(%x: tensor<?x?xf32, #relay.dims<b, c>>, %z: tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete {
@@ -53,7 +53,7 @@ func.func @over_rows(%x: tensor<?x?xf32, #relay.dims<b, c>>, %z: tensor<?xf32, #
   func.return %g : !relay.incomplete
 }
 
-// What an op of the body makes has another name behind the loop, and behind the loop around that.
+// An extent that an op of the body defines has another name after the loop, and after the loop around that.
 // CHECK-LABEL: @made_inside(
 func.func @made_inside(%n: tensor<i64>, %x: tensor<8xi1>) -> !relay.incomplete {
   // CHECK: relay.loop(%i) to %n : tensor<i64> -> tuple<tensor<?x?x?x1xi32, #relay.dims<iterations_1, iterations_2, k_1_1>>>
@@ -72,7 +72,7 @@ func.func @made_inside(%n: tensor<i64>, %x: tensor<8xi1>) -> !relay.incomplete {
   func.return %g : !relay.incomplete
 }
 
-// Extents that are to stay the same are demanded where a rule does not prove it.
+// Invariant extents are required unless a rule proves them.
 // CHECK-LABEL: @demands(
 func.func @demands(%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<a>>, %y: tensor<?xf32, #relay.dims<b>>, %w: tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete {
   // CHECK: attributes {relay.binds = {{.*}}, relay.requires = #relay.requirements<b == a "C0 initial extent">}
@@ -84,7 +84,7 @@ func.func @demands(%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<a>>, %y: tenso
   func.return %g : !relay.incomplete
 }
 
-// An extent that follows from what a loop gives has no name of its own, though the loop's types are known last.
+// An extent derived from a loop result has no new name, though the loop's types are known last.
 // CHECK-LABEL: @follows(
 func.func @follows(%n: tensor<i64>, %v: tensor<?x3xf32, #relay.dims<a>>) -> !relay.incomplete {
   %g = relay.loop(%i, %s : !relay.incomplete = %v : tensor<?x3xf32, #relay.dims<a>>) to %n : tensor<i64> -> !relay.incomplete {
@@ -101,8 +101,8 @@ func.func @follows(%n: tensor<i64>, %v: tensor<?x3xf32, #relay.dims<a>>) -> !rel
   func.return %y : !relay.incomplete
 }
 
-// The type of a loop's result is known late. Before, an element of the sequence has three open extents with names that
-// others say, then one: the names of the others are what they are wherever they stand, and that of the last axis stays.
+// The type of a loop's result is known late. Before, an element of the sequence has three extents with names that
+// others determine, then one: the other names are replaced at all uses, and that of the last axis stays.
 // CHECK-LABEL: @late(
 // CHECK-SAME: -> tensor<?x3x?xf32, #relay.dims<m + 2, d2>>
 func.func @late(%n: tensor<i64>, %p: tensor<2x3x?xf32, #relay.dims<h>>, %q: tensor<?x3x?xf32, #relay.dims<m, h>>) -> !relay.incomplete {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type --split-input-file | filecheck %s
 
-// What is promised of n is known to every op, and recorded where the function returns: there it is checked.
+// The bounds of n are known to every op, and recorded where the function returns, which checks them.
 // CHECK-LABEL: func.func @main
 // CHECK:         relay.max(%x)
 // CHECK-SAME:    {axis = [0]}
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<?x8xf32, #relay.dims<n>>) -> tensor<8xf32>
 
 // -----
 
-// A caller has to keep the promise.
+// A caller must satisfy the bounds.
 // CHECK-LABEL: func.func @caller
 // CHECK:         relay.call @callee<n = m>
 // CHECK-SAME:    relay.requires = #relay.requirements<m >= 2 "C6 {{.*}}promised size", 4 >= m

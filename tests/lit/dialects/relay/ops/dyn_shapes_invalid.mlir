@@ -65,7 +65,7 @@ func.func @repetitions(%x: tensor<4xf32>, %s: tensor<i64>) {
 
 // -----
 
-// A shape without elements is known: that of one number.
+// A shape operand without elements is static: that of a scalar.
 func.func @no_elements(%x: tensor<0x1xf32>, %s: tensor<0xi64>) {
   // expected-error@below {{[relay.dyn.reshape C3]}}
   %r = relay.dyn.reshape(%x, %s) : (tensor<0x1xf32>, tensor<0xi64>) -> !relay.incomplete

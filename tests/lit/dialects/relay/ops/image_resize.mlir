@@ -1,6 +1,6 @@
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 
-// Floats in arrays keep their point; named batches and channels stay.
+// Floats in arrays keep their decimal point; named batches and channels are preserved.
 // CHECK-LABEL: @region(
 func.func @region(%x: tensor<?x3x4x4xf32, #relay.dims<n>>) {
   // CHECK: roi = [0.0, 0.25, 1.0, 0.75]
@@ -18,7 +18,7 @@ func.func @channels_last(%x: tensor<1x?x4x3xi8, #relay.dims<h>>) {
   func.return
 }
 
-// An extent that is an expression is a size.
+// A size may be an expression of an extent.
 // CHECK-LABEL: @twice(
 func.func @twice(%x: tensor<?xf32, #relay.dims<n>>, %c: tensor<1xf32>, %r: tensor<2xf32>) -> tensor<?xf32, #relay.dims<2 * n>> {
   %s = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>

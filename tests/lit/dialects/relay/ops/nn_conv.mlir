@@ -63,7 +63,7 @@ func.func @untyped(%x: tensor<1x3x8x8xf32>, %w: !relay.incomplete) {
   func.return
 }
 
-// Other numbers of spatial axes have the properties of two, with defaults of their own.
+// Convolutions over other numbers of spatial axes have the same properties, with their own defaults.
 // CHECK-LABEL: @conv1d(
 func.func @conv1d(%x: tensor<1x4x9xf32>, %w: tensor<8x2x3xf32>) {
   // CHECK: %r = relay.nn.conv1d(%x, %w) {strides = [2], padding = [1], dilation = [2], groups = 2, channels = 8, kernel_size = [3]} : (tensor<1x4x9xf32>, tensor<8x2x3xf32>) -> tensor<1x8x4xf32>

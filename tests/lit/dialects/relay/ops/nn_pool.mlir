@@ -42,7 +42,7 @@ func.func @global_max_pool2d(%x: tensor<1x6x6x8xf32>) {
   func.return
 }
 
-// Other numbers of spatial axes have the properties of two, with defaults of their own.
+// Pools over other numbers of spatial axes have the same properties, with their own defaults.
 // CHECK-LABEL: @max_pool1d(
 func.func @max_pool1d(%x: tensor<1x8x7xf32>) {
   // CHECK: %r = relay.nn.max_pool1d(%x) {pool_size = [3], strides = [2], padding = [1], ceil_mode = true} : (tensor<1x8x7xf32>) -> tensor<1x8x4xf32>

@@ -18,7 +18,7 @@ func.func @add(%x: tensor<3x8xbf16>, %v: tensor<5xbf16>, %i: tensor<5xi32>, %p: 
   func.return
 }
 
-// The number of blocks and of rows may be open.
+// The numbers of blocks and of rows may be dynamic.
 // CHECK-LABEL: @bsr(
 func.func @bsr(%x: tensor<?x8xf32, #relay.dims<m>>, %v: tensor<?x16x2xf32, #relay.dims<k>>, %i: tensor<?xi32, #relay.dims<k>>, %p: tensor<?xi32, #relay.dims<n + 1>>) {
   // CHECK: relay.nn.sparse_dense({{.*}} -> tensor<?x?xf32, #relay.dims<m, 16 * n>>

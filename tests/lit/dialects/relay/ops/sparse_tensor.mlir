@@ -7,7 +7,7 @@ func.func @places(%i: tensor<3x2xi64>, %v: tensor<3xf32>, %d: tensor<f32>) {
   func.return
 }
 
-// One place, and one value for all places; the default has a type of its own.
+// One position, and one value for all positions; the default has its own type.
 // CHECK-LABEL: @scalars(
 func.func @scalars(%i: tensor<ui8>, %l: tensor<3xi32>, %v: tensor<bf16>, %d: tensor<i32>) {
   // CHECK: relay.sparse_to_dense(%i, %v, %d) {output_shape = [5]} : (tensor<ui8>, tensor<bf16>, tensor<i32>) -> tensor<5xbf16>
@@ -24,7 +24,7 @@ func.func @open(%i: tensor<?x2xi64, #relay.dims<n>>, %v: tensor<?xf32, #relay.di
   func.return
 }
 
-// The ranks may be open, and a row of places has as many indices as the new shape elements.
+// The ranks may be dynamic; a row of positions has an index for each element of the new shape.
 // CHECK-LABEL: @reshape(
 func.func @reshape(%i: tensor<?x?xi32, #relay.dims<n, m>>, %p: tensor<?xi64, #relay.dims<m>>, %s: tensor<?xi64, #relay.dims<k>>) {
   // CHECK: relay.sparse_reshape(%i, %p, %s) : ({{.*}}) -> tuple<tensor<?x?xi32, #relay.dims<n, k>>, tensor<?xi64, #relay.dims<k>>>

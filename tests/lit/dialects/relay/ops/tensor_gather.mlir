@@ -11,7 +11,7 @@ func.func @take(%x: tensor<4x8x3xf32>, %i: tensor<2x5xi64>, %j: tensor<4x5xi8>) 
   func.return
 }
 
-// The extents of named dimensions go through.
+// The extents of named dimensions are propagated.
 // CHECK-LABEL: @open(
 func.func @open(%x: tensor<?x8xf32, #relay.dims<n>>, %i: tensor<?xi64, #relay.dims<m>>) {
   // CHECK: %a = relay.take({{.*}} -> tensor<?x8xf32, #relay.dims<m>>

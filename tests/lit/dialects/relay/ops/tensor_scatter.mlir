@@ -16,7 +16,7 @@ func.func @scatter_nd(%x: tensor<4x8xi1>, %i: tensor<1x5x2xui8>, %u: tensor<5x2x
   func.return
 }
 
-// The data's type follows from the result.
+// The data's type is inferred from the result.
 // CHECK-LABEL: @open(
 func.func @open(%x: tensor<?x8xf32, #relay.dims<n>>, %i: tensor<1x?xi64, #relay.dims<m>>, %u: tensor<?x8xf32, #relay.dims<m>>) {
   // CHECK: relay.scatter_nd({{.*}} -> tensor<?x8xf32, #relay.dims<n>>

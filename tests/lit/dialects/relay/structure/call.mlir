@@ -10,7 +10,7 @@ func.func @names(%x: tensor<?x4xf32, #relay.dims<2 * m>>, %y: tensor<?xf32, #rel
   func.return
 }
 
-// A name of the callee's results alone is made by the call.
+// A name that only the callee's results have is bound by the call.
 // CHECK-LABEL: @made(
 func.func @made(%x: tensor<7xi1>) {
   // CHECK: %r, %s = relay.call @found<n = 7, j = q>(%x) {relay.binds = #relay.bounds<q <= 7>} : (tensor<7xi1>) -> (tensor<?x1xi64, #relay.dims<q>>, tensor<7xi1>)
@@ -18,7 +18,7 @@ func.func @made(%x: tensor<7xi1>) {
   func.return
 }
 
-// An operand may have another extent than its parameter where the call requires that they are equal.
+// An operand may have another extent than its parameter if the call requires that they are equal.
 // CHECK-LABEL: @required(
 func.func @required(%x: tensor<?x4xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) {
   // CHECK: relay.call @rows<n = m, k = 4>(%x, %y) {relay.requires = #relay.requirements<m == p "C0 argument extent">} :
@@ -26,7 +26,7 @@ func.func @required(%x: tensor<?x4xf32, #relay.dims<m>>, %y: tensor<?xf32, #rela
   func.return
 }
 
-// Names that nobody has looked for yet.
+// Names that are not inferred yet.
 // CHECK-LABEL: @open(
 func.func @open(%x: tensor<3x4xf32>, %y: tensor<3xf32>) {
   // CHECK: %r = relay.call @rows(%x, %y) : (tensor<3x4xf32>, tensor<3xf32>) -> !relay.incomplete

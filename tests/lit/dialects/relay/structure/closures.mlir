@@ -11,7 +11,7 @@ func.func @closures(%x: tensor<?xf32, #relay.dims<n>>) -> (!relay.incomplete, !r
   %n = relay.closure_number(%g) : (!relay.incomplete) -> !relay.incomplete
   // TYPED: relay.closure_captured(%g) {index = 0, of = !relay.closure} : (!relay.closure) -> !relay.closure
   %h = relay.closure_captured(%g) {index = 0, of = !relay.closure} : (!relay.incomplete) -> !relay.incomplete
-  // The extents of what was captured are those of the run.
+  // The extents of captured values are known only at run time.
   // CHECK: relay.closure_captured(%h) {index = 0, of = tensor<?xf32>}
   // TYPED: relay.closure_captured(%h) {index = 0, of = tensor<?xf32>, relay.binds = #relay.bounds<d0>} : (!relay.closure) -> tensor<?xf32, #relay.dims<d0>>
   %y = relay.closure_captured(%h) {index = 0, of = tensor<?xf32>} : (!relay.incomplete) -> !relay.incomplete

@@ -1,7 +1,7 @@
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s --check-prefix=TYPED
 
-// Names stay; where there are none, inference gives them.
+// Names are kept; inference adds missing ones.
 // CHECK-LABEL: @extents(
 // TYPED-LABEL: @extents(
 func.func @extents(%s: tensor<2xi64>, %n: tensor<i32>, %f: tensor<f32>) -> (!relay.incomplete, tensor<i32>) {

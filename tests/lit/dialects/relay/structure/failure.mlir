@@ -1,7 +1,7 @@
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s --check-prefix=TYPED
 
-// Names of the program stay, and each ? is an extent that the op makes.
+// Names of the program are kept, and each ? is an extent that the op defines.
 // CHECK-LABEL: @fail(
 func.func @fail(%x: tensor<?x4xf32, #relay.dims<n>>, %c: tensor<i1>) -> (!relay.incomplete, !relay.incomplete) {
   // TYPED: %y = relay.if %c : tensor<i1> -> tensor<?x4xf32, #relay.dims<n>> {

@@ -1,4 +1,4 @@
-// A function that gives a function alone is printed as it is read, in both forms.
+// A function whose single result is a function prints and parses in both forms.
 // RUN: xrelay-opt %s | filecheck %s
 // RUN: XRELAY_ROUNDTRIP | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type | xrelay-opt | filecheck %s

@@ -9,7 +9,7 @@ func.func @sequences(%x: tensor<6x2xf32>, %at: tensor<i64>) -> (!relay.incomplet
   %e = relay.sequence_empty() {of = tensor<?x2xf32>} : () -> !relay.incomplete
   // TYPED: -> !relay.sequence<tensor<?x2xf32>>
   %i = relay.sequence_insert(%e, %x) : (!relay.incomplete, tensor<6x2xf32>) -> !relay.incomplete
-  // What varies from value to value has no name in a sequence; a value that is taken out has.
+  // An extent that varies among the elements has no name in the sequence; an element that is taken out has one.
   // CHECK: relay.sequence_at(%i, %at)
   // TYPED: relay.sequence_at(%i, %at) {relay.binds = #relay.bounds<d0>} : (!relay.sequence<tensor<?x2xf32>>, tensor<i64>) -> tensor<?x2xf32, #relay.dims<d0>>
   %v = relay.sequence_at(%i, %at) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
@@ -18,7 +18,7 @@ func.func @sequences(%x: tensor<6x2xf32>, %at: tensor<i64>) -> (!relay.incomplet
   func.return %v, %n : !relay.incomplete, !relay.incomplete
 }
 
-// Branches whose sequences differ in extents give one of any extents.
+// Branches whose sequences differ in extents yield a sequence of dynamic extents.
 // TYPED-LABEL: @branches(
 func.func @branches(%c: tensor<i1>, %x: tensor<6xf32>, %y: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
   // TYPED: relay.if %c : tensor<i1> -> !relay.sequence<tensor<?xf32>>
@@ -34,7 +34,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<6xf32>, %y: tensor<?xf32, #relay.
   func.return %z : !relay.incomplete
 }
 
-// Values of several ranks make a sequence from which none is taken out.
+// Values of several ranks form a sequence whose elements cannot be taken out.
 // TYPED-LABEL: @ranks(
 func.func @ranks(%x: tensor<6xf32>, %y: tensor<f32>) -> !relay.incomplete {
   // TYPED: relay.sequence_construct(%x, %y) : (tensor<6xf32>, tensor<f32>) -> !relay.sequence<tensor<*xf32>>
@@ -57,7 +57,7 @@ func.func @optionals(%x: tensor<4xf32>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// An optional may hold a value of any rank.
+// An optional may contain a value of any rank.
 // CHECK-LABEL: @optional_of_any_rank(
 func.func @optional_of_any_rank(%x: tensor<4xf32>, %z: tensor<1x4xf32>, %c: tensor<i1>) -> !relay.incomplete {
   // TYPED: relay.if %c : tensor<i1> -> !relay.optional<tensor<*xf32>> {
