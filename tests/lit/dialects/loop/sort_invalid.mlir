@@ -45,7 +45,7 @@ func.func @elements(%X: memref<8xf32>, %V: memref<8xf32>, %I: memref<8xi32>, %a:
 
 // -----
 
-// The block lists the buffers that a sort reads and writes.
+// What a sort reads and writes, its block lists.
 func.func @unlisted(%X: memref<8xf32>, %V: memref<8xf32>, %I: memref<8xi64>, %a: memref<16xf32>, %b: memref<16xi64>) {
   // expected-error@below {{[loop.block C5]}}
   loop.block "sort" () reads(%X) writes(%V, %I) {

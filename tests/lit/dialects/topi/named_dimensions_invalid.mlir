@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-// An error at all sizes is rejected; an error at some sizes is not.
+// What is certain for all sizes is refused; what depends on them is not.
 func.func @beyond(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + 1>> {
   %r = topi.compute "beyond" [%i : n + 1] : tensor<?xf32, #relay.dims<n + 1>> {
     // expected-error@below {{[topi.read C4] index 0 runs from 0 to n, outside of tensor<?xf32, #relay.dims<n>>}}

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p 'llvm-recursion-to-frames{call-limit=7}' | filecheck %s
 
-// A function that is not recursive is unchanged; the messages of limit and memory are appended to the existing rows.
-// CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 calls are open: endless recursion?"}, {text = "out of memory: the frames of @f"}, {text = "@even: {{.*}}"}, {{.*}} {text = "@odd: {{.*}}"}, {{.*}}]
+// One that calls itself no function touches; the messages of limit and memory have rows behind those that are there.
+// CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 {{.*}}?"}, {text = "out of memory: the frames of @f"}, {text = "@even: {{.*}}"}, {{.*}} {text = "@odd: {{.*}}"}, {{.*}}]
 module attributes {xrelay.checks = [{text = "n >= 1"}]} {
 
 // CHECK-LABEL: llvm.func @main
@@ -14,7 +14,7 @@ llvm.func @main(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
   llvm.return %t : i32
 }
 
-// The caller passes arguments in an array.
+// The function hands its arguments over in an array.
 // CHECK-LABEL: llvm.func @f(
 // CHECK:         %[[ARRAY:.*]] = llvm.alloca %{{.*}} x !llvm.array<1 x i64>
 // CHECK:         llvm.call @f_frames(%{{.*}}, %{{.*}}, %[[ARRAY]])
@@ -47,20 +47,20 @@ llvm.func @odd(%ctx: !llvm.ptr, %y: !llvm.ptr) -> i32 {
 llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 }
 
-// Constants are at the beginning; the first frame has no predecessor.
+// Constants stand at the beginning, the first frame comes behind none.
 // CHECK-LABEL: llvm.func @f_frames(%ctx_{{.*}}: !llvm.ptr, %entry: i64, %arguments: !llvm.ptr) -> i32
 // CHECK-NEXT:    %zero = llvm.mlir.constant(0 : i32) : i32
 // CHECK:         %[[STATE:.*]] = llvm.alloca %{{.*}} x !llvm.array<5 x i64>
 // CHECK:         %[[PUSHED:.*]] = llvm.call @xrelay_push_frame(%ctx_{{.*}}, %[[STATE]]
 // CHECK:         llvm.cond_br %{{.*}}, ^[[F:bb[0-9]+]](%{{.*}} : !llvm.ptr), ^[[LEAVE:bb[0-9]+]](%[[PUSHED]] : i32)
-// Values used in other blocks are in the frame, a boolean as a byte.
+// What other blocks use lies in the frame, a truth value as a byte.
 // CHECK:       ^[[F]](%[[X:.*]]: !llvm.ptr):
 // CHECK:         %[[SLOT:.*]] = llvm.getelementptr inbounds %{{.*}}[3]
 // CHECK-NEXT:    llvm.store %[[X]], %[[SLOT]]
 // CHECK-NEXT:    %c = llvm.call @test(%ctx_{{.*}}, %[[X]])
 // CHECK:         %b = llvm.icmp "eq" %c, %zero
 // CHECK:         llvm.zext %b : i1 to i8
-// The call stores its label, and makes a frame with the argument; a frame too many returns its status.
+// The call stores its label, and makes a frame that is given the argument; a frame too many gives its status.
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK:         llvm.mlir.constant(518 : i32)
 // CHECK:         llvm.mlir.constant(774 : i32)
@@ -74,7 +74,7 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK-NEXT:    llvm.call @xrelay_free_frames(%ctx_{{.*}}, %[[STATE]])
 // CHECK-NEXT:    llvm.return %[[LAST]]
 
-// The results of a callee go to words of the frame with word alignment. A return finds its label among those of all members.
+// What a callee returns goes to words of the frame, which are aligned as words are. A return finds its label among those of all members.
 // CHECK-LABEL: llvm.func @even_frames
 // CHECK:         %[[FRAME:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
 // CHECK:         %[[RESULTS:.*]] = llvm.getelementptr inbounds %{{.*}}[3] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -85,7 +85,7 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK:         %[[LABEL:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:    llvm.icmp "eq" %[[LABEL]], %[[ZERO]] : i64
-// Segments of frames are dynamic buffers of the run.
+// Segments of frames are boxes of the run.
 // CHECK:       llvm.func internal @xrelay_push_frame
 // CHECK:         llvm.call @xrelay_box_new(%ctx
 // CHECK:       llvm.func internal @xrelay_free_frames

@@ -6,7 +6,7 @@
 // UNKNOWN: relay-inline-compiler-functions-bound-to: {{.*}} @mine_2; help: did you mean '@mine_
 // NONE: relay-inline-compiler-functions-bound-to: @marked {{.*}}; help: relay-inline inlines
 
-// The composite in the function is inlined with it; other functions keep their calls, also marked ones.
+// The composite in the function is inlined with it; other functions keep their calls, marked ones too.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %y = relay.exp(%x)
 // CHECK-NEXT:    %z = func.call @mine_1(%y)

@@ -1,8 +1,8 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-outline-compiler-functions | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p 'relay-outline-compiler-functions{compiler-filter=other}' | filecheck %s --check-prefix=OTHER
 
-// Both calls of the closure, one by the name of a let, call the function; its composite and its constant are moved
-// with it.
+// Both calls of the closure, one by the name of a let, call the function; the composite in it and the constant that it
+// uses go with it.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %v = func.call @mine_0(%x)
 // CHECK-NEXT:    %w = func.call @mine_0(%v)
@@ -35,7 +35,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Equal closures of one symbol are one function, also with named dimensions. A composite alone has no compiler.
+// Equal closures of one symbol are one function, with named dimensions too. A composite alone is no compiler's.
 // CHECK-LABEL: func.func @main
 // CHECK:         relay.call @mine_0<n = m>(%x)
 // CHECK:         relay.call @mine_0<n = p>(%y)

@@ -27,7 +27,7 @@ func.func @conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<2x3x3x3xi8>) -> tensor<1x2
   func.return %y : tensor<1x2x8x8xui8>
 }
 
-// With the operand's quantisation parameters, the quantisation is a no-op; values with other users stay in floats.
+// Where the steps are those of the operand, the quantisation is nothing; what others read stays in floats.
 // CHECK-LABEL: @kept(
 func.func @kept(%x: tensor<1x3x8x8xi8>, %s: tensor<f32>, %z: tensor<i32>) -> (tensor<1x192xi8>, tensor<1x3x8x8xf32>) {
   // CHECK: %[[FLOATS:.*]] = relay.qnn.dequantize(%x
@@ -58,7 +58,7 @@ func.func @sum(%x: tensor<4xi8>, %y: tensor<4xi8>, %s: tensor<f32>, %z: tensor<i
   func.return %e : tensor<4xi8>
 }
 
-// A function of a single 8-bit tensor becomes a table.
+// What is a function of one tensor of 8 bits is a table.
 // CHECK-LABEL: @swish(
 func.func @swish(%x: tensor<4xi8>) -> tensor<4xi8> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -87,7 +87,7 @@ func.func @softmax(%x: tensor<4x9xi8>) -> tensor<4x9xi8> {
   func.return %y : tensor<4x9xi8>
 }
 
-// The greatest integer need not represent the greatest number.
+// A greatest integer need not stand for the greatest number.
 // CHECK-LABEL: @unknown_sign(
 func.func @unknown_sign(%x: tensor<4x9xi8>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<4xi8> {
   // CHECK: relay.max(%{{.*}}) {axis = [1]} : (tensor<4x9xf32>)
@@ -98,7 +98,7 @@ func.func @unknown_sign(%x: tensor<4x9xi8>, %s: tensor<f32>, %z: tensor<i32>) ->
   func.return %y : tensor<4xi8>
 }
 
-// No quantisation follows.
+// Nothing is quantised behind it.
 // CHECK-LABEL: @open(
 // QAT-LABEL: @open(
 func.func @open(%x: tensor<4x9xi8>, %w: tensor<5x9xi8>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<4x5xf32> {
@@ -124,7 +124,7 @@ func.func @input(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<
   func.return %y : tensor<4xi8>
 }
 
-// A mean is rounded to the operand's steps if the result's are no smaller.
+// A mean is rounded to steps of the operand where those of the result are no smaller.
 // CHECK-LABEL: @mean_in_coarse_steps(
 func.func @mean_in_coarse_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -137,7 +137,7 @@ func.func @mean_in_coarse_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   func.return %y : tensor<1x2x2x2xi8>
 }
 
-// If they are smaller, it is computed in steps that are finer than both.
+// Where they are smaller, it is taken in steps that are finer than both.
 // CHECK-LABEL: @mean_in_fine_steps(
 func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   %s = relay.constant dense<2.0> : tensor<f32>
@@ -154,8 +154,8 @@ func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   func.return %y : tensor<1x2x2x2xi8>
 }
 
-// A factor has no integer op: its result is represented by that of the preceding quantisation, even if that is itself
-// replaced.
+// A factor has no op of its own on integers: what stands for its result is what the quantisation before gives, also
+// where that is replaced itself.
 // CHECK-LABEL: @factor_behind_a_region(
 func.func @factor_behind_a_region(%x: tensor<4xi8>) -> tensor<4xi8> {
   // CHECK: %[[RELU:.*]] = relay.maximum(%x,

@@ -5,7 +5,7 @@
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{global-scale=8.0}' | filecheck %s --check-prefix GLOBAL
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{global-scale=8.0 skip-conv-layers=-1 enabled-ops="nn.dense"}' --remarks 2>&1 >/dev/null | filecheck %s --check-prefix ENABLED
 
-// Both operands are rounded; values without integer users stay.
+// Both operands are rounded; what nothing reads as integers stays.
 // CHECK-LABEL: @conv2d(
 // CHANNELS-LABEL: @conv2d(
 // BITS-LABEL: @conv2d(
@@ -22,18 +22,18 @@ func.func @conv2d(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   // CHECK: relay.nn.conv2d(%[[A]], %[[B]]) {padding = [1, 1, 1, 1]}
   // CHECK: relay.exp(%c)
 
-  // Unsigned numbers cover the tensor's range; a weight has a scale for each of its two filters.
+  // Unsigned numbers cover what the tensor holds; a weight has a scale for each of its two filters.
   // CHANNELS: relay.constant dense<129> : tensor<i32>
   // CHANNELS: relay.qnn.quantize(%x, {{.*}}) {out_dtype = ui8}
   // CHANNELS: relay.qnn.quantize(%w, {{.*}}) {axis = 0} : (tensor<2x3x3x3xf32>, tensor<2xf32>, tensor<2xi32>)
 
-  // Values with fewer bits than their elements are clipped: 4 bits are at most 7, 5 bits at most 15.
+  // What has fewer bits than its elements is cut: 4 bits are at most 7, 5 bits at most 15.
   // BITS: %[[Q:.*]] = relay.qnn.quantize(%x
   // BITS-NEXT: %[[C:.*]] = relay.clip(%[[Q]]) {a_min = -7.0, a_max = 7.0}
   // BITS-NEXT: relay.qnn.dequantize(%[[C]],
   // BITS: relay.clip({{.*}}) {a_min = -15.0, a_max = 15.0}
 
-  // The first convolution is unchanged unless the options include it, as in Relay.
+  // The first convolution is left alone unless the options say otherwise, as in Relay.
   // GLOBAL-NOT: relay.qnn
   // GLOBAL: func.return
 
@@ -43,8 +43,8 @@ func.func @conv2d(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   func.return %e : tensor<1x2x8x8xf32>
 }
 
-// A bias and a relu follow 32-bit sums; their result is rounded once, for the product and for the sum that read it.
-// The sum of two tensors is rounded after its relu, and a pool works on 8 bits, which the dense layer reads unchanged.
+// A bias and a relu follow sums of 32 bits; their result is rounded once, for the product and for the sum that read it.
+// The sum of two tensors is rounded behind its relu, and a pool works on 8 bits, which the dense layer reads as they are.
 // CHECK-LABEL: @block(
 func.func @block(%x: tensor<1x2x8x8xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x3xf32>) {
   // CHECK: %c = relay.nn.conv2d(
@@ -76,7 +76,7 @@ func.func @block(%x: tensor<1x2x8x8xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x3xf3
   func.return %p, %r : tensor<1x2x4x4xf32>, tensor<1x3xf32>
 }
 
-// Concatenated operands are rounded separately, and the result is rounded at its use.
+// Parts that are joined are rounded each, and the whole is rounded where it is read.
 // CHECK-LABEL: @joined(
 func.func @joined(%x: tensor<1x4xf32>) -> tensor<1x8xf32> {
   // CHECK: %[[A:.*]] = relay.qnn.dequantize(
@@ -94,7 +94,7 @@ func.func @joined(%x: tensor<1x4xf32>) -> tensor<1x8xf32> {
   func.return %y : tensor<1x8xf32>
 }
 
-// Rejected: a weight that is not constant, unknown bounds, numbers that are not finite, sums beyond 32 bits.
+// Refused: a weight that is not a constant, unknown bounds, values that are not finite, sums beyond 32 bits.
 // CHECK-LABEL: @refused(
 // REMARK: relay.nn.dense: its weight
 // REMARK: relay.nn.dense: the bounds of operand #0
@@ -115,7 +115,7 @@ func.func @refused(%x: tensor<1x2xf32>, %y: tensor<1x70000xf32>, %v: tensor<2x2x
   func.return %a, %b, %c, %d, %e : tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x1xf32>, tensor<1x2xf32>
 }
 
-// Unchanged: a program without products, and integer products.
+// Left alone: a program without products, and products of integers.
 // CHECK-LABEL: @alone(
 func.func @alone(%x: tensor<4xf32>, %i: tensor<1x4xi8>, %j: tensor<2x4xi8>) -> (tensor<4xf32>, tensor<1x2xi32>) {
   // CHECK-NEXT: relay.nn.relu(%x)
@@ -126,8 +126,8 @@ func.func @alone(%x: tensor<4xf32>, %i: tensor<1x4xi8>, %j: tensor<2x4xi8>) -> (
   func.return %a, %b : tensor<4xf32>, tensor<1x2xi32>
 }
 
-// The operand of a float op is unchanged, with a remark; products determine the values to round.
-// REMARK: remark: relay-quantize-annotate: relay.exp: it is computed in floats
+// What an op of floats reads stays as it is, with a remark; products say what is rounded.
+// REMARK: remark: relay-quantize-annotate: relay.exp: {{.*}}
 // REMARK: remark: relay-quantize-annotate: relay.nn.conv2d: operand #0 is rounded to 8 bits
 // REMARK: remark: relay-quantize-annotate: relay.nn.conv2d: operand #1 is rounded to 8 bits
 

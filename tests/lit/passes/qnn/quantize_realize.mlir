@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{skip-conv-layers=-1 skip-dense-layer=false global-scale=8.0},relay-quantize-realize{rounding=TONEAREST}' | filecheck %s --check-prefix NEAREST
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{skip-conv-layers=-1 skip-dense-layer=false global-scale=8.0},relay-quantize-realize' --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// 8-bit integers are the operands of products, whose 32-bit sums are rounded to 8 bits before the next product and
+// Integers of 8 bits go into products, whose sums of 32 bits are rounded to 8 bits in front of the next one and
 // dequantised at the end. Weights and biases are integers.
 // CHECK-LABEL: @two(
 // NEAREST-LABEL: @two(
@@ -14,7 +14,7 @@ func.func @two(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   // CHECK: %[[E:.*]] = relay.maximum(%[[D]],
   // CHECK: %[[R:.*]] = relay.qnn.requantize(%[[E]], {{.*}} -> tensor<1x2x8x8xi8>
   // CHECK: %[[F:.*]] = relay.qnn.conv2d(%[[R]], {{.*}} -> tensor<1x2x8x8xi32>
-  // An added constant is a bias, which is rounded to the steps of the sums.
+  // A constant that is added is a bias, which is rounded to the steps of the sums.
   // CHECK: %[[G:.*]] = relay.add(%[[F]], {{.*}} tensor<1x1x1xi32>
   // CHECK: %[[Y:.*]] = relay.qnn.dequantize(%[[G]],
   // CHECK-NEXT: func.return %[[Y]]
@@ -31,8 +31,8 @@ func.func @two(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   func.return %g : tensor<1x2x8x8xf32>
 }
 
-// A value that a float op also reads is dequantised for it, and not rounded to 8 bits. The product is duplicated, and
-// relay-eliminate-common-subexpr merges it.
+// A value that an op of floats reads too is dequantised for it, and not rounded to 8 bits. The product stands twice,
+// which relay-eliminate-common-subexpr joins.
 // CHECK-LABEL: @read_twice(
 func.func @read_twice(%x: tensor<1x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
   // CHECK: %[[SUMS:.*]] = relay.qnn.dense(
@@ -47,7 +47,7 @@ func.func @read_twice(%x: tensor<1x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>)
   func.return %e, %b : tensor<1x4xf32>, tensor<1x4xf32>
 }
 
-// Rejected: a pad value that is no integer step. The pair is removed, and the op reads floats.
+// Refused: integers cannot be padded with what is none of their steps. The pair goes, and the op reads its floats.
 // CHECK-LABEL: @refused(
 // REMARK: remark: relay-quantize-realize: relay.nn.pad: 0.3 {{.*}}
 func.func @refused(%x: tensor<1x4xf32>) -> tensor<1x6xf32> {
@@ -60,7 +60,7 @@ func.func @refused(%x: tensor<1x4xf32>) -> tensor<1x6xf32> {
   func.return %p : tensor<1x6xf32>
 }
 
-// The user's own pairs without integer users stay; those of the annotation are removed.
+// Pairs of the user's own that lead to no integers stay; those of the annotation go.
 // CHECK-LABEL: @own(
 func.func @own(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: relay.qnn.quantize(%x

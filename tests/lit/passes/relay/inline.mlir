@@ -4,7 +4,7 @@
 
 // LIMIT: relay-inline: inlining adds more than 0 ops; help: raise max-ops
 
-// Callees first: the callees of @twice are inlined with it. Uncalled functions are removed.
+// Callees first: what @twice calls is inlined with it. The functions go when nobody calls them.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %[[A:.*]] = relay.multiply(%x, %x)
 // CHECK-NEXT:    %[[B:.*]] = relay.multiply(%[[A]], %[[A]])
@@ -25,7 +25,7 @@ func.func private @square(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %m : tensor<4xf32>
 }
 
-// Unchanged: a recursive function, a kernel, a function without a body.
+// Left alone: a recursive function, a kernel, a function without a body.
 // CHECK-LABEL: func.func @left_alone
 // CHECK:         func.call @left_alone
 // CHECK:         func.call @kernel
@@ -42,7 +42,7 @@ func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
-// Only marked functions: @square keeps its call.
+// Marked functions alone: @square keeps its call.
 // MARKED-LABEL: func.func @some
 // MARKED-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
 // MARKED-NEXT:    func.call @square(%[[R]])
@@ -56,7 +56,7 @@ func.func private @positive(%a: tensor<4xf32>) -> tensor<4xf32> attributes {rela
   func.return %m : tensor<4xf32>
 }
 
-// A public function stays, whatever its callers.
+// A public function stays, whoever calls it.
 // CHECK-LABEL: func.func @of_public
 // CHECK-NEXT:    relay.nn.relu
 // CHECK-NEXT:    relay.nn.relu
@@ -76,7 +76,7 @@ func.func @public(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %m : tensor<4xf32>
 }
 
-// A recursive function keeps its recursive calls; its other callees and those of its caller are inlined.
+// A recursive function keeps its calls; what it calls, and what is called beside it, is inlined all the same.
 // CHECK-LABEL: func.func @beside_recursion
 // CHECK-NEXT:    %[[C:.*]] = func.call @recursive(%x)
 // CHECK-NEXT:    %[[D:.*]] = relay.exp(%[[C]])
@@ -99,7 +99,7 @@ func.func private @simple(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e : tensor<4xf32>
 }
 
-// A closure is inlined at its call, through lets, fields of tuples and parameters of functions, and then removed.
+// A closure is inlined where it is called, through lets, fields of tuples and parameters of functions; then it goes.
 // CHECK-LABEL: func.func @closures
 // CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
 // CHECK-NEXT:    %[[A:.*]] = relay.add(%x, %[[N]])
@@ -125,7 +125,7 @@ func.func private @apply(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
 
-// Unchanged: a recursive closure, also if a branch yields it; the other closure is called in its branch.
+// Left alone: a closure that calls itself, also where a branch gives it; the other one is called in its branch.
 // CHECK-LABEL: func.func @unknown_closures
 // CHECK:         relay.fn rec(
 // CHECK:         relay.invoke
@@ -149,7 +149,7 @@ func.func @unknown_closures(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> 
   func.return %z : tensor<4xf32>
 }
 
-// Of marked functions, public ones are removed too; those of another compiler keep their calls.
+// Of the marked ones a public function goes too; another compiler's keeps its calls.
 // MARKED-LABEL: func.func @marks(
 // MARKED-NEXT:    %{{.*}} = relay.exp(%x)
 // MARKED-NEXT:    %{{.*}} = func.call @theirs(

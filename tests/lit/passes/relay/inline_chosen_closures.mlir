@@ -4,7 +4,7 @@
 !i = tensor<i32>
 !n = tensor<i64>
 
-// A closure chosen at run time is called in the branches that yield it, if it has one call, whatever they compute.
+// A closure that a run chooses is called in the branches that give it: for its only call, whatever they compute.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %{{.*}} = relay.if %c : tensor<i1> -> tensor<f32> {
 // CHECK-NEXT:      %[[S:.*]] = relay.add(%x, %y)
@@ -35,7 +35,7 @@ func.func @main(%c: tensor<i1>, %x: !t, %y: !t) -> !t {
   func.return %0 : !t
 }
 
-// Branches that only make closures allow any number of calls.
+// Branches that do nothing but make closures serve any number of calls.
 // CHECK-LABEL: func.func @twice
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      relay.exp(%x)
@@ -61,7 +61,7 @@ func.func @twice(%c: tensor<i1>, %x: !t, %y: !t) -> (!t, !t) {
   func.return %0, %1 : !t, !t
 }
 
-// A branch computes the values of its closure once, so its two calls stay.
+// What a branch computes for its closure it computes once, so its two calls stay.
 // CHECK-LABEL: func.func @once
 // CHECK-COUNT-1: relay.exp
 // CHECK-COUNT-2: relay.invoke
@@ -82,7 +82,7 @@ func.func @once(%c: tensor<i1>, %f: (!t) -> !t, %x: !t, %y: !t) -> (!t, !t) {
   func.return %0, %1 : !t, !t
 }
 
-// A loop may call a closure that captures a sum in branches, and then needs the sum in either branch.
+// A loop may call closures of branches that compute nothing.
 // CHECK-LABEL: func.func @repeated
 // CHECK:         relay.loop
 // CHECK-NEXT:      relay.if %c
@@ -108,7 +108,7 @@ func.func @repeated(%c: tensor<i1>, %x: !i, %y: !i, %n: !n) -> tuple<!i> {
   func.return %r : tuple<!i>
 }
 
-// A quotient may fail: the loop must not need it if the closure that captures it is not chosen.
+// The branch computes a quotient for its closure: the call stays, because the loop would compute it again and again.
 // CHECK-LABEL: func.func @repeated_quotient
 // CHECK:         relay.if %c
 // CHECK-NEXT:      relay.divide
@@ -137,7 +137,7 @@ func.func @repeated_quotient(%c: tensor<i1>, %x: !i, %y: !i, %n: !n) -> tuple<!i
   func.return %r : tuple<!i>
 }
 
-// A function parameter remains one that the caller chooses.
+// What a function gets stays one that its caller chooses.
 // CHECK-LABEL: func.func @given
 // CHECK:         relay.invoke
 func.func @given(%f: (!t) -> !t, %y: !t) -> !t {

