@@ -124,7 +124,7 @@ def test_values_of_another_kind_are_refused(given: Any, words: str) -> None:
         ([PAIR, node("SequenceAt", ["s", "i"], ["y"])], {"i": 2}, "place 2 is out of range for a sequence of 2"),
         ([PAIR, node("SequenceInsert", ["s", "a", "i"], ["y"])], {"i": -3}, "place -3 is out of range"),
         ([node("SequenceEmpty", [], ["s"]), node("SequenceErase", ["s"], ["y"])], {}, "place -1 is out of range"),
-        ([node("SequenceEmpty", [], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], {}, "nothing to conc"),
+        ([node("SequenceEmpty", [], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], {}, "empty sequence"),
         ([node("SequenceLength", ["a"], ["y"])], {}, "input #0 must be a sequence, found tensor<2x3xf32>"),
         ([PAIR, node("Transpose", ["s"], ["y"])], {}, "input #0 must be a tensor, found !relay.sequence"),
         ([node("SplitToSequence", ["x", "n"], ["y"])], {"n": [4, 2]}, r"parts of \[4, 2\] do not make"),

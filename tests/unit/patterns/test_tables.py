@@ -117,8 +117,8 @@ CHAINS = {
     ":exp": "is no chain",
     "a:exp::tanh": "is no chain",
     "a:exp?:tanh": "may begin with nothing",
-    "a:expp": "no relay op is called 'expp'",
-    "a:concatenate:exp|tuple": "takes no fixed number|no relay op",
+    "a:expp": "relay op 'expp'",
+    "a:concatenate:exp|tuple": "relay op 'tuple'",
 }
 
 

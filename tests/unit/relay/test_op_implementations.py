@@ -165,7 +165,7 @@ def test_generic_functions_are_the_version_for_the_target() -> None:
     assert name() == "cpu"
     with Target("cpu -mcpu=haswell"):
         assert name() == "avx2"
-    with pytest.raises(InputError, match="name has a version for 'cpu' already"):
+    with pytest.raises(InputError, match="name .* version for 'cpu'"):
         name.register("cpu", lambda: "other")
     name.register("cpu", lambda: "other", override=True)
     assert name() == "other"

@@ -124,7 +124,7 @@ def test_weights_must_fit_their_table():
     metadata = ModelMetadata((), (), weights=(TensorSpec("w", "float32", (2,)),))
     with pytest.raises(ArtifactError, match=r"'w': expected float32\[2\], got float64\[3\]"):
         Artifact((b"",), metadata, (np.zeros(3),))
-    with pytest.raises(ArtifactError, match="names 1 weights, 0 are given"):
+    with pytest.raises(ArtifactError, match="1 weights, .*0"):
         Artifact((b"",), metadata)
 
 

@@ -140,7 +140,7 @@ def test_where_no_thread_is_to_be_had(model: CompiledModel, monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         patch.setattr("xrelay.runtime.running._started_interrupts", refuse)
-        with pytest.raises(ExecutionError, match=r"^cannot limit the run to 1 s: can't start new thread; help: run it"):
+        with pytest.raises(ExecutionError, match=r"^cannot limit the run to 1 s: can't start new thread; help: run"):
             model.run([ONCE], timeout=1)
         np.testing.assert_array_equal(model.run([ONCE])[0], np.ones(4))
     model.cancel()
