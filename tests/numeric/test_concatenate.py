@@ -24,12 +24,12 @@ def test_nothing_recurses_over_the_operands() -> None:
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_wide_split_is_joined_again(axis: int) -> None:
-    x = relay.var("x", shape=(300, 300))
-    places = [place for place in range(1, 300) if place % 9]
+    x = relay.var("x", shape=(160, 160))
+    places = [place for place in range(1, 160) if place % 9]
     parts = relay.split(x, places, axis=axis)
     order = [*range(0, len(places) + 1, 2), *range(1, len(places) + 1, 2)]
     joined = relay.concatenate(relay.Tuple([parts[number] for number in order]), axis=axis)
-    data = np.arange(90_000, dtype=np.float32).reshape(300, 300)
+    data = np.arange(160 * 160, dtype=np.float32).reshape(160, 160)
     expected = np.concatenate([np.split(data, places, axis)[number] for number in order], axis)
     module = relay.Module.from_expr(relay.Function([x], joined))
     np.testing.assert_array_equal(xrelay.compile(module, threads=1, cache=False).run([data])[0], expected)

@@ -79,7 +79,9 @@ def check_order(choices: Choices) -> None:
 
 @pytest.mark.parametrize("part", range(2))
 @settings(
-    max_examples=examples(70), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(40, more=2),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
 def test_an_op_runs_at_most_once_in_its_body(part: int, data: st.DataObject):

@@ -156,7 +156,7 @@ def test_two_reduction_axes_keep_their_order() -> None:
     check(module_of([tensor(*shape, element=f32)], build), [x], [flat.max(0), flat.argmax(0)])
 
 
-@pytest.mark.parametrize(("rising", "count", "most"), [(False, 1_000_000, 10_000), (True, 20_000, 100 * 20_000)])
+@pytest.mark.parametrize(("rising", "count", "most"), [(False, 1_000_000, 10_000), (True, 5_000, 100 * 5_000)])
 def test_a_million_elements_are_selected_from_in_few_lines(rising: bool, count: int, most: int) -> None:
     """Only an element larger than all before it is handled individually: a dozen of random ones, all ascending ones."""
     x = np.random.default_rng(0).standard_normal((1, count)).astype(np.float32)

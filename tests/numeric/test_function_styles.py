@@ -98,7 +98,7 @@ def check_random_program(choices: Choices, change: Callable[[ModuleOp], None], *
     np.testing.assert_array_equal(run_in_order(after, inputs), expected)
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(36, more=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_programs_compute_as_before(data: st.DataObject) -> None:
     """Without loops, whose bodies may not make calls."""
@@ -110,7 +110,7 @@ def evaluated(module: ModuleOp) -> None:
     verify_module(module)
 
 
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(70, more=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_is_known_is_computed_as_before(data: st.DataObject) -> None:
     check_random_program(Drawn(data.draw), evaluated, loops=True)
@@ -121,7 +121,7 @@ def evaluated_in_style(module: ModuleOp) -> None:
     evaluated(module)
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(36, more=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_continuations_are_followed_as_before(data: st.DataObject) -> None:
     check_random_program(Drawn(data.draw), evaluated_in_style, loops=False)

@@ -60,6 +60,7 @@ CASES = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["cpu -mcpu=x86-64", None])
 @pytest.mark.parametrize("name", CASES)
 def test_sums_of_many_terms(name: str, target: str | None) -> None:

@@ -37,7 +37,7 @@ def rows() -> list[TableRow]:
     return [TableRow(name, pattern) for name, pattern in patterns.items()]
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, more=2), deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_programs_compute_the_same_bits(seed: int) -> None:
     before = Before.of(seeded_module(seed, EXACT), wild=True)
@@ -48,7 +48,7 @@ def test_random_programs_compute_the_same_bits(seed: int) -> None:
     check_exact(before, before.after(apply(changed, "relay-inline")))
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20, more=2), deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_partitioned_functions_compute_the_same_bits(seed: int) -> None:
     before = Before.of(seeded_module(seed, EXACT), wild=True)

@@ -28,7 +28,7 @@ def spec_of(name: str, array: Array) -> TensorSpec:
     return TensorSpec(name, array.dtype.name, array.shape)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30, more=2), deadline=None)
 @given(st.lists(st.tuples(NAMES, ARRAYS), max_size=5), st.lists(st.binary(max_size=80), min_size=1, max_size=3), NAMES)
 def test_artifacts_come_back(weights: list[tuple[str, Array]], objects: list[bytes], name: str):
     specs = tuple(spec_of(weight, array) for weight, array in weights)
@@ -43,7 +43,7 @@ def test_artifacts_come_back(weights: list[tuple[str, Array]], objects: list[byt
             np.testing.assert_array_equal(array, expected)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30, more=2), deadline=None)
 @given(ARRAYS, st.randoms(use_true_random=False))
 def test_layout_does_not_matter(array: Array, random: Any):
     """A transposed and reversed view is converted to the same values as the array."""
@@ -57,7 +57,7 @@ def test_layout_does_not_matter(array: Array, random: Any):
     np.testing.assert_array_equal(bound, array)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(50, more=2), deadline=None)
 @given(
     st.sampled_from(["int8", "uint8", "int32", "int64", "float32", "float64", "bool"]),
     st.lists(st.integers(-(2**40), 2**40) | st.integers(-300, 300), min_size=1, max_size=4),
