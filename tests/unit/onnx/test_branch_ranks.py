@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import onnx
 import pytest
 from onnx import GraphProto, NodeProto, TensorProto, helper
 from support.onnx_models import model, value
+from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay.api.graph_module import GraphModule
@@ -52,8 +54,16 @@ def network(*nodes: NodeProto, inputs: tuple[onnx.ValueInfoProto, ...] = (), out
     return model(list(nodes), [INPUT, *inputs], list(outputs), initializers=CONSTANTS)
 
 
+@lru_cache(maxsize=1)
+def forms(text: bytes) -> tuple[ModuleOp, xrelay.CompiledModel]:
+    """The program of a model and its native code; one model runs on several inputs."""
+    proto = onnx.load_from_string(text)
+    return import_onnx(proto), xrelay.compile(proto, cache=False)
+
+
 def check(proto: onnx.ModelProto, given: list[Any], *wanted: Any) -> None:
-    for found in (run_relay(import_onnx(proto), given), xrelay.compile(proto, cache=False).run(given)):
+    module, native = forms(proto.SerializeToString())
+    for found in (run_relay(module, given), native.run(given)):
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6)
             assert one.shape == np.shape(other)
