@@ -191,7 +191,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
     )
 
 
-@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6, more=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(KERNELS), st.data())
 def test_random_schedules(text: KernelText, data: st.DataObject):
     """All legal primitives in any order; an illegal primitive leaves the kernel unchanged.

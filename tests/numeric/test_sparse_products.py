@@ -46,7 +46,7 @@ def test_every_type(dtype: str, block: tuple[int, int] | None, is_left: bool):
     check(values(dtype, 3, 12), sparse(8, 12, block, dtype), is_left)
 
 
-@settings(max_examples=examples(10), deadline=None)
+@settings(max_examples=examples(6, more=2), deadline=None)
 @given(
     st.sampled_from([0, 1, 5, 8, 19]),
     st.sampled_from([1, 2, 6]),

@@ -10,13 +10,14 @@ from fuzz.onnx_nodes import GRAPH, LAST_OPSET, SEEDED, drawn_ops, random_inputs,
 from fuzz.onnx_ops import schema_of
 from fuzz.onnx_oracles import difference, onnxruntime_departs, onnxruntime_outputs
 from onnx import TensorProto, helper
+from support.examples import examples
 
 from xrelay.api.compile import compile
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx, registered_ops
 from xrelay.interpreters.relay import run_relay
 
-SEEDS = range(8)
+SEEDS = range(examples(4))
 
 ALLOWED = (
     "supported on constants alone",
@@ -112,7 +113,7 @@ def test_random_nodes_mean_what_onnxruntime_takes_them_for(op: str) -> None:
             assert difference(op, found, expected) is None, seed
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("op", drawn_ops())
 def test_native_code_gives_what_the_interpreter_gives(op: str) -> None:
     model, inputs, expected = runnable(op)

@@ -44,6 +44,7 @@ def parameters(directions: int, dtype: type[Any], *, by_gate: bool, peepholes: b
     ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize(("dtype", "by_gate"), [(np.uint8, False), (np.int8, True)])
 def test_an_lstm_of_bytes(direction: str, dtype: type[Any], by_gate: bool) -> None:
