@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeGuard
 
-from tests.meta.test_sizes import sources
+from tests.meta.test_sizes import source_paths
 
 from xrelay.dialects.shared import attribute_names
 
@@ -31,7 +31,7 @@ def test_names_are_written_once() -> None:
 
 def _strings() -> Iterator[tuple[Path, int, str]]:
     """The string constants of the source, save the names of classes and of passes (Relay's `Inline`)."""
-    for path in sources():
+    for path in source_paths():
         if path.name == "attribute_names.py":
             continue
         text = path.read_text()

@@ -56,12 +56,16 @@ class Source(NamedTuple):
     classes: list[tuple[str, list[str]]]
 
 
+def source_paths() -> list[Path]:
+    """The source files, without those behind symbolic links."""
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [path for path in paths if not any(parent.is_symlink() for parent in path.parents if parent != ROOT)]
+
+
 @cache
 def sources() -> dict[str, Source]:
     """The source files by path; each is parsed once, and its syntax tree is not kept."""
-    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    own = [path for path in paths if not any(parent.is_symlink() for parent in path.parents if parent != ROOT)]
-    return {str(path.relative_to(ROOT)): source_of(str(path.relative_to(ROOT))) for path in own}
+    return {name: source_of(name) for name in (path.relative_to(ROOT).as_posix() for path in source_paths())}
 
 
 def source_of(path: str) -> Source:
