@@ -41,21 +41,35 @@ def check(proto: onnx.ModelProto, sizes: Sequence[tuple[int, ...]] = SIZES) -> N
                 np.testing.assert_allclose(np.asarray(ours), np.asarray(known), rtol=1e-5, atol=1e-6, strict=True)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
-def test_as_many_windows_as_strides(mode: str) -> None:
-    check(windows("Conv", auto_pad=mode, strides=[2, 3]))
-    check(windows("Conv", auto_pad=mode, strides=[2, 2], dilations=[1, 3]))
-    check(windows("MaxPool", auto_pad=mode, strides=[2, 3], ceil_mode=1))
-    for counts_padding in (0, 1):
-        check(windows("AveragePool", auto_pad=mode, strides=[4, 2], count_include_pad=counts_padding))
-    check(windows("LpPool", auto_pad=mode, strides=[2, 3], p=3))
+@pytest.mark.parametrize(
+    ("op", "words"),
+    [
+        ("Conv", {"strides": [2, 3]}),
+        ("Conv", {"strides": [2, 2], "dilations": [1, 3]}),
+        ("MaxPool", {"strides": [2, 3], "ceil_mode": 1}),
+        ("AveragePool", {"strides": [4, 2], "count_include_pad": 0}),
+        ("AveragePool", {"strides": [4, 2], "count_include_pad": 1}),
+        ("LpPool", {"strides": [2, 3], "p": 3}),
+    ],
+)
+def test_as_many_windows_as_strides(op: str, words: dict[str, Any], mode: str) -> None:
+    check(windows(op, auto_pad=mode, **words))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mode", ["NOTSET", "SAME_UPPER"])
-def test_transposed_convolutions_of_a_stated_shape(mode: str) -> None:
-    for shape, more in (([14, 17], [0, 0]), ([5, 8], [1, 0])):
-        check(windows("ConvTranspose", auto_pad=mode, strides=[2, 2], output_shape=shape, output_padding=more))
-    check(windows("ConvTranspose", auto_pad=mode, strides=[1, 3]))
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"strides": [2, 2], "output_shape": [14, 17], "output_padding": [0, 0]},
+        {"strides": [2, 2], "output_shape": [5, 8], "output_padding": [1, 0]},
+        {"strides": [1, 3]},
+    ],
+)
+def test_transposed_convolutions_of_a_stated_shape(words: dict[str, Any], mode: str) -> None:
+    check(windows("ConvTranspose", auto_pad=mode, **words))
 
 
 @pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])

@@ -74,7 +74,7 @@ def negation() -> FuncOp:
 
 
 def test_a_program_may_be_deep() -> None:
-    lets = module_of(chain(5_000, calls=False))
+    lets = module_of(chain(1_500, calls=False))
     partially_evaluate(lets)
     assert sum(1 for _ in walk_ops(lets)) == 3
     nested = module_of(chain(500, calls=True), negation())
