@@ -33,7 +33,7 @@ _MANY_COLUMNS: Final = 1 << 27
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the op multiplies: extents by axis, and where a tap sees the data."""
+    """The factors of the op: extents by axis, and the element of the data at each tap."""
 
     op: ConvBackwardWeightOp
     grad: dict[str, Dim]
@@ -77,7 +77,7 @@ class _Parts:
 
 
 def _no_product(op: Operation) -> str | None:
-    """Why the op is no product of matrices; None where it is."""
+    """Returns the reason why the op is not computed as a matrix product, or None."""
     parts = _Parts.of(op)
     extents = (*parts.points, parts.grad["C"], parts.data["C"])
     known = [extent for extent in extents if isinstance(extent, int)]

@@ -37,7 +37,7 @@ class _PhaseAxis:
     """One spatial axis: the window of the convolution that computes all phases, and where its results belong."""
 
     def __init__(self, axis: WindowAxis[int], extent: Dim, result: Dim):
-        """`LoweringError` where it is not known how far the result reaches beyond that of the data's own elements."""
+        """Raises `LoweringError` if the extent of the result beyond the data's own elements is not known."""
         self.spread, self.phases = axis, axis.stride
         self.taps = -(-axis.reach // axis.stride)
         self.first = min(axis.before // axis.stride, self.taps - 1)

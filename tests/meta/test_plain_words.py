@@ -19,12 +19,10 @@ EXCEPTIONS: dict[str, int] = {
     "passes/relay": 246,
     "passes/relay_api": 11,
     "passes/types": 18,
-    "lowering/relay_to_topi": 18,
+    "lowering/relay_to_topi": 14,
     "lowering/topi_to_loop": 128,
-    "tools/commands": 22,
-    "tools/opt": 13,
     "src/xrelay/relay": 27,
-    "tests/meta": 147,
+    "tests/meta": 146,
 }
 """Room → flagged sentences in a thousand, for rooms that are above the limit."""
 

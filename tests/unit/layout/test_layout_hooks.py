@@ -140,7 +140,7 @@ def test_a_hook_that_raises_is_named() -> None:
 @pytest.mark.parametrize(
     ("desired", "message"),
     [
-        ({"nn.conv2": ["NHWC"]}, "desired-layouts[0] 'nn.conv2:NHWC': no relay op is called 'nn.conv2'; help: did you"),
+        ({"nn.conv2": ["NHWC"]}, "desired-layouts[0] 'nn.conv2:NHWC': unknown relay op 'nn.conv2'; help: did you"),
         ({"nn.conv2d": ["NHWC"], "image.grid_sample": ["NHWC"]}, "'image.grid_sample' has no layout"),
         ({"nn.conv2d": []}, "'nn.conv2d': it takes 1 to 2 layouts, found 0"),
         ({"nn.conv2d": ["NHWC", "HWIO", "NHWC"]}, "it takes 1 to 2 layouts, found 3"),

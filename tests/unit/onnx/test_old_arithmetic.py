@@ -59,7 +59,7 @@ def test_the_second_operand_lies_at_an_axis(
         ((2, 3, 1), {}, "differ"),
         ((3,), {"broadcast": 1}, "differ"),
         ((2, 2, 3, 4), {"broadcast": 1}, "rank 4, the first 3"),
-        ((3, 4), {"broadcast": 1, "axis": 2}, "do not fit"),
+        ((3, 4), {"broadcast": 1, "axis": 2}, "'axis' has the illegal value 2"),
         ((3,), {"broadcast": 1, "axis": 3}, "'axis' has the illegal value 3"),
         ((3,), {"broadcast": 2}, "'broadcast' has the illegal value 2"),
     ],

@@ -109,7 +109,7 @@ def test_reductions_have_their_axes_too() -> None:
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [
-        (lambda attrs, outs, target: None, "the schedule of tanh gave None"),
+        (lambda attrs, outs, target: None, "the schedule of tanh .*None"),
         (lambda attrs, outs: None, "the schedule of tanh raised TypeError"),
         (lambda attrs, outs, target: outs[0].op.nothing, "raised AttributeError"),
         (
@@ -165,7 +165,7 @@ def test_generic_functions_are_the_version_for_the_target() -> None:
     assert name() == "cpu"
     with Target("cpu -mcpu=haswell"):
         assert name() == "avx2"
-    with pytest.raises(InputError, match="name .* version for 'cpu'"):
+    with pytest.raises(InputError, match=r"name .* version for 'cpu'"):
         name.register("cpu", lambda: "other")
     name.register("cpu", lambda: "other", override=True)
     assert name() == "other"

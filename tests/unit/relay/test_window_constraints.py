@@ -47,7 +47,7 @@ def test_windows(op: str, rank: int) -> None:
         assert f"{id}C7] {what} must be {NUMBERS[rank]}, found {wrong}" in refused(
             name, *operands, **fits, **{what: wrong}
         )
-    text = f"{id}C8] padding must be {SIDES[rank]} numbers that are not negative, found "
+    text = f"{id}C8] padding must be {SIDES[rank]} non-negative numbers, found "
     assert text + "[-1" in refused(name, *operands, **fits, padding=-1)
     assert text + str([1] * 5) in refused(name, *operands, **fits, padding=[1] * 5)
     letter = AXES[rank][-1]
@@ -98,9 +98,11 @@ def test_layouts(rank: int) -> None:
 @RANKS
 def test_channels(rank: int) -> None:
     name, data, one = f"nn.conv{rank}d", value(1, 6, *[6] * rank), [1] * rank
-    assert f"[relay.{name} C3] the weight has 4 input channels, the data has 6" in refused(name, data, value(4, 4, *one))
+    assert f"[relay.{name} C3] the weight has 4 input channels, the data has 6" in refused(
+        name, data, value(4, 4, *one)
+    )
     found = refused(name, data, value(4, 4, *one), groups=2)
-    assert f"[relay.{name} C3] kernel in-channels 4 times groups 2: 8 != 6" in found
+    assert f"[relay.{name} C3] the weight has 4 input channels, the data has 6 (groups = 2)" in found
     assert f"[relay.{name} C4] groups must be positive, found 0" in refused(name, data, value(4, 6, *one), groups=0)
     found = refused(name, data, value(4, 2, *one), groups=3)
     assert f"[relay.{name} C4] out-channels 4 modulo groups 3: 1 != 0" in found
@@ -124,9 +126,9 @@ def test_transposed_convolutions(rank: int) -> None:
         name, data, weight, kernel_size=[*[3] * (rank - 1), 2]
     )
     assert f"{id}C7] strides must be {NUMBERS[rank]}, found [0" in refused(name, data, weight, strides=[0] * rank)
-    assert f"{id}C8] padding must be {SIDES[rank]} numbers" in refused(name, data, weight, padding=-1)
+    assert f"{id}C8] padding must be {SIDES[rank]} non-negative numbers" in refused(name, data, weight, padding=-1)
     found = refused(name, data, weight, padding=[0] * (rank - 1) + [3] + [0] * (rank - 1) + [3])
-    assert f"{id}C9] the result has the W extent 0: its windows cover 6, of which padding takes 6" in found
+    assert f"{id}C9] the result has the W extent 0: its windows cover 6, of which padding is 6" in found
     assert f"{id}C12] output_padding must be {MORE[rank]} not negative, found [-1" in refused(
         name, data, weight, output_padding=[-1] * rank
     )
