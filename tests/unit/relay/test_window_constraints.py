@@ -16,7 +16,7 @@ from xrelay.errors import ConstraintError
 
 NUMBERS = {1: "one positive number", 2: "one or two positive numbers", 3: "one or three positive numbers"}
 SIDES = {1: "1 or 2", 2: "1, 2 or 4", 3: "1, 3 or 6"}
-MORE = {1: "one number that is", 2: "1 or 2 numbers that are", 3: "1 or 3 numbers that are"}
+MORE = {1: "one non-negative number", 2: "1 or 2 non-negative numbers", 3: "1 or 3 non-negative numbers"}
 AXES = {1: "W", 2: "HW", 3: "DHW"}
 RANKS = pytest.mark.parametrize("rank", [1, 2, 3])
 
@@ -129,7 +129,7 @@ def test_transposed_convolutions(rank: int) -> None:
     assert f"{id}C8] padding must be {SIDES[rank]} non-negative numbers" in refused(name, data, weight, padding=-1)
     found = refused(name, data, weight, padding=[0] * (rank - 1) + [3] + [0] * (rank - 1) + [3])
     assert f"{id}C9] the result has the W extent 0: its windows cover 6, of which padding is 6" in found
-    assert f"{id}C12] output_padding must be {MORE[rank]} not negative, found [-1" in refused(
+    assert f"{id}C12] output_padding must be {MORE[rank]}, found [-1" in refused(
         name, data, weight, output_padding=[-1] * rank
     )
 
