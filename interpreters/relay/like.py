@@ -6,7 +6,7 @@ import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.meaning.accumulators import accumulator
-from xrelay.dialects.relay.ops.tensor_like import (
+from xrelay.dialects.relay.ops.tensor.like import (
     BroadcastToLikeOp,
     CastLikeOp,
     CollapseSumLikeOp,

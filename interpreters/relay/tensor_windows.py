@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp, StridedSetOp
+from xrelay.dialects.relay.ops.tensor.windows import AdvIndexOp, SlidingWindowOp, StridedSetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -20,7 +21,6 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.image_crop import between_taps, taps_around
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(DeformableConv2DOp, "nn.deformable_conv2d.generic")

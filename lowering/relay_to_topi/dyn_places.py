@@ -10,6 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.relay.computes.checked_indices import checked_indices
+from xrelay.dialects.relay.computes.movement import moved
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
@@ -21,8 +23,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.affine_products import times
 from xrelay.index_algebra.dims import ANY, Dim, maximum, minimum
 from xrelay.lowering.relay_to_topi.data_movement import build_padded
-from xrelay.lowering.relay_to_topi.gather import as_index, checked_indices
-from xrelay.lowering.relay_to_topi.movement import moved
+from xrelay.lowering.relay_to_topi.gather import as_index
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

@@ -12,14 +12,13 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number, chosen
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_multibox import chosen
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 class _Roots:

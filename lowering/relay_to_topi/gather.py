@@ -10,37 +10,18 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
+from xrelay.dialects.relay.computes.reshape import reshaped_indices
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.topi.build import Body, IndexLike, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, IndexCastUIOp, SelectOp
 from xrelay.index_algebra.dims import Dim, product
-from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
 from xrelay.lowering.relay_to_topi.registry import implements
-
-INDEX = IndexType()
-
-
-def checked_indices(
-    emitter: TopiBuilder, indices: SSAValue, size: Dim, *, part: int | None = None, from_end: bool = True
-) -> SSAValue:
-    """Returns a tensor of the indices in [0, size), checked at run time.
-
-    With `from_end`, negative indices count from the end. `part` selects an index along the first axis, which is
-    removed.
-    """
-    first: tuple[IndexLike, ...] = () if part is None else (part,)
-    shape = shape_of(indices)[len(first) :]
-
-    def fill(b: Body) -> SSAValue:
-        return b.checked_index(b.read(indices, *first, *b.spatial), size, from_end=from_end)
-
-    return emitter.compute("indices", variables("k", shape), INDEX, fill)
 
 
 @implements(TakeOp, "take.generic")

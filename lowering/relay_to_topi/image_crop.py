@@ -11,16 +11,16 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.checked_indices import checked_indices
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp, CropAndResizeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.gather import checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 OUTSIDE = -1
 """The table entry for coordinates outside of the image."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, read_broadcast
-from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, ReshapeLikeOp, SliceLikeOp
+from xrelay.dialects.relay.computes.movement import moved
+from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, ReshapeLikeOp, SliceLikeOp
 from xrelay.dialects.topi.build import variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.lowering.relay_to_topi.data_movement import build_reshape
-from xrelay.lowering.relay_to_topi.movement import moved
 from xrelay.lowering.relay_to_topi.registry import implements
 
 implements(ReshapeLikeOp, "reshape_like.generic")(build_reshape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith
@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
+from xrelay.dialects.relay.computes.movement import moved
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_movement import (
     BroadcastToOp,
@@ -25,21 +26,6 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.registry import implements
-
-Place = Callable[[Body, int, AffineExpr], IndexLike]
-"""Maps an axis of the data and the result's index along it to the index of the data."""
-
-
-def moved(emitter: TopiBuilder, label: str, place: Place) -> Sequence[SSAValue]:
-    """Emits a compute that reads at an index for each axis of the data; leading axes of the result are ignored."""
-    data, target = emitter.operand(0), emitter.result_shape
-    rank = len(shape_of(data))
-
-    def read(b: Body) -> SSAValue:
-        own = b.spatial[len(target) - rank :]
-        return b.read(data, *(place(b, axis, index) for axis, index in enumerate(own)))
-
-    return [emitter.compute(label, variables("i", target), element_of(data), read)]
 
 
 @implements(StridedSliceOp, "strided_slice.generic")

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.scalars import chosen
 from xrelay.dialects.relay.ops.random import (
     WORD,
     WORDS,
@@ -27,7 +28,6 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.threefry import hashed, split, with_room
-from xrelay.lowering.relay_to_topi.vision_multibox import chosen
 
 
 def _key(b: Body, key: SSAValue) -> list[SSAValue]:

@@ -7,11 +7,12 @@ from xdsl.dialects.builtin import IndexType, f64, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
+from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, between
 
 NEAR = 8
 """An upper bound for the number of samples between an element's neighbours: samples are over 1/2 element apart."""

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.relay.ops.vision_roi import RoiPoolOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -17,7 +18,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
+from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, between
 
 
 @implements(RoiPoolOp, "vision.roi_pool.generic")

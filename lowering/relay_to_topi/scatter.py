@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.relay.computes.checked_indices import checked_indices
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.gather import checked_indices, tuple_parts
+from xrelay.lowering.relay_to_topi.gather import tuple_parts
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.reshape import reshaped_indices
 from xrelay.dialects.relay.ops.nn_space import (
     BatchToSpaceNdOp,
     DepthToSpaceOp,
@@ -20,7 +21,6 @@ from xrelay.dialects.relay.ops.nn_space import (
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

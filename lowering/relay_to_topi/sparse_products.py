@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.checked_indices import checked_indices
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import BlockSizes, SparseConv2dOp, SparseDenseOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -20,7 +21,6 @@ from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, Shape, product, quotient
-from xrelay.lowering.relay_to_topi.gather import checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.sparse_rows import row_of_each
 

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseTransposeOp
 from xrelay.dialects.topi import SortOp
@@ -20,7 +21,6 @@ from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

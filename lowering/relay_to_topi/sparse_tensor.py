@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
 from xrelay.dialects.relay.computes.fill import filled
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
@@ -19,7 +20,6 @@ from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, maximum
-from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

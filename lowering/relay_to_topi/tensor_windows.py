@@ -9,15 +9,15 @@ from xdsl.dialects.builtin import IndexType, i1, i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp, StridedSetOp
+from xrelay.dialects.relay.computes.checked_indices import checked_indices
+from xrelay.dialects.relay.computes.scalars import as_number
+from xrelay.dialects.relay.ops.tensor.windows import AdvIndexOp, SlidingWindowOp, StridedSetOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.gather import checked_indices
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(StridedSetOp, "strided_set.generic")

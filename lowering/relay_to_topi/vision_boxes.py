@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.front_rows import FrontRows
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number, chosen
 from xrelay.dialects.relay.ops.vision_boxes import GetValidCountsOp, NonMaxSuppressionOp
 from xrelay.dialects.topi import SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, variables
@@ -21,8 +22,6 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_multibox import chosen
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(GetValidCountsOp, "vision.get_valid_counts.generic")

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects import math
-from xdsl.dialects.builtin import IndexType, i1, i32, i64
+from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.front_rows import FrontRows
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number, chosen
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxTransformLocOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
+from xrelay.dialects.upstream.arith_extras import CmpfOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import maximum
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(MultiboxPriorOp, "vision.multibox_prior.generic")
@@ -59,15 +59,6 @@ def build_multibox_prior(emitter: TopiBuilder) -> Sequence[SSAValue]:
         return between_0_and_1(b, value) if emitter.flag("clip") else value
 
     return [emitter.compute("multibox_prior", variables("i", emitter.result_shape), real, side)]
-
-
-def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
-    """Returns element `number` of `values`."""
-    result, index = values[-1], b.index(number)
-    for place, value in reversed(list(enumerate(values[:-1]))):
-        is_it = b.add(CmpiOp(index, b.constant(place, IndexType()), "eq"))
-        result = b.add(SelectOp(is_it, value, result))
-    return result
 
 
 def between_0_and_1(b: Body, value: SSAValue) -> SSAValue:

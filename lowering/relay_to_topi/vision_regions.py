@@ -63,8 +63,3 @@ def between(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue
     """Clamps a float; NaN becomes the lower bound."""
     value = b.add(SelectOp(b.add(arith.CmpfOp(value, low, "ogt")), value, low))
     return b.add(SelectOp(b.add(arith.CmpfOp(value, high, "olt")), value, high))
-
-
-def as_number(b: Body, index: IndexLike, type: Attribute) -> SSAValue:
-    """Converts an index to a scalar type."""
-    return convert_scalar(b, b.add(arith.IndexCastOp(b.index(index), i64)), type)

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.scalars import as_number, chosen
 from xrelay.dialects.relay.ops.vision_nms import RegularNonMaxSuppressionOp
 from xrelay.dialects.topi import SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, variables
@@ -18,8 +19,6 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.relay_to_topi.registry import implements
-from xrelay.lowering.relay_to_topi.vision_multibox import chosen
-from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 
 @implements(RegularNonMaxSuppressionOp, "vision.regular_non_max_suppression.generic")

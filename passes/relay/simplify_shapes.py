@@ -12,8 +12,9 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
 from xrelay.dialects.relay.ops.tensor_shape import (
     BatchFlattenOp,

@@ -13,8 +13,8 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
 from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
 from xrelay.dialects.relay.ops.nn_space import DepthToSpaceOp, SpaceToDepthOp
+from xrelay.dialects.relay.ops.tensor.windows import AdvIndexOp, SlidingWindowOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
-from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.passes.gradient.rule_table import differentiates

@@ -8,7 +8,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.ops.tensor_like import SliceLikeOp
+from xrelay.dialects.relay.ops.tensor.like import SliceLikeOp
 from xrelay.dialects.relay.ops.tensor_movement import (
     RepeatOp,
     ReverseSequenceOp,

@@ -11,9 +11,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.tensor.windows import StridedSetOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
-from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
 from xrelay.passes.gradient.rule_table import differentiates
 
 _Write: TypeAlias = Callable[[SSAValue, SSAValue, str], SSAValue]
