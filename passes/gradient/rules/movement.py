@@ -8,7 +8,6 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.ops.tensor.like import SliceLikeOp
 from xrelay.dialects.relay.ops.tensor_movement import (
     RepeatOp,
     ReverseSequenceOp,
@@ -84,15 +83,3 @@ def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientBuilder)
     if any(each > 1 for each in dilation):
         gradient = emit.op("nn.dilate", gradient, strides=dilation)
     return [emit.op("nn.pad", gradient, 0, pad_width=widths)]
-
-
-@differentiates(SliceLikeOp)
-def slice_like(op: SliceLikeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradient padded with zeros for the removed elements; None for the other operand."""
-    widths: list[int] = []
-    for own, left in zip(emit.shape(op.data), emit.shape(gradient), strict=True):
-        behind = own - left
-        if not isinstance(behind, int):
-            raise not_differentiable(op, "how much it leaves out is known when it runs only")
-        widths += [0, behind]
-    return [emit.op("nn.pad", gradient, 0, pad_width=widths), None]

@@ -8,7 +8,6 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynReshapeOp
-from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
@@ -24,8 +23,8 @@ def reshape(
     return [emit.reshape_like(gradient, op.data)]
 
 
-@differentiates(ReshapeLikeOp, DynReshapeOp)
-def reshape_like(op: ReshapeLikeOp | DynReshapeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
+@differentiates(DynReshapeOp)
+def reshape_like(op: DynReshapeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the data's shape; None for the shape."""
     return [emit.reshape_like(gradient, op.data), None]
 
@@ -46,14 +45,14 @@ def broadcast_to(op: BroadcastToOp, gradient: SSAValue, emit: GradientBuilder) -
     return [emit.sum_like(gradient, op.data)]
 
 
-@differentiates(BroadcastToLikeOp, DynBroadcastToOp)
-def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
+@differentiates(DynBroadcastToOp)
+def broadcast_like(op: DynBroadcastToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the sum over broadcast axes; None for the shape."""
     return [emit.sum_like(gradient, op.data), None]
 
 
-@differentiates(CollapseSumLikeOp, CollapseSumToOp)
-def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
+@differentiates(CollapseSumToOp)
+def collapse_sum(op: CollapseSumToOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient broadcast to all elements of a sum; None for the shape."""
     return [emit.broadcast_like(gradient, op.data), None]
 
@@ -62,9 +61,3 @@ def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, em
 def cast(op: CastOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """Returns the gradient in the data's element type; rounding is ignored."""
     return [emit.cast_like(gradient, op.data)]
-
-
-@differentiates(CastLikeOp)
-def cast_like(op: CastLikeOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradient in the data's element type; None for the other operand."""
-    return [emit.cast_like(gradient, op.data), None]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -19,13 +20,19 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 @register_relay_op
@@ -54,6 +61,22 @@ class CastLikeOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's shape with the other's element type."""
         return tensor_type(facts.shape(0), facts.element(1))
+
+    def evaluate(self, data: Array, dtype_like: Array) -> Array:
+        """Converts with one rounding."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        return cast_once(data, dtype_like.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Converts each element to the type of the result."""
+        from xrelay.dialects.relay.computes.like import broadcast_and_converted
+
+        return [broadcast_and_converted(build)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the data's element type; None for the other operand."""
+        return [build.cast_like(of, self.data), None]
 
 
 @register_relay_op
@@ -85,6 +108,20 @@ class BroadcastToLikeOp(RelayOp):
         message = f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}"
         require_broadcast(facts, shape, target, "C1", message)
         return tensor_type(target, element)
+
+    def evaluate(self, data: Array, broadcast_type: Array) -> Array:
+        """Broadcasts as numpy does."""
+        return np.broadcast_to(data, broadcast_type.shape)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element that is broadcast to an index."""
+        from xrelay.dialects.relay.computes.like import broadcast_and_converted
+
+        return [broadcast_and_converted(build)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over broadcast axes; None for the shape."""
+        return [build.sum_like(of, self.data), None]
 
 
 @register_relay_op
@@ -135,6 +172,21 @@ class ReshapeLikeOp(ReshapingOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the axes refer."""
         return LayoutRefusal(f"{self.name} refers to the original axes")
+
+    def evaluate(self, data: Array, shape_like: Array) -> Array:
+        """Replaces the extents of the range of axes."""
+        own, new = self.exchanged(data.ndim, shape_like.ndim)
+        return data.reshape((*data.shape[: own.start], *shape_like.shape[new], *data.shape[own.stop :]))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element at the same row-major index."""
+        from xrelay.dialects.relay.computes.reshape import reshaped
+
+        return [reshaped(build)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the data's shape; None for the shape."""
+        return [build.reshape_like(of, self.data), None]
 
 
 def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None, rank: int) -> slice:
@@ -197,6 +249,34 @@ class SliceLikeOp(RelayOp):
         places = [layout.index(letter) for letter in letters] if axes else []
         return LayoutDecision((layout, layout), layout, {"axes": int_array(places)})
 
+    def evaluate(self, data: Array, shape_like: Array) -> Array:
+        """Slices the first elements along each axis."""
+        axes = [axis % data.ndim for axis in ints(self.axes)] or range(min(data.ndim, shape_like.ndim))
+        places = [slice(None)] * data.ndim
+        for axis in axes:
+            if shape_like.shape[axis] > data.shape[axis]:
+                raise InterpreterError(
+                    f"axis {axis} has {data.shape[axis]} elements, {shape_like.shape[axis]} are to be kept"
+                )
+            places[axis] = slice(shape_like.shape[axis])
+        return data[tuple(places)]
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at the same index."""
+        from xrelay.dialects.relay.computes.movement import moved
+
+        return moved(build, "slice_like", lambda b, axis, index: index)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient padded with zeros for the removed elements; None for the other operand."""
+        widths: list[int] = []
+        for own, left in zip(build.shape(self.data), build.shape(of), strict=True):
+            behind = own - left
+            if not isinstance(behind, int):
+                raise not_differentiable(self, "how much it leaves out is known when it runs only")
+            widths += [0, behind]
+        return [build.op("nn.pad", of, 0, pad_width=widths), None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -243,3 +323,15 @@ class CollapseSumLikeOp(CompositeOp):
         axes, lacking = self.summed_axes(shape, target), len(shape) - len(target)
         total = parts.op("sum", data, axis=axes, keepdims=True) if axes else parts.op("copy", data)
         return parts.op("squeeze", total, axis=tuple(range(lacking))) if lacking else total
+
+    def evaluate(self, data: Array, collapse_type: Array) -> Array:
+        """Sums over the broadcast axes."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+
+        axes = self.summed_axes(shape_of(self.data.type), shape_of(self.collapse_type.type))
+        total = np.sum(data.astype(accumulator(data.dtype), copy=False), axis=axes, keepdims=True)
+        return np.asarray(total, data.dtype).reshape(collapse_type.shape)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient broadcast to all elements of a sum; None for the shape."""
+        return [build.broadcast_like(of, self.data), None]
