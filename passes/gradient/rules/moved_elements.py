@@ -13,13 +13,11 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
 from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
 from xrelay.dialects.relay.ops.nn_space import DepthToSpaceOp, SpaceToDepthOp
-from xrelay.dialects.relay.ops.tensor.windows import AdvIndexOp, SlidingWindowOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
-from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.passes.gradient.rule_table import differentiates
 
-MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, SlidingWindowOp, YoloReorgOp)
+MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, YoloReorgOp)
 BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)
 
 
@@ -40,15 +38,6 @@ def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientBuilder) -> 
     )
     numbers = [emit.op("nn.fifo_buffer", *row, **op.properties) for row in rows]
     return [collected(each, gradient, value, emit) for each, value in zip(numbers, op.operands, strict=True)]
-
-
-@differentiates(AdvIndexOp)
-def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the sums over the reads of an element; None for the indices."""
-    fields = [emit.item(op.inputs, number) for number in range(field_count(op.inputs) or 0)]
-    numbers = emit.op("adv_index", emit.tuple(numbered(fields[0], emit), *fields[1:]))
-    found = collected(numbers, gradient, fields[0], emit)
-    return [emit.tuple(found, *(emit.zeros_like(each) for each in fields[1:]))]
 
 
 @differentiates(DynPadOp)

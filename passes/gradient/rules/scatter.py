@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
-from xrelay.dialects.relay.ops.tensor.windows import StridedSetOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.passes.gradient.rule_table import differentiates
@@ -92,15 +91,6 @@ def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientBuilder) -> Gr
         return emit.op("scatter_nd", value, op.indices, updates, mode=mode)
 
     return _Scatter(op.data, op.updates, op.result, read, write).gradients(op.mode.data, gradient, emit)
-
-
-@differentiates(StridedSetOp)
-def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns zero for replaced elements, the gradient in the slice for `v`, and None for begin, end and strides."""
-    slice = (op.begin, op.end, op.strides)
-    data = emit.op("strided_set", gradient, emit.zeros_like(op.v), *slice)
-    numbers = emit.op("strided_set", no_numbers(op.data, emit), numbered(op.v, emit), *slice)
-    return [data, collected(numbers, gradient, op.v, emit), None, None, None]
 
 
 @differentiates(MatrixSetDiagOp)

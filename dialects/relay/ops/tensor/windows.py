@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TensorType, TupleType
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType, TupleType, i1, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -17,9 +19,18 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.structure.tuples import field_count
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Shape, shape_text
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Dim, Shape, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op
@@ -69,6 +80,81 @@ class StridedSetOp(RelayOp):
         facts.require(fits, "C5", f"begin, end and strides of shapes {texts} for {len(shape)} axes")
         return facts.tensor(0)
 
+    def evaluate(self, data: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
+        """Assigns to the part of the slice that both cover."""
+        result, bounds = data.copy(), [each.astype(np.int64).tolist() for each in (begin, end, strides)]
+        if 0 in bounds[2]:
+            return result
+        part = result[tuple(slice(*numbers) for numbers in zip(*bounds, strict=True))]
+        common = tuple(slice(0, min(extents)) for extents in zip(part.shape, v.shape, strict=True))
+        part[common] = v[common]
+        return result
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the new values in the slice, else the data."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.relay.computes.scalars import as_number
+        from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+
+        data, new = build.operand(0), build.operand(1)
+        shape, element, room = build.shape(data), build.element(data), build.shape(new)
+        count = build.known(build.operand(2), "begin")[0]
+        bounds = [self._bounds(build, axis, shape[axis]) for axis in range(count)]
+
+        def choose(b: Body) -> SSAValue:
+            is_set = b.constant(1, i1)
+            at: list[IndexLike] = [*b.spatial]
+            for axis, bound in enumerate(bounds):
+                first, stride, number = (b.read(bound, place) for place in range(3))
+                way = b.minus(as_number(b, b.spatial[axis], i64), first)
+                place = b.divide(way, stride)
+                is_step = b.add(CmpiOp(b.times(place, stride), way, "eq"))
+                is_within = b.add(CmpiOp(place, number, "ult"))
+                is_set = b.add(arith.AndIOp(is_set, b.add(arith.AndIOp(is_step, is_within))))
+                at[axis] = b.as_index(b.add(IndexCastOp(place, IndexType())))
+            is_set = b.add(arith.AndIOp(is_set, b.in_bounds(at, room)))
+            return b.guard(is_set, element, lambda: b.read(new, *at), lambda: b.read(data, *b.spatial))
+
+        return [build.compute("strided_set", shape, element, choose)]
+
+    def _bounds(self, build: TopiBuilder, axis: int, extent: Dim) -> SSAValue:
+        """Returns the first index of a slice along an axis, its nonzero stride, and its number of elements."""
+        from xrelay.dialects.topi.scalars import convert_scalar
+        from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+
+        def bound(b: Body) -> SSAValue:
+            begin, end, stride = (convert_scalar(b, b.read(build.operand(number), axis), i64) for number in (2, 3, 4))
+            zero, one, size = b.constant(0, i64), b.constant(1, i64), b.size(extent, i64)
+            is_back, is_none = (b.add(CmpiOp(stride, zero, word)) for word in ("slt", "eq"))
+            low = b.add(SelectOp(is_back, b.constant(-1, i64), zero))
+            high = b.add(SelectOp(is_back, b.minus(size, one), size))
+
+            def brought(number: SSAValue) -> SSAValue:
+                is_from_end = b.add(CmpiOp(number, zero, "slt"))
+                number = b.add(SelectOp(is_from_end, b.plus(number, size), number))
+                return b.minimum(b.maximum(number, low), high)
+
+            first, last = brought(begin), brought(end)
+            step = b.add(SelectOp(is_none, one, stride))
+            way = b.minus(last, first)
+            inner = b.add(SelectOp(is_back, b.plus(way, one), b.minus(way, one)))
+            signed = b.add(SelectOp(is_back, b.minus(zero, way), way))
+            is_some = b.add(SelectOp(is_none, b.constant(0, i1), b.add(CmpiOp(signed, zero, "sgt"))))
+            count = b.add(SelectOp(is_some, b.plus(b.divide(inner, step), one), zero))
+            which = b.index(b.spatial[0])
+            is_first, is_second = (b.add(CmpiOp(which, b.constant(place, IndexType()), "eq")) for place in (0, 1))
+            return b.add(SelectOp(is_first, first, b.add(SelectOp(is_second, step, count))))
+
+        return build.compute("slice_bounds", {"k": 3}, i64, bound)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns zero for replaced elements, the gradient in the slice for `v`; None for the other operands."""
+        part = (self.begin, self.end, self.strides)
+        data = build.op("strided_set", of, build.zeros_like(self.v), *part)
+        numbers = build.op("strided_set", no_numbers(self.data, build), numbered(self.v, build), *part)
+        return [data, collected(numbers, of, self.v, build), None, None, None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -108,6 +194,32 @@ class SlidingWindowOp(MovementOp):
             facts.require_at_least(extent, length, "C5", "elements of an axis, and of a window,")
         places = [(extent - length) // step + 1 for extent, length, step in zip(found, window, strides, strict=True)]
         return (*shape[:axis], *places, *window)
+
+    def evaluate(self, data: Array) -> Array:
+        """Uses `sliding_window_view` with strides."""
+        axis = self.axis.value.data % data.ndim
+        axes = tuple(range(axis, data.ndim))
+        windows = np.lib.stride_tricks.sliding_window_view(data, ints(self.window_shape), axes)
+        steps = tuple(slice(None, None, step) for step in ints(self.strides))
+        return np.ascontiguousarray(windows[(slice(None),) * axis + steps])
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element at an index of a window."""
+        data, strides = build.operand(0), ints(self.strides)
+        axis = self.axis.value.data % len(build.shape(data))
+        count = len(strides)
+
+        def read(b: Body) -> SSAValue:
+            places, taps = b.spatial[axis : axis + count], b.spatial[axis + count :]
+            at = [place * stride + tap for place, stride, tap in zip(places, strides, taps, strict=True)]
+            return b.read(data, *b.spatial[:axis], *at)
+
+        return [build.compute("sliding_window", build.result_shape, build.element(data), read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums over the windows that contain an element."""
+        numbers = build.op(self.relay_name(), numbered(self.data, build), **self.properties)
+        return [collected(numbers, of, self.data, build)]
 
 
 @register_relay_op
@@ -151,3 +263,39 @@ class AdvIndexOp(RelayOp):
         shape, element = parts.operand(0)
         places = facts.broadcast_shapes([parts.shape(number) for number in range(1, len(fields))], "C2", "indices of")
         return tensor_type((*places, *shape[len(kinds) :]), element)
+
+    def evaluate(self, inputs: tuple[Array, ...]) -> Array:
+        """Indexes as numpy does."""
+        data, *indices = inputs
+        for axis, each in enumerate(indices):
+            count = data.shape[axis]
+            if np.any((each >= count) | (each < -count)):
+                raise InterpreterError(f"an index lies outside of [-{count}, {count - 1}]")
+        return data[tuple(indices)]
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element at the indices, which are checked at run time."""
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+
+        data, *indices = build.operands_of_tuple(0)
+        shape, result = build.shape(data), build.result_shape
+        tables = [checked_indices(build, each, shape[axis]) for axis, each in enumerate(indices)]
+        rank = len(result) - len(shape) + len(indices)
+
+        def place(b: Body, table: SSAValue) -> IndexLike:
+            extents = build.shape(table)
+            first = rank - len(extents)
+            rows = zip(b.spatial[first:rank], extents, result[first:rank], strict=True)
+            return b.as_index(b.read(table, *(b.broadcast(at, extent, space) for at, extent, space in rows)))
+
+        def read(b: Body) -> SSAValue:
+            return b.read(data, *(place(b, table) for table in tables), *b.spatial[rank:])
+
+        return [build.compute("adv_index", result, build.element(data), read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums over the reads of an element; None for the indices."""
+        fields = [build.item(self.inputs, number) for number in range(field_count(self.inputs) or 0)]
+        numbers = build.op("adv_index", build.tuple(numbered(fields[0], build), *fields[1:]))
+        found = collected(numbers, of, fields[0], build)
+        return [build.tuple(found, *(build.zeros_like(each) for each in fields[1:]))]
