@@ -35,7 +35,7 @@ from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CollapseSumLikeOp, ReshapeLikeOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.unary import CopyOp, NegativeOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp

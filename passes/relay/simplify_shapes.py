@@ -14,7 +14,6 @@ from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
 from xrelay.dialects.relay.ops.tensor_shape import (
     BatchFlattenOp,

@@ -18,8 +18,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.image_resize import ResizingOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.like import CastLikeOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ExecutionError, InterpreterError, LoweringError

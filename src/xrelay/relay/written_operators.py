@@ -24,7 +24,6 @@ from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp
 from xrelay.dialects.relay.ops.tensor.fourier import STFTOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.windows import StridedSetOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MaximumOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_movement import ReverseSequenceOp, TriluOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, UnravelIndexOp

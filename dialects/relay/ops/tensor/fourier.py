@@ -216,7 +216,11 @@ class STFTOp(RelayOp):
         return [build.compute("stft", shape, real, divide)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the gradients of frames times the window, summed per element, and times the frames, summed."""
+        """Returns the gradients of data and window.
+
+        With g the gradient of the windowed frames, that of an element sums g times the window over the frames that
+        contain it, and that of the window sums g times the frames over all frames.
+        """
         size, length = self.n_fft.value.data, self.win_length.value.data
         rank = len(build.shape(self.data))
         angles = 2 * np.pi / length * np.outer(np.arange(self._frequencies), np.arange(length))

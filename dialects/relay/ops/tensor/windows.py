@@ -81,7 +81,7 @@ class StridedSetOp(RelayOp):
         return facts.tensor(0)
 
     def evaluate(self, data: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
-        """Assigns to the part of the slice that both cover."""
+        """Assigns the elements that the slice and `v` have in common."""
         result, bounds = data.copy(), [each.astype(np.int64).tolist() for each in (begin, end, strides)]
         if 0 in bounds[2]:
             return result
