@@ -58,7 +58,7 @@ class _Parts:
         return [self.grad[axis] for axis in f"N{self.op.AXES}"]
 
     def places(self, point: Sequence[AffineExpr], taps: Sequence[AffineExpr]) -> dict[str, AffineExpr]:
-        """The element that a tap sees at a point, by spatial axis; in the padding it is none of the data's."""
+        """Returns the position of the element at a tap, by spatial axis; in the padding it is outside of the data."""
         rows = zip(self.op.AXES, self.op.window(self.op.sizes), point[1:], taps, strict=True)
         return {letter: axis.place(at, tap) for letter, axis, at, tap in rows}
 
@@ -94,7 +94,7 @@ def _no_product(op: Operation) -> str | None:
 def build_product(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Taps × points by points × filters.
 
-    What the taps see is laid out in rows, along which it lies in the data; of the two factors that is the larger one.
+    The elements at the taps, the larger factor, are laid out in rows in the order of the data.
     """
     parts, op = _Parts.of(emitter.op), cast(ConvBackwardWeightOp, emitter.op)
     grad, data, element = emitter.operand(0), emitter.operand(1), emitter.result_type.element_type

@@ -59,7 +59,7 @@ class _PhaseAxis:
         return shifted % self.phases, shifted // self.phases - self.first
 
     def tap(self, phase: AffineExpr, tap: AffineExpr) -> AffineExpr:
-        """How far in front of the element of a phase the data is that this tap of the convolution sees, in elements."""
+        """Returns the distance in elements from the data at this tap of the convolution to the element of a phase."""
         return tap * -self.phases + phase + self.phases * (self.taps - 1)
 
 

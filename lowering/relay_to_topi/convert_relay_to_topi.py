@@ -1,9 +1,9 @@
 """`convert-relay-to-topi`: operators inside kernels become topi.
 
-What: every private function marked `relay.primitive` is a kernel. Composite ops in it that no implementation takes
-whole become their parts; then each relay op is replaced by what the chosen implementation builds. `@main` keeps its
-constants and calls. Why one pass over strategies: an operator may have several valid implementations, and the choice,
-with its reason, is data that the kernel carries (`topi.strategies`).
+What: every private function marked `relay.primitive` is a kernel. Composite ops without an implementation are
+expanded; then each relay op is replaced by the ops that the selected implementation builds. `@main` keeps its constants
+and calls. Why one pass over strategies: an operator may have several valid implementations, and the selection is
+recorded in the kernel with its reason (`topi.strategies`).
 
 Before:
 
@@ -20,8 +20,8 @@ After:
       func.return %y : tensor<4xf32>
     }
 
-Extents may be named dimensions: one text serves all sizes. Results whose length the data decides are counted beside
-buffers with room for the most there can be, and cut behind the call (`counted_results`).
+Extents may be named dimensions: one text serves all sizes. Results whose length depends on the data are computed in
+buffers of the maximum length together with their count, and cut after the call (`counted_results`).
 
 Refuses (`LoweringError` with the op's location): an op for which no implementation fits, an extent that is neither
 known nor named, a named one where an implementation must know it, a constant of more than one element inside a kernel.
@@ -135,7 +135,7 @@ class LowerTuple(ConversionPattern[TupleOp]):
     """`relay.tuple(%a, %b)` → a cast that its readers look through."""
 
     def rewrite(self, op: TupleOp, rewriter: ConversionRewriter) -> str | None:
-        """Stand a cast in the tuple's place."""
+        """Replaces the tuple with a cast."""
         rewriter.replace(op, rewriter.insert(UnrealizedConversionCastOp.get(list(op.operands), [op.results[0].type])))
         return None
 

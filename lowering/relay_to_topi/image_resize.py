@@ -31,7 +31,7 @@ from xrelay.lowering.relay_to_topi.resize_places import AxisPlaces
 from xrelay.lowering.relay_to_topi.resize_taps import Taps, taps_of
 
 UNROLLED = 8
-"""Up to so many terms stand one after the other; more are a reduction."""
+"""The maximum number of terms that are written out; more are a reduction."""
 
 
 def build_resize(emitter: TopiBuilder) -> Sequence[SSAValue]:
