@@ -2,8 +2,11 @@
 
 An operator is one class. It declares operands and properties with IRDL, sets its `PATTERN`, and defines its shape rule
 in `infer_type` over `Dim`s. Checks are numbered constraints (`self.require(…, "C1", …)`) whose ids occur in the
-docstring, in the verifier's message and in the test. The numpy reference is registered in
-`xrelay.interpreters.relay`, the lowering in `xrelay.lowering.relay_to_topi`.
+docstring, in the verifier's message and in the test.
+
+Three optional methods are found on the class: `evaluate(self, *arrays)` is the numpy reference, `compute(self, build)`
+builds the index spaces, `gradient(self, of, build)` the gradients of the operands. Functions that are registered for
+the class (`@evaluates`, `@implements`, `@differentiates`) replace them, or are further implementations.
 """
 
 from __future__ import annotations
