@@ -1,4 +1,7 @@
-"""Attributes by their parts, each looked at once: a few that share parts may stand for millions."""
+"""Folds over attributes that visit each shared part once.
+
+A small attribute that shares parts can print as millions of parts.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,18 @@ T = TypeVar("T")
 
 
 class AttributeFold(Generic[T]):
-    """What `combine` makes of an attribute and of what came out of its parts; kept for each attribute; iterative."""
+    """A fold over attributes: `combine` maps an attribute and the results of its parts to its result.
+
+    The result of each attribute object is cached. The fold is iterative.
+    """
 
     def __init__(self, combine: Callable[[Attribute, Sequence[T]], T]):
         self._combine = combine
         self._known: dict[int, tuple[Attribute, T]] = {}
-        """By `id`; the attribute is kept, so that no other can have the same."""
+        """Results by `id`. The attribute is kept alive, so that no other object gets its id."""
 
     def of(self, attribute: Attribute) -> T:
-        """What comes out of `attribute`."""
+        """Returns the result for `attribute`."""
         pending = [attribute]
         while pending:
             current = pending[-1]
@@ -38,7 +44,7 @@ class AttributeFold(Generic[T]):
 
 
 def parts_of(attribute: Attribute) -> Sequence[Attribute]:
-    """The attributes that an attribute consists of, in order."""
+    """Returns the attributes that an attribute directly contains, in order."""
     if isinstance(attribute, ArrayAttr):
         return attribute.data
     if isinstance(attribute, DictionaryAttr):
@@ -47,7 +53,7 @@ def parts_of(attribute: Attribute) -> Sequence[Attribute]:
 
 
 def digest(attribute: Attribute, parts: Sequence[bytes]) -> bytes:
-    """A digest of an attribute, from those of its parts; the same in every process."""
+    """Returns a digest of an attribute from the digests of its parts. It is equal in every process."""
     keys = sorted(attribute.data) if isinstance(attribute, DictionaryAttr) else ()
     own = str(attribute) if not parts and not isinstance(attribute, ArrayAttr) else ""
     made = blake2b(digest_size=16)
@@ -57,5 +63,5 @@ def digest(attribute: Attribute, parts: Sequence[bytes]) -> bytes:
 
 
 def count(attribute: Attribute, parts: Sequence[int]) -> int:
-    """How many parts an attribute has when it is written out, from those of its parts; at least 1."""
+    """Returns the number of parts in the printed form of an attribute, at least 1, from the numbers of its parts."""
     return 1 + sum(parts)

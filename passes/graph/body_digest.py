@@ -1,4 +1,4 @@
-"""A digest of what a function computes: the same for equal programs, whatever their values are called."""
+"""A digest of the computation of a function. Equal programs have equal digests, whatever the names of their values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from xrelay.passes.graph.attribute_parts import AttributeFold, digest
 from xrelay.passes.graph.value_uses import depth_first
 
 DIGITS = 16
-"""How many hexadecimal digits a digest has, as many as Relay's."""
+"""The number of hexadecimal digits of a digest, as in Relay."""
 _MEANINGLESS = {HASH, REQUIRES, BINDS, "group_name"}
-"""Attributes that say nothing of what is computed: digests, what inference records, and names of groups."""
+"""Attributes without effect on the computation: digests, records of type inference and names of groups."""
 
 
 def body_digest(block: Block, attributes: Mapping[str, Attribute]) -> str:
-    """A digest of a function's `attributes` and of its body, which is `block`; it is the same in every process.
+    """Returns a digest of a function with these `attributes` and the body `block`; it is equal in every process.
 
-    Operators, their attributes, types, constants and what is shared count. Names of values, source locations, the order
-    of ops that do not need each other, and ops that the results do not need, do not. Iterative.
+    Operators, their attributes, types, constants and the sharing of values count. Names of values, source locations,
+    the order of independent ops and unused ops do not count. The traversal is iterative.
     """
     writer = _Writer()
     writer.write("function", *writer.said(attributes), *map(writer.described, block.args))
@@ -33,7 +33,7 @@ def body_digest(block: Block, attributes: Mapping[str, Attribute]) -> str:
 
 
 class _Writer:
-    """Writes ops, in which values are numbers, to a digest."""
+    """Writes ops to a digest, with values as numbers."""
 
     def __init__(self) -> None:
         self.digest = blake2b(digest_size=DIGITS // 2)
@@ -41,15 +41,15 @@ class _Writer:
         self._attributes = AttributeFold(digest)
 
     def number(self, value: SSAValue) -> str:
-        """The number of a value, given where it is met first."""
+        """Returns the number of a value; values are numbered in the order of their first use."""
         return str(self._numbers.setdefault(value, len(self._numbers)))
 
     def described(self, value: SSAValue) -> str:
-        """The number and the type of a value."""
+        """Returns the number and the type of a value."""
         return f"{self.number(value)} {self._attributes.of(value.type).hex()}"
 
     def said(self, attributes: Mapping[str, Attribute]) -> list[str]:
-        """Attributes in the order of their names, but for what means nothing."""
+        """Returns the attributes that affect the computation, in the order of their names."""
         return [
             f"{name}={self._attributes.of(attributes[name]).hex()}"
             for name in sorted(attributes)
@@ -57,13 +57,13 @@ class _Writer:
         ]
 
     def write(self, *parts: str) -> None:
-        """Write texts, each with its length: no other series of texts gives the same bytes."""
+        """Writes texts with their lengths, so that different lists of texts produce different bytes."""
         for part in (str(len(parts)), *parts):
             data = part.encode()
             self.digest.update(f"{len(data)}:".encode() + data)
 
     def op(self, op: Operation) -> None:
-        """Write what `op` does with its operands."""
+        """Writes the computation of `op` on its operands."""
         if isinstance(op, ConstantOp):
             self.write(op.name, self.described(op.result))
             self.digest.update(op.array.tobytes())
@@ -78,7 +78,7 @@ class _Writer:
 
 
 def _parts(op: Operation) -> list[Operation]:
-    """The ops that `op` needs: those of its operands, and the ends of its regions."""
+    """Returns the ops that `op` depends on: the owners of its operands and the terminators of its regions."""
     owners: Iterable[object] = (value.owner for value in op.operands)
     ends = (block.last_op for region in op.regions for block in region.blocks)
     return [part for part in (*owners, *ends) if isinstance(part, Operation)]

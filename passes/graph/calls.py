@@ -1,4 +1,4 @@
-"""The call graph of a module, the groups of functions that call each other, and callees before callers."""
+"""The call graph of a module, its groups of mutually recursive functions, and its functions in the order of calls."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:
-    """How often `function` calls each function of `names`."""
+    """Returns the number of calls in `function` of each function in `names`."""
     found = (callee_name(op) for op in walk_ops(function) if is_call(op))
     return Counter(name for name in found if name in names)
 
 
 def recursive_functions(callees: Mapping[str, Counter[str]]) -> set[str]:
-    """The functions that may call themselves, and those that lie between two such."""
+    """Returns the functions on cycles of the call graph, and those on paths between such cycles."""
     return nodes_on_cycles(callees)
 
 
 def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The functions that may call each other, those that may call themselves alone too, each group in given order."""
+    """Returns the strongly connected components of a call graph, without single functions that do not call themselves.
+
+    The names in a component, and the components by their first names, are in the order of `callees`.
+    """
     order = {name: number for number, name in enumerate(callees_first(callees))}
     callers: dict[str, list[str]] = {name: [] for name in callees}
     for name, names in callees.items():
         for callee in names:
             if callee in callers:
                 callers[callee].append(name)
-    # Who is met first going back from the last caller of all is called by it in a circle (Kosaraju).
+    # Kosaraju: the functions that reach `start` backwards, and are in no earlier group, are also called by it.
     place = {name: number for number, name in enumerate(callees)}
     left = set(callees)
     found: list[list[str]] = []
@@ -50,7 +53,7 @@ def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:
-    """Each name behind those that it calls; of a cycle, the one that is met first comes last."""
+    """Returns the names with callees before their callers. In a cycle, the name that is reached first is last."""
     ordered: dict[str, None] = {}
     entered = set[str]()
     for start in callees:

@@ -1,4 +1,4 @@
-"""Composite ops become their parts."""
+"""Replaces composite ops by their parts."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from xrelay.target.strategy import is_implemented
 
 
 class ExpandComposite(RewritePattern):
-    """A composite op → its parts. Re-associating where the op's own meaning adds up in another order.
+    """A composite op → its parts. Re-associating if the definition of the op sums in another order.
 
     Before:
 
         %y = relay.nn.log_softmax(%x) : (tensor<2x5xf32>) -> tensor<2x5xf32>
 
-    After: the ops that `decompose` of the class makes, the last one in the place of `%y`.
+    After: the ops that `decompose` of the class creates. The last one replaces `%y`.
 
-    Left alone: an op whose operand types are not known yet, one that a strategy of the target takes whole, and one for
-    which `where` does not hold.
+    Left alone: an op with unknown operand types, an op that a strategy of the target implements as a whole, and an op
+    for which `where` does not hold.
     """
 
     def __init__(self, where: Callable[[CompositeOp], bool]):
         self._where = where
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Put the parts before the op, with its location."""
+        """Inserts the parts before the op, with its location."""
         if not isinstance(op, CompositeOp) or not all(map(is_complete, op.operand_types)):
             return
         if is_implemented(type(op)) or not self._where(op):
@@ -47,17 +47,17 @@ class ExpandComposite(RewritePattern):
 
 
 def composites() -> tuple[type[CompositeOp], ...]:
-    """The classes of all composite ops."""
+    """Returns the classes of all composite ops."""
     return _composites_among(tuple(relay_ops().values()))
 
 
 @lru_cache(maxsize=4)
 def _composites_among(ops: tuple[type[RelayOp], ...]) -> tuple[type[CompositeOp], ...]:
-    """The composite ones of `ops`: to ask all classes takes longer than to go through a small program."""
+    """Returns the composite classes of `ops`. It is cached, because it takes longer than a walk of a small program."""
     return tuple(derived(ops, CompositeOp))
 
 
 def expand_composites(top: Operation, *wanted: Expansion) -> None:
-    """Replace the composite ops below `top` that expand at a place among `wanted`, and those among their parts."""
+    """Replaces the composite ops below `top` whose expansion is in `wanted`, and such ops among their parts."""
     pattern = ExpandComposite(lambda op: op.expansion in wanted)
     rewrite(top, dict.fromkeys(composites(), pattern))

@@ -1,4 +1,4 @@
-"""Which nodes of a directed graph lie on cycles."""
+"""Finds the nodes of a directed graph that are on cycles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def nodes_on_cycles(edges: Mapping[Node, Collection[Node]]) -> set[Node]:
-    """The nodes that lie on cycles, and those that lie between two such; every node is a key."""
+    """Returns the nodes on cycles and those on paths between cycles; every node is a key of `edges`."""
     backward: dict[Node, list[Node]] = {node: [] for node in edges}
     for node, others in edges.items():
         for other in others:
@@ -21,7 +21,7 @@ def nodes_on_cycles(edges: Mapping[Node, Collection[Node]]) -> set[Node]:
 def _without_ends(
     onward: Mapping[Node, Collection[Node]], backward: Mapping[Node, Collection[Node]], nodes: set[Node]
 ) -> set[Node]:
-    """`nodes` without those from which no way along `onward` leads to a cycle."""
+    """Returns those of `nodes` from which a cycle can be reached along `onward`."""
     waiting = {node: sum(other in nodes for other in onward[node]) for node in nodes}
     ends = [node for node, count in waiting.items() if not count]
     left = set(nodes)

@@ -1,4 +1,4 @@
-"""Replaces named dimensions in ops: in the types of values, and in what the ops say of dimensions."""
+"""Replaces named dimensions in the types of values and in the attributes of ops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def dim_names_in(top: Operation) -> list[str]:
-    """The names of dimensions in the types of values in `top`, and in what its ops say of dimensions; each once."""
+    """Returns the names of dimensions in the types of values in `top` and in the attributes of its ops, each once."""
     found: dict[str, None] = {}
     names = DimNamesOfOps()
     for op in walk_ops(top):
@@ -28,18 +28,18 @@ def dim_names_in(top: Operation) -> list[str]:
 
 
 class DimNamesOfOps:
-    """Finds the names of dimensions that ops say: in the types of values that they define, and in attributes."""
+    """Finds the names of dimensions in ops: in the types of values that they define, and in their attributes."""
 
     def __init__(self) -> None:
-        # Programs share types: each object is looked at once.
+        # Ops share types, so each object is visited once.
         self._known: dict[int, tuple[Attribute, Sequence[str]]] = {}
 
     def of(self, op: Operation) -> list[str]:
-        """The names that `op` says, the values that its regions get included, but not what is inside of them."""
+        """Returns the names in `op` and in the types of its block arguments, but not in the ops inside of it."""
         return list(dict.fromkeys(name for attribute in _attributes(op) for name in self._names(attribute)))
 
     def fresh_of(self, op: Operation) -> list[str]:
-        """Those of the names that `op` says in attributes that no op had which was asked about before."""
+        """Returns the names in those types and attributes of `op` that no earlier op had."""
         fresh = [attribute for attribute in _attributes(op) if id(attribute) not in self._known]
         return [name for attribute in fresh for name in self._names(attribute)]
 
@@ -51,14 +51,17 @@ class DimNamesOfOps:
 
 
 class DimSubstitution:
-    """Dimensions for names. Names of extents that ops make must be replaced by names."""
+    """Replaces names of dimensions by dimensions. Names of extents that ops introduce can only be replaced by names."""
 
     def __init__(self, bindings: Mapping[str, Dim]):
         self._bindings = bindings
         self._known: dict[int, tuple[Attribute, Attribute]] = {}
 
     def apply(self, ops: Sequence[Operation]) -> None:
-        """Replace the names in `ops` and inside of them; `TypeInferenceError` where an extent has no value then."""
+        """Replaces the names in `ops` and in the ops inside of them.
+
+        Raises `TypeInferenceError` if a dimension becomes undefined.
+        """
         types: dict[SSAValue, Attribute] = {}
         for op in (inner for outer in ops for inner in walk_ops(outer)):
             try:
@@ -73,7 +76,7 @@ class DimSubstitution:
         retype(types)
 
     def of(self, attribute: Attribute) -> Attribute:
-        """`attribute` with the names replaced, itself where it has none of them."""
+        """Returns `attribute` with its names replaced; the same object if nothing changes."""
         known = self._known.get(id(attribute))
         if known is None:
             known = self._known[id(attribute)] = attribute, self._replaced(attribute)
@@ -100,7 +103,7 @@ class DimSubstitution:
 
 
 def _attributes(op: Operation) -> list[Attribute]:
-    """The types of the values that `op` and its regions define, and what `op` says."""
+    """Returns the types of the values that `op` and its regions define, and the attributes and properties of `op`."""
     return [*(value.type for value in defined_values(op)), *op.attributes.values(), *op.properties.values()]
 
 

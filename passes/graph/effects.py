@@ -1,7 +1,7 @@
-"""Finds the ops that have side effects; looks at each op once.
+"""Finds the ops that have side effects; visits each op once.
 
-xDSL looks at everything inside of an op each time it is asked, by recursion: branches in branches cost the square of
-their depth, and some hundred of them end the interpreter's stack.
+xDSL visits all ops inside of an op at each query, recursively. For nested branches this takes quadratic time in their
+depth, and a few hundred levels exceed Python's stack.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether `op`, what is inside of it included, has no side effects for sure; of most ops the class tells."""
+    """Whether `op` and the ops inside of it certainly have no side effects; for most ops their class determines it."""
     return _is_pure_class(type(op)) or is_side_effect_free(op)
 
 
@@ -30,12 +30,13 @@ def _is_pure_class(op: type[Operation]) -> bool:
 
 
 def side_effect_free_ops(top: Operation, pure_calls: Container[str] | None = frozenset()) -> set[Operation]:
-    """Those of `top` and the ops in it that have no side effects; what is inside of a branch counts for the branch.
+    """Returns those of `top` and the ops in it that have no side effects.
 
-    A call of one of the functions `pure_calls` has none; where that is `None`, no call has.
+    An op with regions, such as a branch, has the effects of the ops in them. Calls of the functions in `pure_calls`
+    have no side effects; with None, all calls are free of them.
     """
     free: set[Operation] = set()
-    # What is inside of an op comes before the op.
+    # The reversed order visits the ops inside of an op before the op.
     for op in reversed(list(walk_ops(top))):
         if _is_pure_class(type(op)):
             free.add(op)
@@ -53,15 +54,15 @@ def side_effect_free_ops(top: Operation, pure_calls: Container[str] | None = fro
 
 @cache
 def _has_effects_of_regions(op: type[Operation]) -> bool:
-    """Whether all that an op of this class does is what the ops in its regions do."""
+    """Whether the only effects of an op of this class are those of the ops in its regions."""
     kinds = op.get_traits_of_type(MemoryEffect)
     return len(kinds) == 1 and isinstance(kinds[0], RecursiveMemoryEffect)
 
 
 def pure_functions(module: Operation | None) -> set[str]:
-    """The functions of `module` that have no side effects; none where it is no module.
+    """Returns the functions of `module` that have no side effects; empty if it is not a module.
 
-    A function without a body may do anything, and so may one that calls it.
+    A function without a body may have any effect, and so may its callers.
     """
     if not isinstance(module, ModuleOp):
         return set()
@@ -83,21 +84,21 @@ def pure_functions(module: Operation | None) -> set[str]:
 
 
 class PureFunctions(Container[str]):
-    """What `pure_functions` gives, found when it is first asked for: most programs have no call that nothing needs."""
+    """The names of `pure_functions`, computed at the first query: few programs have calls without uses."""
 
     def __init__(self, module: ModuleOp):
         self._module = module
         self._names: set[str] | None = None
 
     def __contains__(self, name: object) -> bool:
-        """Whether the function called `name` has no side effects."""
+        """Whether the function `name` has no side effects."""
         if self._names is None:
             self._names = pure_functions(self._module)
         return name in self._names
 
 
 def _only_calls(function: FuncOp) -> bool:
-    """Whether `function` has a body whose ops have no side effects if the functions that it calls have none."""
+    """Whether `function` has a body, and its ops have no side effects if its callees have none."""
     free = side_effect_free_ops(function, None)
     inside = (op for region in function.regions for block in region.blocks for op in block.ops)
     return not function.is_declaration and all(op in free or op.has_trait(IsTerminator) for op in inside)

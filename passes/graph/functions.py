@@ -1,7 +1,7 @@
-"""Functions of the graph and the blocks in them.
+"""Functions of the graph and their blocks.
 
-A function of the graph holds ops that passes may rewrite and fuse. A kernel, marked `relay.primitive`, is
-finished work, and so is a function at a lower level, whatever it is marked.
+A function of the graph contains ops that passes may rewrite and fuse. Kernels, marked `relay.primitive`, and functions
+at lower levels, with or without the mark, are finished and stay as they are.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def is_graph(function: FuncOp) -> bool:
-    """Whether the body of a function is an expression: one block of ops whose order nothing but values decides.
+    """Whether the body of a function is an expression: one block of ops that only values put in order.
 
-    At lower levels it is not: their ops write to buffers, or have regions of another meaning.
+    At lower levels it is not an expression: ops write to buffers, or have regions of another meaning.
     """
     return len(function.body.blocks) == 1 and all(op is function or _is_expression(op) for op in walk_ops(function))
 
@@ -28,7 +28,7 @@ def _is_expression(op: Operation) -> bool:
 
 
 def fusable_blocks(function: FuncOp) -> list[Block]:
-    """The blocks of a function whose ops may be fused: its body and regions, not the inside of groups."""
+    """Returns the blocks of a function whose ops may be fused: its body and regions, except regions of groups."""
     blocks: list[Block] = []
     pending = list(function.body.blocks)
     while pending:

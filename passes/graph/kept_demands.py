@@ -1,4 +1,4 @@
-"""What an op demands of named extents stays demanded where others take its place."""
+"""Keeps the requirements of an op on named extents when other ops replace it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xrelay.index_algebra.requirement import Requirement
 
 
 def keep_demands(op: Operation, value: SSAValue, type: Attribute, parts: Sequence[Operation]) -> RequireOp | None:
-    """The op that gives `value`, which `parts` compute, where all holds that `op` demands; `None` where they see to it.
+    """Returns a `relay.require` on `value` with the requirements of `op`, or None if there is nothing to require.
 
-    A demand that one of `parts` has is not repeated, unless `value` has other words for its extents than `type`: it is
-    of `type` where all holds that `op` demands. So of a composite op, whose parts do not look at a scale that only
-    other programs look at, say.
+    `parts` are the ops that compute `value` and replace `op`; requirements that they have are not repeated. If the
+    extents of `value` differ from those of `type`, all requirements of `op` are kept, because they imply that the
+    extents are equal. The parts of a composite op may lack a requirement, for example on a scale that they do not use.
     """
     demands = requirements_of(op)
     if not demands or not isinstance(value.type, TensorType):
@@ -34,6 +34,6 @@ def keep_demands(op: Operation, value: SSAValue, type: Attribute, parts: Sequenc
 
 
 def _key(demand: Requirement) -> tuple[object, ...]:
-    """What is demanded, whatever for."""
+    """Returns the relation of a requirement without its label."""
     kept = demand.canonical()
     return type(kept), kept.lhs, kept.rhs

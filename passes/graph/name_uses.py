@@ -1,8 +1,8 @@
-"""Which ops need an op because they name an extent that it makes, whether they use its value or not.
+"""Finds the ops that depend on an op because they name an extent that it introduces, even without a use of its value.
 
-A requirement that inlining leaves behind (`relay.require`), the type of a value or what a call binds may say `e`, where
-`relay.closure_captured`, `relay.extents` or a call makes `e`. Lower levels know `e` behind the op that makes it, in its
-block and in the blocks in there; so naming an extent is a use of that op.
+The requirements of a `relay.require`, the type of a value and the bindings of a call may name `e`, while a
+`relay.closure_captured`, `relay.extents` or call introduces `e`. At lower levels `e` is defined after the op that
+introduces it, in its block and in blocks nested there. So naming an extent is a use of that op.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 class NameUses:
-    """The ops of `function` that name extents which ops in there make."""
+    """The ops of `function` that name extents which its ops introduce."""
 
     def __init__(self, function: FuncOp):
         ops = list(walk_ops(function))
@@ -28,16 +28,16 @@ class NameUses:
                     self._users[name][op] = None
 
     def of(self, op: Operation) -> list[Operation]:
-        """The ops that name an extent which `op` makes, in its block and the blocks in there; not those in `op`.
+        """Returns the ops outside of `op` that name an extent of `op`, in its block or in nested blocks.
 
-        Elsewhere another op may make an extent of that name, as copies in several branches do.
+        In other blocks another op may introduce an extent of the same name, as copies of an op in several branches do.
         """
         users = dict.fromkeys(user for extent in made_extents(op) for user in self._users.get(extent.name, ()))
         return [user for user in users if _stands_beside(op, user)]
 
 
 def _stands_beside(op: Operation, user: Operation) -> bool:
-    """Whether `user` stands in the block of `op` or in a block in there, but not in `op`, nor is it `op`."""
+    """Whether `user` is in the block of `op` or nested in it, and is neither `op` nor in `op`."""
     place: Operation | None = user
     while place is not None and place.parent is not op.parent:
         place = place.parent_op()

@@ -1,4 +1,4 @@
-"""Hashable keys of ops and blocks: equal keys mean equal programs up to the names of values."""
+"""Hashable keys of ops and blocks: equal keys mean programs that are equal up to the names of values."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 from xrelay.dialects.relay.structure.weights import WeightAttr
 
 SAMPLES = 16
-"""About how many elements of a weight its key holds."""
+"""The approximate number of elements of a weight that are in its key."""
 
 
 class OpKeys:
-    """Keys of ops for one pass: equal attributes have one number, and only new objects are looked up by their value.
+    """Keys of ops for one run of a pass. Equal attributes have one number, and each attribute object is hashed once.
 
-    Hashing a type or a property takes longer than all else that a key needs, and programs share them.
+    Hashing a type or property takes longer than the rest of a key, and ops share them.
     """
 
     def __init__(self) -> None:
         self._of_value: dict[Hashable, int] = {}
         self._of_object: dict[int, tuple[int, Attribute]] = {}
-        """By `id`; the attribute is kept, so that no other can have the same."""
+        """Numbers by `id`. The attribute is kept alive, so that no other object gets its id."""
 
     def of(self, op: Operation) -> Hashable:
-        """What `op` does with its operands: its name, properties, attributes and result types."""
+        """Returns a key of the computation of `op` on its operands: its name, properties, attributes and result types.
+
+        An op with regions has a key of its own.
+        """
         return (self._does(op), id(op) if op.regions else None)
 
     def of_block(self, block: Block) -> Hashable:
-        """A key that two blocks share exactly when they compute the same in the same way.
+        """Returns a key that two blocks share exactly if they perform the same computation in the same order.
 
         Types, attributes and the order of ops count; names of values and source locations do not. Values from outside
-        the block count by identity. An op with regions is equal to itself alone.
+        of the block count by identity. An op with regions is equal only to itself.
         """
         numbers: dict[SSAValue, int] = {}
         fresh = count()
@@ -47,7 +50,7 @@ class OpKeys:
         return (tuple(self._number(argument.type) for argument in block.args), tuple(ops))
 
     def of_nest(self, block: Block) -> Hashable:
-        """As `of_block`, but an op with regions counts by what is in them. There are no branches between blocks."""
+        """As `of_block`, but an op with regions counts by their contents. There are no branches between blocks."""
         numbers: dict[SSAValue, int] = {argument: number for number, argument in enumerate(block.args)}
         parts: list[Hashable] = [tuple(self._number(argument.type) for argument in block.args)]
         for op in (inner for outer in block.ops for inner in outer.walk()):
@@ -64,7 +67,7 @@ class OpKeys:
         return tuple(parts)
 
     def of_attributes(self, attributes: Mapping[str, Attribute]) -> Hashable:
-        """A key that equal attributes share, in whatever order they come."""
+        """Returns a key that equal attributes share in any order."""
         return tuple(self._items(attributes))
 
     def _does(self, op: Operation) -> Hashable:
@@ -82,7 +85,7 @@ class OpKeys:
         return self._number_parts(attribute) if known is None else known[0]
 
     def _number_parts(self, attribute: Attribute) -> int:
-        """Number what `attribute` consists of, then itself: parts that it shares are looked at once."""
+        """Numbers the parts of `attribute`, then itself. Shared parts are visited once."""
         pending = [attribute]
         while pending:
             current = pending[-1]
@@ -99,7 +102,7 @@ class OpKeys:
 
 
 def _parts(attribute: Attribute) -> Sequence[Attribute]:
-    """The attributes in one that may share them; none for what is hashed as a whole."""
+    """Returns the parts of an attribute that other attributes may share; empty if it is hashed as a whole."""
     if isinstance(attribute, ArrayAttr):
         return attribute.data
     if isinstance(attribute, DictionaryAttr):
@@ -112,7 +115,7 @@ def _parts(attribute: Attribute) -> Sequence[Attribute]:
 
 
 def _value(attribute: Attribute, parts: Sequence[int]) -> Hashable:
-    """What tells `attribute`, whose parts have these numbers, from all that are not equal to it."""
+    """Returns a key by which `attribute`, whose parts have these numbers, differs from all unequal attributes."""
     if isinstance(attribute, WeightAttr):
         return attribute, _sample(attribute)
     if isinstance(attribute, DictionaryAttr):
@@ -121,7 +124,7 @@ def _value(attribute: Attribute, parts: Sequence[int]) -> Hashable:
 
 
 def _sample(weight: WeightAttr) -> bytes:
-    """Some elements of a weight: many weights have one name and one shape, and comparing reads them whole."""
+    """Returns some elements of a weight. Many weights share name and shape, and a comparison reads all elements."""
     if not weight.data.is_resolved:
         return b""
     array = weight.data.array

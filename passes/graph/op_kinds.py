@@ -1,7 +1,7 @@
-"""Sorts ops by class into the constructs that fusion tells apart.
+"""Classifies ops by the constructs that fusion distinguishes.
 
-Asked of every op of a graph several times; `isinstance` walks xDSL's abstract base classes for each answer but that of
-the very class, the caches here ask once a class.
+Passes classify every op of a graph several times. `isinstance` walks xDSL's abstract base classes unless the class
+matches exactly, so the results are cached by class.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from xrelay.dialects.shared.op_lists import is_kind
 
 
 class OpKind(Enum):
-    """The constructs of the language as Relay's fusion tells them apart."""
+    """The constructs of the language that Relay's fusion distinguishes."""
 
     OPERATOR = auto()
-    """A call of a Relay operator: work for a kernel."""
+    """A call of a Relay operator, which becomes part of a kernel."""
     WALL = auto()
     """`relay.annotation.stop_fusion`, `checkpoint`, `compiler_begin` and `compiler_end`."""
     TUPLE = auto()
@@ -45,11 +45,11 @@ class OpKind(Enum):
     GROUP = auto()
     """`relay.fused`."""
     OTHER = auto()
-    """A call of a function, an op that stays in the graph function, an op that names extents, or a foreign op."""
+    """A call of a function, an op that stays in the graph function or names extents, or an op of another dialect."""
 
 
 CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
-"""The kinds of op for which Relay has a call node; no set, as the hash of an enumeration's member is Python code."""
+"""The kinds of op that are call nodes in Relay. It is no set, because hashing a member of an enumeration is slow."""
 
 _KINDS: dict[type[Operation], OpKind] = {
     StopFusionOp: OpKind.WALL,
@@ -71,7 +71,7 @@ _KINDS: dict[type[Operation], OpKind] = {
 
 
 def kind_of(op: Operation) -> OpKind:
-    """What `op` is to fusion."""
+    """Returns the kind of `op`."""
     return _kind_of_class(type(op))
 
 
@@ -86,12 +86,12 @@ def is_relay_op(op: Operation) -> TypeGuard[RelayOp]:
 
 
 def is_computation(op: Operation) -> TypeGuard[RelayOp]:
-    """Whether `op` is a `RelayOp` that computes its value: neither a binding, which names one, nor a wall."""
+    """Whether `op` is a `RelayOp` that computes its value, neither a binding nor a wall."""
     return is_relay_op(op) and kind_of(op) not in (OpKind.BINDING, OpKind.WALL)
 
 
 def short_name(op: Operation) -> str:
-    """The op's name as Relay has it: `nn.relu`."""
+    """Returns the op's name in Relay, such as `nn.relu`."""
     return _short_name_of_class(type(op))
 
 

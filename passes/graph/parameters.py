@@ -1,4 +1,4 @@
-"""The parameters of functions by name, and others in their place."""
+"""Adds and removes parameters of functions by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def free_functions(module: ModuleOp) -> Iterator[FuncOp]:
-    """The functions with a body that no call of the module names, kernels excepted: their parameters may change."""
+    """Yields the functions whose parameters may change: those with a body, except kernels and called functions."""
     called = {op.callee.string_value() for op in walk_ops(module) if isinstance(op, CallOp)}
     for op in module.ops:
         if not isinstance(op, FuncOp) or op.is_declaration or PRIMITIVE in op.attributes:
@@ -24,7 +24,7 @@ def free_functions(module: ModuleOp) -> Iterator[FuncOp]:
 
 
 class Parameters:
-    """The parameters of one function, to which others are added; what nothing uses then may go."""
+    """The parameters of one function. Parameters can be added, and replaced ones removed."""
 
     def __init__(self, function: FuncOp):
         self._function, self._block = function, function.body.block
@@ -33,14 +33,14 @@ class Parameters:
         self._added: dict[str, BlockArgument] = {}
 
     def name_of(self, value: SSAValue) -> str | None:
-        """The name by which users know a parameter; `None` for any other value."""
+        """Returns the public name of a parameter, or None for any other value."""
         if not isinstance(value, BlockArgument) or value.owner is not self._block:
             return None
         name = self._attributes[value.index].get(VALUE_NAME)
         return name.data if isinstance(name, StringAttr) else value.name_hint
 
     def add(self, name: str, type: Attribute) -> BlockArgument:
-        """The parameter `name` behind all others; asked for again it is the same one."""
+        """Returns the parameter `name`, which the first call adds after all others."""
         if name not in self._added:
             argument = self._block.insert_arg(type, len(self._block.args))
             argument.name_hint = name if SSAValue.is_valid_name(name) else None
@@ -49,7 +49,7 @@ class Parameters:
         return self._added[name]
 
     def finish(self, replaced: Sequence[SSAValue]) -> None:
-        """Write the signature anew, without those of `replaced` that nothing uses."""
+        """Updates the signature after removing those of `replaced` that have no use."""
         for argument in dict.fromkeys(replaced):
             if isinstance(argument, BlockArgument) and argument.first_use is None and argument.block is self._block:
                 del self._attributes[argument.index]

@@ -1,4 +1,4 @@
-"""Remarks: one line on what a pass did with an op, or why it refused."""
+"""Remarks: one line on the change of an op by a pass, or the reason of a refusal."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from xrelay.dialects.shared.locations import describe_place
 
 @dataclass(frozen=True)
 class Remark:
-    """A decision of the pass `pass_name` about the op `op_name` at `place` (a source location or a function)."""
+    """A decision of the pass `pass_name` on the op `op_name` at `place` (a source location or a function)."""
 
     pass_name: str
     op_name: str
     place: str | None
     applied: bool
-    """Whether the pass changed the op; a refusal is a remark too."""
+    """Whether the pass changed the op. A refusal is also a remark."""
     template: str = field(repr=False)
-    """The message with `{}` for each of `values`: most remarks are never read, and types are long in the printing."""
+    """The message with `{}` for each of `values`. It is formatted when it is read, because types are slow to print."""
     values: tuple[object, ...] = field(default=(), repr=False)
 
     @property
     def message(self) -> str:
-        """What was done, or why nothing was."""
+        """The change, or the reason of a refusal."""
         return self.template.format(*self.values) if self.values else self.template
 
     def __str__(self) -> str:
@@ -44,11 +44,11 @@ class Remarks:
         self.all: list[Remark] = []
 
     def applied(self, op: Operation, message: str, *values: object) -> None:
-        """Note that `op` was rewritten; `values` that never change, such as types, take the place of `{}` when read."""
+        """Adds a remark that `op` was rewritten. Immutable `values`, such as types, replace `{}` when it is read."""
         self.all.append(Remark(self._pass_name, op.name, describe_place(op), True, message, values))
 
     def refused(self, op: Operation, message: str) -> None:
-        """Note that `op` was left alone, and why."""
+        """Adds a remark that `op` was left alone, with the reason."""
         self.all.append(Remark(self._pass_name, op.name, describe_place(op), False, message))
 
 
@@ -58,7 +58,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("remark_listener", default=N
 
 @contextmanager
 def listening(listener: Listener) -> Generator[None]:
-    """Call `listener` with each remark of the passes that run inside."""
+    """Calls `listener` with each remark of the passes that run inside the context."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -67,7 +67,7 @@ def listening(listener: Listener) -> Generator[None]:
 
 
 def report(remarks: Sequence[Remark]) -> None:
-    """Give the remarks of a pass to the listener, if there is one."""
+    """Passes remarks to the listener, if there is one."""
     listener = _LISTENER.get()
     if listener is not None:
         for remark in remarks:

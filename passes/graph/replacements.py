@@ -1,7 +1,7 @@
 """Replaces many values at once, and erases ops whose results have no use.
 
-xDSL writes the whole list of operands anew for each operand that is replaced, so a tuple of 10,000 fields whose fields
-are replaced one by one costs a hundred million steps. Here every user is written once.
+xDSL rewrites the whole list of operands for each replaced operand, so replacing 10,000 fields of a tuple one by one
+takes a hundred million steps. Here each user is updated once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 
 
 class Replacements:
-    """Values that are to stand for others; nothing changes before `apply`."""
+    """A map of values to their replacements. Nothing changes before `apply`."""
 
     def __init__(self) -> None:
         self._new: dict[SSAValue, SSAValue] = {}
@@ -24,17 +24,17 @@ class Replacements:
         return len(self._new)
 
     def add(self, old: SSAValue, new: SSAValue) -> None:
-        """Let `new` stand for `old`."""
+        """Replaces `old` by `new` at the next `apply`."""
         self._new[old] = new
 
     def of(self, value: SSAValue) -> SSAValue:
-        """What stands for `value`, itself where nothing does."""
+        """Returns the final replacement of `value`, or `value` itself if there is no replacement."""
         while (new := self._new.get(value)) is not None:
             value = new
         return value
 
     def apply(self, keeps: Callable[[Operation, SSAValue], bool] | None = None) -> None:
-        """Enter the values into all users, but those for which `keeps(user, old value)` says that they keep it."""
+        """Updates the operands of all users, except operands for which `keeps(user, old value)` holds."""
         users = {
             use.operation: None
             for old in self._new
@@ -49,13 +49,13 @@ class Replacements:
 
 
 def erase_op(op: Operation) -> None:
-    """Erase `op`, whose results have no use; `ValueError` where one has.
+    """Erases `op`; raises `ValueError` if a result has a use.
 
-    xDSL's way makes an erased value for each result first, which would stand for it in its users. A constant lets go of
-    its array at once: an op and its results refer to each other, so the op itself waits for the garbage collector.
+    xDSL's own function first makes an erased value for each result, to replace it in its users. The array of a constant
+    is released at once: ops and their results are reference cycles, so ops stay until garbage collection.
     """
     if any(result.first_use is not None for result in op.results):
-        raise ValueError(f"a result of {op.name} is still used")
+        raise ValueError(f"a result of {op.name} is used")
     if op.parent is not None:
         op.parent.detach_op(op)
     op.drop_all_references()
@@ -64,7 +64,7 @@ def erase_op(op: Operation) -> None:
 
 
 def retype(types: Mapping[SSAValue, Attribute]) -> None:
-    """Give values other types. Each becomes a new value of the same name and place, as xDSL's values are immutable."""
+    """Changes the types of values. Each is replaced by a new value of the same name, as xDSL's values are immutable."""
     replaced = Replacements()
     for value, type in types.items():
         if not isinstance(value, OpResult):

@@ -27,21 +27,21 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class Emitter:
-    """Puts new ops in front of `source`, with its location; results take the name of its result."""
+    """Inserts ops before `source`, with its location. Their results get the name of its first result."""
 
     def __init__(self, rewriter: PatternRewriter, source: Operation):
         self._rewriter, self._source = rewriter, source
         self._made: list[Operation] = []
 
     def insert(self, op: OpT) -> OpT:
-        """Insert `op`."""
+        """Inserts `op` and returns it."""
         op.location = self._source.location
         for result in op.results:
             if result.name_hint is None and self._source.results:
                 result.name_hint = self._source.results[0].name_hint
         block = self._source.parent
         if block is None:
-            raise ValueError(f"{self._source.name} stands in no block")
+            raise ValueError(f"{self._source.name} is in no block")
         block.insert_op_before(op, self._source)
         self._made.append(op)
         self._rewriter.has_done_action = True
@@ -49,17 +49,17 @@ class Emitter:
         return op
 
     def call(self, op: type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Insert `op` on `operands`; gives its result, whose type is inferred."""
+        """Inserts `op` on `operands` and returns its result, whose type is inferred."""
         return self.insert(op.call(*operands, **attributes)).results[0]
 
     def scalar(self, value: float, like: Attribute) -> SSAValue:
-        """A constant of rank 0 with the element type of the tensor type `like`."""
+        """Returns a constant of rank 0 with the element type of the tensor type `like`."""
         return self.insert(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like))))).result
 
     def replace(self, value: SSAValue) -> None:
-        """Let `value` stand for the source's result, and erase the source.
+        """Replaces the result of the source by `value`, and erases the source.
 
-        What the source demands of named extents, and nothing that was inserted does, is demanded of `value`.
+        Requirements of the source on named extents that no inserted op has become requirements of `value`.
         """
         require = keep_demands(self._source, value, self._source.results[0].type, self._made)
         if require is not None:
@@ -68,16 +68,16 @@ class Emitter:
 
 
 def rewrite(top: Operation, patterns: Mapping[type[Operation], RewritePattern]) -> None:
-    """Apply to each op below `top` the pattern of its class until none applies; ops that are unused go.
+    """Applies to each op below `top` the pattern of its class until none applies; erases unused ops.
 
-    Ops without a pattern are passed over once, unlike in xDSL's walker, which shows all of them to all patterns, and
-    goes over the module again until nothing changes.
+    Ops without a pattern are visited once. xDSL's walker applies all patterns to all ops, and walks the module again
+    until nothing changes.
     """
     _Rewriting(patterns).run(top)
 
 
 def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
-    """Apply `pattern` to each op of `kind` that is there now, in program order."""
+    """Applies `pattern` once to each op of `kind`, in program order. Ops that the pattern inserts are not visited."""
     chosen = counted(pattern)
     for current in [op for op in walk_ops(module) if isinstance(op, kind)]:
         if current.parent is not None:
@@ -85,7 +85,7 @@ def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: R
 
 
 class _Rewriting:
-    """The ops that a rewrite has still to look at, last one first."""
+    """The worklist of a rewrite; the op that was added last is visited first."""
 
     def __init__(self, patterns: Mapping[type[Operation], RewritePattern]):
         self._patterns = {op: counted(pattern) for op, pattern in patterns.items()}
@@ -98,7 +98,7 @@ class _Rewriting:
         )
 
     def run(self, top: Operation) -> None:
-        """Look at every op, and at what changes, in program order."""
+        """Visits every op, and every changed op again, in program order."""
         for op in reversed([op for op in walk_ops(top) if type(op) in self._patterns or _is_dead(op)]):
             self._push(op)
         while self._pending:
@@ -122,7 +122,7 @@ class _Rewriting:
                 self._push(use.operation)
 
     def _note_removal(self, op: Operation) -> None:
-        """Forget `op` and what is inside of it; what only it used will be unused."""
+        """Removes `op` and the ops inside of it from the worklist. The owners of their operands may now be unused."""
         gone = list(walk_ops(op))
         for operand in (operand for one in gone for operand in one.operands):
             if isinstance(operand, OpResult):
@@ -134,7 +134,7 @@ class _Rewriting:
 def _is_dead(op: Operation) -> bool:
     """Whether `op` has no use and no side effect.
 
-    Whether others name an extent that it makes is for `relay-dead-code-elimination` to find out.
+    An op that introduces an extent is never dead here: `relay-dead-code-elimination` checks uses of names.
     """
     for result in op.results:
         if result.first_use is not None:
@@ -143,32 +143,32 @@ def _is_dead(op: Operation) -> bool:
 
 
 def constant_of(value: SSAValue) -> Array | None:
-    """The array of a constant whose bytes are here; `None` for anything else."""
+    """Returns the array of a constant whose data is in memory, or None for any other value."""
     if not isinstance(value, OpResult) or not isinstance(value.op, ConstantOp):
         return None
     return value.op.array if value.op.is_here else None
 
 
 def owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
-    """The op of class `op` that made `value`, if one did."""
+    """Returns the op of class `op` that defines `value`, or None."""
     return value.op if isinstance(value, OpResult) and isinstance(value.op, op) else None
 
 
 def plain_owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
-    """As `owner_of`, where the op demands nothing of named extents: what reads its operands instead need not either."""
+    """As `owner_of`, but None for an op with requirements on named extents, which a rewrite could lose."""
     found = owner_of(value, op)
     return None if found is None or requirements_of(found) else found
 
 
 def rank_of(value: SSAValue) -> int | None:
-    """The rank of a tensor value; `None` for what is no tensor."""
+    """Returns the rank of a tensor value, or None for any other value."""
     return len(shape_of(value.type)) if isinstance(value.type, TensorType) else None
 
 
 def per_channel(factor: Array, rank: int, axis: int) -> Array | None:
-    """`factor`, which broadcasts against rank `rank`, as a vector along `axis`; `None` where it varies otherwise.
+    """Returns `factor`, which broadcasts to rank `rank`, as a vector along `axis`; None if it varies along other axes.
 
-    A factor that varies nowhere gives a vector of one element.
+    The vector of a constant factor has one element.
     """
     if factor.ndim > rank:
         return None

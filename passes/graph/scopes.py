@@ -17,15 +17,15 @@ from xrelay.passes.graph.name_uses import NameUses
 
 
 class Scopes:
-    """The blocks of `function` in which ops are placed: its body, branches and closures, not the inside of groups."""
+    """The blocks of `function` in which ops are placed: its body, branches and closures, without bodies of groups."""
 
     def __init__(self, function: FuncOp):
         self.blocks = dict.fromkeys(fusable_blocks(function))
-        """A set that keeps its order: outer blocks first."""
+        """An ordered set, outer blocks first."""
         self._names = NameUses(function)
 
     def where_uses_meet(self, op: Operation) -> Block | None:
-        """The innermost block that holds all uses of the results of `op` and of the extents that it makes, or None."""
+        """Returns the innermost block that contains all uses of `op` and of its extents, or None without uses."""
         target: Block | None = None
         users = [use.operation for result in op.results for use in result.uses]
         for user in (*users, *self._names.of(op)):
@@ -37,9 +37,9 @@ class Scopes:
         return target
 
     def common(self, left: Block, right: Block) -> Block:
-        """The innermost block that both blocks are or lie in; `ValueError` for blocks of different functions.
+        """Returns the innermost block that is or contains both blocks; `ValueError` for blocks of different functions.
 
-        Goes up from both in turn until one comes to where the other has been.
+        Climbs from both in turn until one reaches a block that the other has passed.
         """
         if left is right:
             return left
@@ -57,13 +57,13 @@ class Scopes:
 
 
 def enclosing(block: Block) -> Block | None:
-    """The block that holds the op around `block`."""
+    """Returns the block that contains the op around `block`."""
     op = block.parent_op()
     return op.parent if op is not None else None
 
 
 def enclosing_op(op: Operation, home: Block | None) -> Operation:
-    """The op of the block `home` that `op` is or stands in; the outermost op around it where it stands outside."""
+    """Returns the op of the block `home` that is or contains `op`, or the outermost op around `op` if not in `home`."""
     while op.parent is not home:
         around = op.parent_op()
         if around is None:

@@ -1,4 +1,4 @@
-"""The symbols that ops refer to."""
+"""Symbols that ops refer to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def mentioned_symbols(op: Operation) -> Iterator[str]:
-    """The symbols that `op` and the ops in it refer to."""
-    # Attributes share parts, down to a few that stand in for millions: each object is looked at once.
+    """Yields the symbols that `op` and the ops in it refer to."""
+    # A small attribute that shares parts can print as millions of parts, so each object is visited once.
     seen: dict[int, Attribute] = {}
     for inner in walk_ops(op):
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]

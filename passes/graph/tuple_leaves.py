@@ -1,4 +1,4 @@
-"""Tuples taken apart: the tensors in a tuple type, and the values that stand for them."""
+"""The leaves of tuples: tensors in nested tuples, as types and as values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import PassError
 
 MOST_LEAVES = 1_000_000
-"""How many types are looked at for those of the tensors in tuples."""
+"""The maximum number of types that are visited for the leaves of a tuple."""
 
 
 def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
-    """The types in `types` with tuples, nested ones too, replaced by what is in them.
+    """Returns `types` with each tuple replaced by the types of its leaves.
 
-    `PassError` where that is more than a million: a few tuples whose fields are one and the same stand for that.
+    Raises `PassError` for more than a million visited types, which a small type with shared fields can have.
     """
     found: list[Attribute] = []
     pending, steps = list(reversed(types)), 0
@@ -34,25 +34,24 @@ def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _too_many() -> PassError:
-    return PassError(f"a tuple has more than {MOST_LEAVES} fields, those of its fields included")
+    return PassError(f"a tuple has more than {MOST_LEAVES} nested fields")
 
 
 class TupleLeaves:
-    """Knows for tuple values the tensors in them. A value not told about is looked up by what made it."""
+    """The leaves of tuple values, which are recorded in program order."""
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, tuple[SSAValue, ...]] = {}
         self._ends: dict[SSAValue, list[int]] = {}
 
     def tell(self, value: SSAValue, leaves: Sequence[SSAValue]) -> None:
-        """Say that `value`, a tuple, consists of `leaves`."""
+        """Records the leaves of the tuple `value`."""
         self._known[value] = tuple(leaves)
 
     def of(self, value: SSAValue) -> tuple[SSAValue, ...]:
-        """The leaves of a value; itself where it is no tuple.
+        """Returns the leaves of a tuple, or `value` itself for any other type.
 
-        A tuple must have been told about, or be made of such by `relay.tuple` and `relay.tuple_get_item` ops that
-        were noted in order; `KeyError` otherwise.
+        Raises `KeyError` for a tuple that is not recorded.
         """
         known = self._known.get(value)
         if known is not None:
@@ -62,7 +61,7 @@ class TupleLeaves:
         raise KeyError(value)
 
     def note(self, op: Operation) -> bool:
-        """Note the leaves of the result of a tuple op; whether `op` is one."""
+        """Records the leaves of the result if `op` is a tuple op; returns whether it is."""
         if isinstance(op, TupleOp):
             fields = [self.of(field) for field in op.fields]
             if sum(len(leaves) for leaves in fields) > MOST_LEAVES:
@@ -79,7 +78,7 @@ class TupleLeaves:
 
 
 def rebuild(type: Attribute, leaves: Iterator[SSAValue]) -> tuple[SSAValue, list[Operation]]:
-    """A value of `type` made from the next `leaves`, and the `relay.tuple` ops that make it, in order."""
+    """Returns a value of `type` from the next `leaves`, and the `relay.tuple` ops that create it, in order."""
     if not isinstance(type, TupleType):
         return next(leaves), []
     fields: list[SSAValue] = []
@@ -93,9 +92,9 @@ def rebuild(type: Attribute, leaves: Iterator[SSAValue]) -> tuple[SSAValue, list
 
 
 def take_apart(value: SSAValue, block: Block | None = None) -> tuple[list[SSAValue], list[Operation]]:
-    """The leaves of `value`, and the `relay.tuple_get_item` ops that take them, in order.
+    """Returns the leaves of `value`, and the `relay.tuple_get_item` ops that extract them, in order.
 
-    A value that `relay.tuple` made is read through, with a `block` if it was made there.
+    The operands of a `relay.tuple` are used directly, with a `block` only if the op is in that block.
     """
     leaves: list[SSAValue] = []
     ops: list[Operation] = []

@@ -1,4 +1,4 @@
-"""Takes back what a rewrite did to a module, where the types turn out to contradict each other."""
+"""Restores a module after a rewrite that leads to contradictory types."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 
 class Undo:
-    """A copy of `module` as it is now, which can be put in its place."""
+    """A copy of `module` at the time of creation, which can be restored."""
 
     def __init__(self, module: ModuleOp):
         self._module, self._copy = module, module.clone()
 
     def run(self) -> None:
-        """Let the module be as it was; its ops are others than then. To be called once."""
+        """Restores the module; its ops are new objects. May be called once."""
         self._module.detach_region(self._module.body)
         self._module.add_region(self._copy.detach_region(self._copy.body))
         self._module.attributes = self._copy.attributes

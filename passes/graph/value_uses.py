@@ -1,4 +1,4 @@
-"""The values that ops use, those used in their regions included, and orders of ops that follow from them."""
+"""The values that ops use, also in their regions, and orders of ops by their uses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def block_of(value: SSAValue) -> Block | None:
-    """The block that the value's op stands in, or whose argument it is."""
+    """Returns the block of the op that defines the value, or the block whose argument it is."""
     return value.owner.parent if isinstance(value.owner, Operation) else value.owner
 
 
 class ValueUses:
-    """The values that each op of `function` uses: its operands, and what its regions use from the block around it."""
+    """The values that each op of `function` uses: its operands, and values from outside that its regions use."""
 
     def __init__(self, function: FuncOp):
         self._captured: dict[Operation, dict[SSAValue, None]] = {}
@@ -28,20 +28,20 @@ class ValueUses:
                     self._captured.setdefault(enclosing_op(op, home), {})[value] = None
 
     def of(self, op: Operation) -> list[SSAValue]:
-        """The operands, then what the regions use."""
+        """Returns the operands, then the captured values of the regions."""
         return [*op.operands, *self._captured.get(op, ())]
 
     def needed_ops(self, op: Operation) -> list[Operation]:
-        """The ops of its own block whose results `op` uses."""
+        """Returns the ops of the block of `op` whose results `op` uses."""
         owners = (value.owner for value in self.of(op))
         return [owner for owner in owners if isinstance(owner, Operation) and owner.parent is op.parent]
 
 
 def visit_order(function: FuncOp) -> list[Operation]:
-    """The ops of `function` in the order in which Relay visits the expression that it is.
+    """Returns the ops of `function` in the order in which Relay visits its expression.
 
-    Operands come before their users, the first operand first, from what the function gives; ops in regions come
-    before the op that has these. What nothing needs comes last.
+    The traversal starts at the results. Operands precede their users, the first operand first, and ops in regions
+    precede the op around them. Ops without uses are last.
     """
     ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
     inside = (op for op in walk_ops(function) if op is not function)
@@ -55,7 +55,7 @@ def _parts_of(op: Operation) -> list[Operation]:
 
 
 def depth_first(starts: Iterable[Operation], needs: Callable[[Operation], Sequence[Operation]]) -> list[Operation]:
-    """`starts` and all that they need, each once and behind what it needs itself, as far as that is in no circle."""
+    """Returns `starts` and their transitive needs, each once. Needs precede their users, except on cycles."""
     done: dict[Operation, None] = {}
     entered = set[Operation]()
     for start in starts:

@@ -13,7 +13,6 @@ PER_MILLE = 10
 
 EXCEPTIONS: dict[str, int] = {
     "interpreters/loop": 17,
-    "passes/graph": 314,
     "passes/layout": 11,
     "passes/patterns": 23,
     "passes/relay": 246,
