@@ -1,8 +1,8 @@
-"""`relay-annotate-spans`: gives each op its place in the text of the module.
+"""`relay-annotate-spans`: sets the location of each op to its position in the text of the module.
 
-What: the module is printed and the text parsed, and each op gets the line and column at which it stands there, in a
-file called `GeneratedSource`. Names of source nodes stay beside the place. Why: programs made in Python have no text,
-so that messages about them name no place; with places and the text that printing the module gives, they do.
+Prints the module, parses the text, and sets the location of each op to its line and column in a file called
+`GeneratedSource`. Locations keep the names of source nodes. Programs made in Python have no source text, so messages
+about them have no position without this pass.
 
 Before:
 
@@ -14,9 +14,9 @@ After:
     %y = relay.exp(%x) loc("GeneratedSource":3:5)
     %z = relay.tanh(%y) loc("conv1"("GeneratedSource":4:5))
 
-Places in other texts, which the ops had before, are replaced. Nothing else of the program changes.
+Positions in other texts are replaced. Nothing else of the program changes.
 
-Refuses (`PassError`) a module whose text would be beyond measure: a few types that share parts may stand for millions.
+Refuses (`PassError`): a module with too long a text. A small type that shares parts can print as millions of parts.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import walk_ops
 
 SOURCE = "GeneratedSource"
-"""The name of the text, as Relay calls it."""
+"""The file name of the text, as in Relay."""
 MOST_PARTS = 1_000_000
-"""As many parts the types and attributes of one op may have."""
+"""The maximum number of parts in the types and attributes of an op."""
 
 
 @dataclass(frozen=True)
 class RelayAnnotateSpansPass(ModulePass):
-    """Give each op its place in the text of the module; see the module's docstring. Exact."""
+    """Sets the location of each op to its position in the text of the module; see the module's docstring. Exact."""
 
     name = "relay-annotate-spans"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Replace locations in place."""
+        """Replaces the locations in place."""
         annotate_spans(op)
 
 
 def annotate_spans(module: ModuleOp) -> str:
-    """Give each op of `module` its place in the text of it; returns the text."""
+    """Sets the location of each op of `module` to its position in the printed text; returns the text."""
     _check_text(module)
     text = print_module(module)
     parsed = parse_module(full_context(), text, SOURCE)
@@ -62,7 +62,7 @@ def annotate_spans(module: ModuleOp) -> str:
 
 
 def _check_text(module: ModuleOp) -> None:
-    """`PassError` where types and attributes of one op have more than `MOST_PARTS` parts when they are written out."""
+    """Raises `PassError` if the printed types and attributes of an op have more than `MOST_PARTS` parts."""
     parts = AttributeFold(count)
     for op in walk_ops(module):
         written = (*op.properties.values(), *op.attributes.values(), *op.result_types)
@@ -70,12 +70,12 @@ def _check_text(module: ModuleOp) -> None:
             raise PassError(
                 f"relay-annotate-spans: the types and attributes of {op.name} have more than {MOST_PARTS} parts",
                 location=location_of(op),
-                help="do without places: the text of such a module is too long to be read",
+                help="do not annotate spans: the text of this module is too long to parse",
             )
 
 
 def _with_names(place: LocationAttr, names: list[str]) -> LocationAttr:
-    """The place of an op that is from the source nodes of these names."""
+    """Returns the location `place`, with the names of the source nodes."""
     if len(names) == 1:
         return NameLoc(StringAttr(names[0]), place)
     return fuse_locations([*(NameLoc(StringAttr(name), UnknownLoc()) for name in names), place])

@@ -1,10 +1,10 @@
-"""`relay-annotate-used-memory`: writes on primitive functions how many bytes live while they run.
+"""`relay-annotate-used-memory`: annotates primitive functions with the number of live bytes during each call.
 
-What: each primitive function that `@main` calls gets `used_memory`, for every call, in the order of the text, the bytes
-of all tensors that are live there: what the call takes and gives, and what was computed before and is needed later.
-`@main` gets `io_used_memory`, the bytes of its parameters and results. Primitive are kernels (`relay.primitive`),
-functions and closures with Relay's attribute `Primitive`, and fused groups. Why: code generators from outside plan
-scratch memory by it. Only in A-normal form does the order of the text say what runs when.
+Each primitive function that `@main` calls gets `used_memory`: for every call, in the order of the text, the bytes of
+all live tensors. These are the arguments and the result of the call, and earlier values with later uses. `@main` gets
+`io_used_memory`, the bytes of its parameters and results. Kernels (`relay.primitive`), functions and closures with
+Relay's attribute `Primitive`, and fused groups are primitive. External code generators plan scratch memory with these
+numbers. Ops run in the order of the text only in A-normal form.
 
 Before:
 
@@ -19,14 +19,13 @@ After:
     %0 = relay.fn(%p: tensor<16xi8>) -> tensor<16xi8> attributes {Primitive = 1, used_memory = array<i64: 32>} {…}
     …
 
-Constants and functions count nothing; neither does a parameter or result that nobody uses. A tuple counts its fields,
-which count again where they live themselves. The result of a `relay.if` or `relay.loop` is there while its regions run,
-and so is what a loop uses from around it.
+Constants, functions, and parameters and results without uses have no bytes. A tuple counts its fields, which also count
+as values of their own if they are live. The result of a `relay.if` or `relay.loop` is live while its regions run, and
+so are the values from around it that a loop uses.
 
-Refuses (`PassError`): a module without `@main`, or whose `@main` is not in A-normal form; types that are not inferred
-or have extents that only a run tells; more bytes than a number of 64 bits counts; closures in `@main` that are not
-primitive, since what they capture lives for as long as they do; and primitive closures that capture anything but
-constants.
+Refuses (`PassError`): a module without `@main`, or with an `@main` that is not in A-normal form; types that are not
+inferred, or dynamic shapes; more than 2^63 - 1 bytes; closures in `@main` that are not primitive, because their
+captured values live as long as they do; primitive closures that capture other values than constants.
 """
 
 from __future__ import annotations
@@ -59,17 +58,17 @@ from xrelay.passes.relay.to_a_normal_form import ANF
 
 PASS_NAME = "relay-annotate-used-memory"
 MOST_BYTES = (1 << 63) - 1
-"""The greatest number that the attributes hold."""
+"""The greatest number that the attributes can hold."""
 
 
 @dataclass(frozen=True)
 class RelayAnnotateUsedMemoryPass(ModulePass):
-    """Write on primitive functions how many bytes live while they run; see the module's docstring. Exact."""
+    """Annotates primitive functions with their numbers of live bytes; see the module's docstring. Exact."""
 
     name = PASS_NAME
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Annotate the module in place."""
+        """Annotates the module in place."""
         functions = {function.sym_name.data: function for function in op.ops if isinstance(function, FuncOp)}
         main = functions.get("main")
         if main is None or main.is_declaration:
@@ -84,7 +83,10 @@ class RelayAnnotateUsedMemoryPass(ModulePass):
 
 
 def annotate_used_memory(main: FuncOp, functions: dict[str, FuncOp]) -> None:
-    """Annotate `main`, which is in A-normal form, and what it calls, of `functions` by name."""
+    """Annotates `main`, which is in A-normal form, and the primitive functions that it calls.
+
+    `functions` maps names to the functions of the module.
+    """
     order = _Order(main)
     calls = [(op, called) for op in order.places if (called := _primitive(op, functions)) is not None]
     live = _live_bytes(order)
@@ -98,14 +100,14 @@ def annotate_used_memory(main: FuncOp, functions: dict[str, FuncOp]) -> None:
 
 
 class _Order:
-    """The ops of a function that run one by one, closures and groups taken whole, with their places."""
+    """The ops of a function in the order in which they run, with positions. Closures and groups count as one op."""
 
     def __init__(self, main: FuncOp):
         self.places: dict[Operation, int] = {}
         self.ends: dict[Operation, int] = {}
-        """The last place inside of an op with regions."""
+        """The last position inside of each op with regions."""
         self.users: dict[SSAValue, list[Operation]] = {}
-        """For each value but constants the ops that use it, under whatever name."""
+        """The users of each value except constants; uses of a let's result are uses of its value."""
         self._uses = ValueUses(main)
         pending: list[Operation | None] = [main.body.block.first_op]
         around: list[Operation] = []
@@ -113,7 +115,7 @@ class _Order:
             op = pending.pop()
             if op is None:
                 continue
-            # A block ends in an op without regions, so that each op with regions is met by the next one of its block.
+            # Blocks end in an op without regions, so an op with regions always has a next op in its block.
             while around and op.parent is around[-1].parent:
                 self.ends[around.pop()] = len(self.places) - 1
             pending.append(op.next_op)
@@ -133,24 +135,24 @@ class _Order:
                 self.users.setdefault(value, []).append(op)
 
     def _check_closure(self, op: FnOp) -> None:
-        """`PassError` where what the closure keeps alive is not what its calls take."""
+        """Raises `PassError` if the closure keeps other values alive than the arguments of its calls."""
         if not _is_marked(op):
             raise PassError(
-                f"{PASS_NAME}: a function in @main is not primitive",
+                f"{PASS_NAME}: a closure in @main is not primitive",
                 location=location_of(op),
-                help="inline it (relay-inline), or give it the attribute Primitive = 1",
+                help="inline it (relay-inline), or set its attribute Primitive = 1",
             )
         captured = [value for value in self._uses.of(op) if not isinstance(_named(value).owner, ConstantOp)]
         if captured:
             raise PassError(
-                f"{PASS_NAME}: a primitive function uses a value from around it",
+                f"{PASS_NAME}: a primitive closure captures a value",
                 location=location_of(op),
-                help="give it a parameter for each value that it needs",
+                help="pass each captured value as a parameter",
             )
 
 
 def _named(value: SSAValue) -> SSAValue:
-    """The value that `value` is, without the names that lets give it."""
+    """Returns the value that lets bind to `value`, or `value` itself."""
     while isinstance(value.owner, LetOp):
         value = value.owner.value
     return value
@@ -162,7 +164,7 @@ def _is_marked(op: Operation) -> bool:
 
 
 def _primitive(op: Operation, functions: dict[str, FuncOp]) -> Operation | None:
-    """The op to annotate for a call of a primitive function; `None` for any other op."""
+    """Returns the op to annotate for a call of a primitive function, or None for any other op."""
     if isinstance(op, FusedOp):
         return op
     called: object = None
@@ -176,18 +178,18 @@ def _primitive(op: Operation, functions: dict[str, FuncOp]) -> Operation | None:
 
 
 def _countable(count: int, at: Operation) -> int:
-    """`count` bytes, which an attribute says; `PassError` where no number of 64 bits is as great."""
+    """Returns `count`; raises `PassError` if the attributes cannot hold it."""
     if count > MOST_BYTES:
         raise PassError(
             f"{PASS_NAME}: {count} bytes are live here, more than {MOST_BYTES}",
             location=location_of(at),
-            help="give the tensors smaller extents",
+            help="reduce the extents of the tensors",
         )
     return count
 
 
 def _live_bytes(order: _Order) -> list[int]:
-    """The bytes that are live at each place."""
+    """Returns the number of live bytes at each position."""
     steps = [0] * (len(order.places) + 1)
     for value, users in order.users.items():
         size = _bytes_of(value.type, users[0])
@@ -198,10 +200,10 @@ def _live_bytes(order: _Order) -> list[int]:
 
 
 def _spans(value: SSAValue, users: list[Operation], order: _Order) -> Iterator[tuple[int, int]]:
-    """The first and last places of each run of places at which `value` is live.
+    """Yields the first and last positions of each range in which `value` is live.
 
-    In a block a value is live up to the last op that uses it or in whose regions it is used; in the regions of that op
-    up to the last use in each, and to the end of a loop, which needs it again.
+    In a block a value is live up to the last op that uses it or contains a use. In the regions of that op it is live up
+    to the last use in each region, or to the end of a loop, whose next iteration uses it again.
     """
     owner, home = value.owner, block_of(value)
     first = order.places[owner] if isinstance(owner, Operation) else _first_place(owner, order)
@@ -222,7 +224,7 @@ def _spans(value: SSAValue, users: list[Operation], order: _Order) -> Iterator[t
 
 
 def _path(user: Operation, home: Block | None) -> list[Operation]:
-    """The op of `home` that `user` is or stands in, and the ops from there to `user`, each in a region of the last."""
+    """Returns the op of `home` that is or contains `user`, then the nested ops down to `user`."""
     path = [user]
     while path[-1].parent is not home and (around := path[-1].parent_op()) is not None:
         path.append(around)
@@ -234,7 +236,7 @@ def _first_place(block: Block, order: _Order) -> int:
 
 
 def _bytes_of(type: Attribute, user: Operation) -> int:
-    """The bytes of a value that `user` uses, all tensors of a tuple together."""
+    """Returns the bytes of a value of this type, for a tuple of all its tensors; errors are located at `user`."""
     return sum(_tensor_bytes(leaf, user) for leaf in _leaves(type))
 
 
@@ -245,12 +247,12 @@ def _leaves(type: Attribute) -> Iterable[Attribute]:
 def _tensor_bytes(type: Attribute, user: Operation) -> int:
     if not is_complete(type):
         raise PassError(
-            f"{PASS_NAME}: a type is not known yet", location=location_of(user), help="run relay-infer-type first"
+            f"{PASS_NAME}: a type is not inferred", location=location_of(user), help="run relay-infer-type first"
         )
     if not isinstance(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
         raise PassError(
             f"{PASS_NAME}: AnnotateUsedMemory does not support dynamic shapes, found {type}",
             location=location_of(user),
-            help="give every extent a number",
+            help="make the shape static",
         )
     return prod(type.get_shape()) * numpy_dtype(type.element_type).itemsize

@@ -1,4 +1,4 @@
-"""The two ways in which the values of branches lie in one value: one behind the other, and as a stack."""
+"""The two joints of branches: side by side along an axis, and as a stack."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Emit = Callable[[Emitter], SSAValue]
 
 @dataclass(frozen=True)
 class SideBySide(Joint):
-    """One behind the other along `axis`, where that of each branch has its number of `extents`.
+    """The values of the branches are concatenated along `axis`, where branch i has extent `extents[i]`.
 
-    An operand of a level is joined where it is as long as its branch in each of them. One that all branches have in
-    common stays as it is; with `repeats`, what has one element along the axis is repeated.
+    An operand of a level is concatenated if its extents along the axis are those of the branches. An operand that all
+    branches share is kept. With `repeats`, operands of extent 1 along the axis are repeated.
 
     Before:
 
         %a = relay.multiply(%x, %s)                  tensor<3x5xf32>, tensor<5xf32>
         %b = relay.multiply(%y, %t)                  tensor<3x6xf32>, tensor<6xf32>
 
-    After, with %x and %y in %xy:
+    After, with %x and %y joined in %xy:
 
         %st = relay.concatenate(%s_t) {axis = 0}     tensor<11xf32>
         %ab = relay.multiply(%xy, %st)
@@ -48,31 +48,31 @@ class SideBySide(Joint):
     extents: tuple[int, ...]
     repeats: bool = False
     cuts_all: bool = False
-    """Whether the parts name all axes, as Relay's do behind a dense layer, and not those up to `axis` alone."""
+    """Whether the slices specify all axes, as Relay's do after a dense layer, and not only those up to `axis`."""
     counts_back: bool = False
-    """Whether joined operands count their axis from the last, as Relay's do behind a batch_matmul."""
+    """Whether concatenated operands count their axis from the end, as Relay's do after a batch_matmul."""
 
     def takes(self, level: Level) -> bool:
-        """Whether the level leaves the axis as long as it is, and its operands can be joined."""
+        """Whether the level keeps the extents along the axis, and its operands can be joined."""
         behind = self.behind(level)
         rows = zip(level.shapes(), self.extents, strict=True)
         kept = all(result[behind.axis] == extent for (_, result), extent in rows)
         return kept and all(behind._joined(level, side) is not None for side in level.sides)
 
     def apply(self, emit: Emitter, value: SSAValue, level: Level) -> SSAValue:
-        """The op of the level on what `_joined` emits."""
+        """Emits the op of the level on the joined operands."""
         joined = [self.behind(level)._joined(level, side) for side in level.sides]
         return level.emit(emit, value, [each(emit) for each in joined if each is not None])
 
     def behind(self, level: Level) -> SideBySide:
-        """New axes in front of the axis move it."""
+        """Returns the joint with the axis moved by the new axes before it."""
         before, after = level.shapes()[0]
         op, new = level.first, len(after) - len(before)
         stays = isinstance(op, ExpandDimsOp) and op.position(len(before)) > self.axis
         return self if stays or new == 0 else replace(self, axis=self.axis + new)
 
     def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
-        """A slice for each."""
+        """Emits a slice for each branch."""
         rank = len(shape_of(value.type)) if self.cuts_all else self.axis + 1
         found: list[SSAValue] = []
         begin = 0
@@ -85,7 +85,7 @@ class SideBySide(Joint):
         return found
 
     def _joined(self, level: Level, side: Sequence[SSAValue]) -> Emit | None:
-        """What emits one operand for those of all branches; `None` where nothing can."""
+        """Returns a function that emits the joined operand of all branches, or None if they cannot be joined."""
         axis = self._axis_in(level, side[0])
         shapes = [shape_of(value.type) for value in side]
         kept = [(len(shape), _but(shape, axis)) for shape in shapes]
@@ -102,14 +102,14 @@ class SideBySide(Joint):
         return (lambda emit: self._repeated(emit, side, max(axis, 0))) if self.repeats and in_reach and fits else None
 
     def _axis_in(self, level: Level, operand: SSAValue) -> int:
-        """Which axis of an operand of the level is the axis; below 0 for one that has none."""
+        """Returns the axis of an operand that corresponds to `axis`; negative if the operand lacks it."""
         op, rank = level.first, len(level.shapes()[0][1])
         if isinstance(op, BiasAddOp):
             return 0 if axis_index(op.axis.value.data, rank) == self.axis else -1
         return self.axis - rank + len(shape_of(operand.type))
 
     def _repeated(self, emit: Emitter, side: Sequence[SSAValue], axis: int) -> SSAValue:
-        """The operands, each as long along `axis` as its branch, one behind the other."""
+        """Emits the concatenation of the operands, each repeated to the extent of its branch along `axis`."""
         long: list[SSAValue] = []
         for value, extent in zip(side, self.extents, strict=True):
             each = value if shape_of(value.type) else emit.call(ExpandDimsOp, value, axis=-1)
@@ -120,17 +120,17 @@ class SideBySide(Joint):
 
 @dataclass(frozen=True)
 class Stacked(Joint):
-    """Each of one shape, the first axis numbers the branches.
+    """The values of the branches have one shape, and are stacked along a new first axis.
 
-    Operands of a level are stacked; one that all have in common stays as it is. A bias along an axis becomes an
-    addition, for another axis of the stack is meant.
+    Operands of a level are stacked, except an operand that all branches share. A bias along an axis becomes an
+    addition, because its axis is another one in the stack.
 
     Before:
 
         %a = relay.add(%x, %s)                       tensor<3x5xf32>, tensor<5xf32>
         %b = relay.add(%y, %t)                       tensor<3x5xf32>, tensor<5xf32>
 
-    After, with %x and %y in %xy:
+    After, with %x and %y joined in %xy:
 
         %st = relay.stack(%s_t) {axis = 0}           of both as tensor<1x5xf32>
         %ab = relay.add(%xy, %st)                    tensor<2x3x5xf32>, tensor<2x1x5xf32>
@@ -139,29 +139,29 @@ class Stacked(Joint):
     """
 
     def takes(self, level: Level) -> bool:
-        """Whether the level keeps the shape, and its operands have one type each."""
+        """Whether the level keeps the shape, and each of its operands has one type in all branches."""
         kept = all(before == after for before, after in level.shapes()) and not isinstance(level.first, ExpandDimsOp)
         return kept and all(len({value.type for value in side}) == 1 for side in level.sides)
 
     def apply(self, emit: Emitter, value: SSAValue, level: Level) -> SSAValue:
-        """The op of the level on stacks."""
+        """Emits the op of the level on stacks."""
         sides = [self._joined(emit, level, side) for side in level.sides]
         if isinstance(level.first, BiasAddOp):
             return emit.call(AddOp, value, *sides)
         return level.emit(emit, value, sides)
 
     def behind(self, level: Level) -> Stacked:
-        """A stack."""
+        """Returns this joint."""
         return self
 
     def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
-        """The stack in pieces of one each, without the first axis."""
+        """Emits a split of the stack, without the first axis in the parts."""
         pieces = emit.call(SplitOp, value, indices_or_sections=count, axis=0)
         items = (emit.call(TupleGetItemOp, pieces, index=index) for index in range(count))
         return [emit.call(SqueezeOp, item, axis=[0]) for item in items]
 
     def _joined(self, emit: Emitter, level: Level, side: Sequence[SSAValue]) -> SSAValue:
-        """The stack of an operand, or what all have."""
+        """Emits the stack of an operand, or returns the operand that all branches share."""
         rank = len(level.shapes()[0][1])
         if _is_one(side):
             return self._aligned(emit, level, side[0])
@@ -172,19 +172,19 @@ class Stacked(Joint):
         return emit.call(StackOp, emit.call(TupleOp, *aligned), axis=0)
 
     def _aligned(self, emit: Emitter, level: Level, value: SSAValue) -> SSAValue:
-        """The operand with its last axis at the last of the result: a bias gets the axes behind its own."""
+        """Emits the operand with its last axis at the last axis of the result: a bias gets the axes after its own."""
         op, rank = level.first, len(level.shapes()[0][1])
         behind = rank - 1 - axis_index(op.axis.value.data, rank) if isinstance(op, BiasAddOp) else 0
         return emit.call(ExpandDimsOp, value, axis=1, num_newaxis=behind) if behind else value
 
 
 def _but(shape: Shape, axis: int) -> Shape:
-    """The shape without the extent along `axis`, which is below 0 where there is none."""
+    """Returns the shape without the extent along `axis`, or the whole shape if `axis` is negative."""
     return (*shape[:axis], *shape[axis + 1 :]) if axis >= 0 else shape
 
 
 def _is_one(side: Sequence[SSAValue]) -> bool:
-    """Whether all branches have the same value, or equal constants."""
+    """Whether all branches use the same value, or equal constants."""
     constants = [owner_of(value, ConstantOp) for value in side]
     first = constants[0]
     equal = first is not None and all(each is not None and each.value == first.value for each in constants)

@@ -1,11 +1,11 @@
-"""The ops that follow parallel products, level by level, and the one op that replaces a level.
+"""The ops that follow parallel products, level by level, and the op that replaces a level.
 
-A `Level` is one op of each branch, all alike. A `Joint` is a way to join the values of the branches in one value: side
-by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a level, and
-emits that op on the joined arguments.
+A `Level` is one op of each branch, all of the same class and properties. A `Joint` joins the values of the branches to
+one value: side by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a
+level, and emits that op on the joined operands.
 
-A level has ops that compute each element from the elements at its own place, `bias_add` or `expand_dims`. Such an op on
-the joined value computes the value of each branch.
+The ops of a level compute each element from the elements at the same position, or are `bias_add` or `expand_dims`. Such
+an op on the joined value computes the values of all branches.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _ON_ELEMENTS = (UnaryElementwiseOp, CastOp, BinaryBroadcastOp, WhereOp, BiasAddO
 
 @dataclass(frozen=True)
 class Level:
-    """The ops of a level, one a branch, of one class and with the same properties."""
+    """The ops of a level, one for each branch, of one class and with the same properties."""
 
     ops: Sequence[RelayOp]
     place: int
-    """Which operand comes from the level before."""
+    """The index of the operand that comes from the previous level."""
 
     @property
     def first(self) -> RelayOp:
-        """The op of the first branch, which stands for all where these are alike."""
+        """The op of the first branch, which represents all."""
         return self.ops[0]
 
     @property
     def sides(self) -> list[Sequence[SSAValue]]:
-        """The other operands: for each, that of every branch."""
+        """The other operands: for each operand index, the operands of all branches."""
         indices = (index for index in range(len(self.first.operands)) if index != self.place)
         return [[op.operands[index] for op in self.ops] for index in indices]
 
@@ -55,17 +55,17 @@ class Level:
         return [value for side in self.sides for value in side]
 
     def shapes(self) -> list[tuple[Shape, Shape]]:
-        """For each branch the shape of what comes in and of what goes out."""
+        """Returns for each branch the shapes of the operand from the previous level and of the result."""
         return [(shape_of(op.operands[self.place].type), shape_of(op.results[0].type)) for op in self.ops]
 
     def emit(self, emit: Emitter, value: SSAValue, sides: Sequence[SSAValue]) -> SSAValue:
-        """The op of this level on `value` and on joined operands."""
+        """Emits the op of this level on `value` and the joined operands `sides`; returns its result."""
         operands = [*sides[: self.place], value, *sides[self.place :]]
         return emit.insert(type(self.first).typed(operands, self.first.properties)).results[0]
 
 
 def next_level(ops: Sequence[RelayOp]) -> Level | None:
-    """The level behind `ops`: their only users, where these are alike."""
+    """Returns the level of the only users of `ops`, or None if these differ."""
     uses = [op.results[0].first_use for op in ops if op.results[0].has_one_use()]
     if len(uses) < len(ops):
         return None
@@ -85,20 +85,20 @@ def _is_on_elements(op: RelayOp) -> bool:
 
 
 class Joint(ABC):
-    """How the values of branches lie in one value."""
+    """A layout of the values of all branches in one value."""
 
     @abstractmethod
     def takes(self, level: Level) -> bool:
-        """Whether one op on the joined value does what `level` does."""
+        """Whether one op on the joined value can replace `level`."""
 
     @abstractmethod
     def apply(self, emit: Emitter, value: SSAValue, level: Level) -> SSAValue:
-        """Emit that op on `value`, in which the values before `level` are joined."""
+        """Emits that op on `value`, the joined values before `level`; returns its result."""
 
     @abstractmethod
     def behind(self, level: Level) -> Joint:
-        """How the values of `level` lie in what `apply` gives."""
+        """Returns the joint of the values after `level`."""
 
     @abstractmethod
     def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
-        """Emit what takes `value` apart into the values of the `count` branches."""
+        """Emits the ops that split `value` into the values of the `count` branches."""

@@ -1,8 +1,8 @@
-"""`relay-canonicalize-cast`: readers of a widening cast get one of their own.
+"""`relay-canonicalize-cast`: copies a widening cast for each of its users.
 
-What: of the elementwise and broadcasting ops that read a cast to a wider type, all but the first get a copy of it. Why:
-a cast with several readers is a kernel of its own, whose result has more bytes than what it reads; a copy fuses with
-its reader. Exact.
+If several elementwise and broadcasting ops use a cast to a wider type, each except the first gets a copy of it. A cast
+with several users is a kernel of its own, whose result has more bytes than its operand; a copy fuses with its user.
+Exact.
 
 Before:
 
@@ -17,9 +17,9 @@ After:
     %d = relay.cast(%x) {dtype = f32} : (tensor<8xi8>) -> tensor<8xf32>
     %b = relay.log(%d) : (tensor<8xf32>) -> tensor<8xf32>
 
-Left alone: casts to a type of as many bits or fewer; readers of other patterns, as a convolution, a reduction or a
-tuple, and what a function returns: they go on to read the cast that is there. `relay-eliminate-common-subexpr` joins
-the copies again, so it comes before.
+Left alone: casts to a type of as many bits or fewer; users of other patterns, such as a convolution, a reduction, a
+tuple or a return, which keep the original cast. `relay-eliminate-common-subexpr` would merge the copies, so it runs
+earlier.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 
 BROADCASTING = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
-"""The patterns of readers that a cast fuses with at no cost."""
+"""The patterns of users with which a cast fuses at no cost."""
 
 
 @dataclass(frozen=True)
 class RelayCanonicalizeCastPass(ModulePass):
-    """Give readers of widening casts one of their own; see the module's docstring."""
+    """Copies widening casts for their users; see the module's docstring."""
 
     name = "relay-canonicalize-cast"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, {CastOp: CopyCastForReaders()})
 
 
 class CopyCastForReaders(RewritePattern):
-    """A widening cast with several readers → one for each of those that it fuses with. Exact.
+    """A widening cast with several users → a cast for each user with which it fuses. Exact.
 
     Before:
 
@@ -68,10 +68,10 @@ class CopyCastForReaders(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where it widens; the first reader keeps it."""
+        """Copies a widening cast for all users except the first."""
         if not isinstance(op, CastOp) or not _bits(op.data.type) < _bits(op.result.type):
             return
-        # The latest use stands first.
+        # The latest use is the first in `uses`.
         uses = list(op.result.uses)[::-1]
         readers = list(dict.fromkeys(use.operation for use in uses if _fuses(use.operation)))
         for reader in readers[1:]:
@@ -88,7 +88,7 @@ def _fuses(reader: Operation) -> bool:
 
 
 def _bits(type: Attribute) -> int:
-    """The bits of an element; of a boolean there is one. 0 of what is no tensor."""
+    """Returns the number of bits of an element, 1 for a boolean; 0 if the type is no tensor."""
     if not isinstance(type, TensorType):
         return 0
     dtype = numpy_dtype(type.element_type)

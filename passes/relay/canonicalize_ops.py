@@ -1,10 +1,10 @@
 """`relay-canonicalize-ops`: replaces `nn.bias_add` by an addition.
 
-What: the bias gets axes of extent 1 behind its own, and is added by broadcasting. Why: passes about additions, layouts
-among them, then need to know one op instead of two. It changes no value. An addition repeats a bias of one element,
-which `nn.bias_add` refuses: where extents are names, `relay.require` keeps the demand that both are equal.
+The bias gets axes of extent 1 after its own, and is added by broadcasting. Then passes on additions, such as those on
+layouts, do not need a case for `nn.bias_add`. No value changes. An addition repeats a bias of one element, which
+`nn.bias_add` refuses: if extents have names, a `relay.require` keeps the requirement that both are equal.
 
-Left alone: a bias_add whose types are not known yet.
+Left alone: a bias_add of unknown types.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from xrelay.passes.relay.simplify_inference import along_axis
 
 @dataclass(frozen=True)
 class RelayCanonicalizeOpsPass(ModulePass):
-    """Replace `nn.bias_add` by `expand_dims` and `add`."""
+    """Replaces `nn.bias_add` by `expand_dims` and `add`."""
 
     name = "relay-canonicalize-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Canonicalize the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, {BiasAddOp: AddInsteadOfBiasAdd()})
 
 
@@ -50,7 +50,7 @@ class AddInsteadOfBiasAdd(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BiasAddOp, rewriter: PatternRewriter) -> None:
-        """Expand the bias and add it."""
+        """Expands the bias and adds it."""
         if not all(is_complete(operand.type) for operand in op.operands):
             return
         emit = Emitter(rewriter, op)

@@ -8,7 +8,7 @@ func.func @main(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{a function in @main is not primitive}}
+  // expected-error @+1 {{a closure in @main is not primitive}}
   %f = relay.fn(%p: tensor<4xf32>) -> tensor<4xf32> {
     relay.yield %p : tensor<4xf32>
   }
@@ -19,7 +19,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{a primitive function uses a value from around it}}
+  // expected-error @+1 {{a primitive closure captures a value}}
   %f = relay.fn(%p: tensor<4xf32>) -> tensor<4xf32> attributes {Primitive = 1} {
     %s = relay.add(%p, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     relay.yield %s : tensor<4xf32>
