@@ -1,4 +1,4 @@
-"""The two joints of branches: side by side along an axis, and as a stack."""
+"""The two ways to join the values of branches: side by side along an axis, and as a stack."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SideBySide(Joint):
         return level.emit(emit, value, [each(emit) for each in joined if each is not None])
 
     def behind(self, level: Level) -> SideBySide:
-        """Returns the joint with the axis moved by the new axes before it."""
+        """Returns the `Joint` with the axis moved by the new axes before it."""
         before, after = level.shapes()[0]
         op, new = level.first, len(after) - len(before)
         stays = isinstance(op, ExpandDimsOp) and op.position(len(before)) > self.axis
@@ -151,7 +151,7 @@ class Stacked(Joint):
         return level.emit(emit, value, sides)
 
     def behind(self, level: Level) -> Stacked:
-        """Returns this joint."""
+        """Returns this `Joint`."""
         return self
 
     def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:

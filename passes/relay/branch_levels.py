@@ -97,7 +97,7 @@ class Joint(ABC):
 
     @abstractmethod
     def behind(self, level: Level) -> Joint:
-        """Returns the joint of the values after `level`."""
+        """Returns the `Joint` of the values after `level`."""
 
     @abstractmethod
     def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:

@@ -1,9 +1,9 @@
 """`relay-check-basic-block-normal-form`: refuses ops outside of the block where their uses meet.
 
-What: changes nothing. The block of an op is the innermost one that holds all its uses; a use in a closure or loop is a
-use by the closure or loop. The error names each op in another block, that block, and the block of its uses. Why a pass
-of its own: lowering runs the ops of a block in order, so an op above its branch may be work without a use, or a
-recursion that does not end.
+Changes nothing. The block of an op is the innermost block that contains all its uses; a use in a closure or loop is a
+use by the closure or loop. The error names each op in another block, that block, and the block of its uses. Lowering
+runs the ops of a block in order, so an op before the branch of its uses may be work without a use, or a recursion that
+does not end.
 
 Accepted:
 
@@ -12,15 +12,15 @@ Accepted:
       relay.yield %e
     } else {…}
 
-Refused, with "relay.exp stands in the body of @main, its uses meet in the first branch of relay.if":
+Refused, with "relay.exp is in the body of @main, its uses meet in the first branch of relay.if":
 
     %e = relay.exp(%x)
     %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
       relay.yield %e
     } else {…}
 
-Not looked at: kernels, fused groups, functions of several blocks, constants and lets, which cost nothing where they
-stand, ops with effects, and ops without a use.
+Not checked: kernels, fused groups, functions of several blocks, constants and lets, which cost nothing in any block,
+ops with effects, and ops without a use.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ ORDINALS = ("first", "second")
 
 @dataclass(frozen=True)
 class RelayCheckBasicBlockNormalFormPass(ModulePass):
-    """Check that every op stands where its uses meet; `PassError` with all violations."""
+    """Checks that every op is in the block where its uses meet; raises `PassError` with all violations."""
 
     name = "relay-check-basic-block-normal-form"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Look at every function that is no kernel."""
+        """Checks every function except kernels."""
         pure_calls = pure_functions(op)
         found = [
             violation
@@ -69,12 +69,12 @@ class RelayCheckBasicBlockNormalFormPass(ModulePass):
 
 
 def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
-    """Yields a sentence for each op that is not in basic block normal form, in the order of the text."""
+    """Yields a message for each op that is not in basic block normal form, in the order of the text."""
     if len(function.body.blocks) != 1:
         return
     scopes = Scopes(function)
     if len(scopes.blocks) == 1:
-        return  # Without branches there is nothing to stand outside of.
+        return  # Without branches all ops are in one block.
     free = side_effect_free_ops(function, pure_calls)
     for block in scopes.blocks:
         for op in block.ops:
@@ -87,11 +87,11 @@ def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
 
 def _stands(op: Operation, block: Block) -> str:
     place = format_location(op.location)
-    return f"{op.name}{f' ({place})' if place is not None else ''} stands in {_name(block)}"
+    return f"{op.name}{f' ({place})' if place is not None else ''} is in {_name(block)}"
 
 
 def _name(block: Block) -> str:
-    """The block for a reader."""
+    """Returns a description of the block for messages."""
     op, region = block.parent_op(), block.parent
     if isinstance(op, FuncOp):
         return f"the body of @{op.sym_name.data}"

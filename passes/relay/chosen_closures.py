@@ -1,6 +1,6 @@
-"""Whether a closure that a branch gives may be called in that branch, for `relay-inline`.
+"""Decides whether a closure that a branch yields may be called in that branch, for `relay-inline`.
 
-The call is made in a copy of the branches at its place. No op of the branches may run more often there.
+The call moves into copies of the branches at the position of the call. No op of the branches may run more often there.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 
 FREE = (ConstantOp, FnOp, LetOp, TupleGetItemOp, TupleOp, YieldOp)
-"""Ops that cost nothing, wherever and as often as they run."""
+"""Ops that cost nothing, however often they run."""
 
 
 def choice_of(value: SSAValue) -> IfOp | None:
-    """The branch that gives the closure `value`, through lets; `None` where there is none."""
+    """Returns the branch that yields the closure `value`, through lets, or None."""
     while isinstance(value, OpResult) and isinstance(value.op, LetOp):
         value = value.op.value
     return value.op if isinstance(value, OpResult) and isinstance(value.op, IfOp) else None
@@ -36,7 +36,7 @@ def may_call_in_branches(call: InvokeOp, choice: IfOp) -> bool:
 
 
 def _is_repeated(call: InvokeOp, choice: IfOp) -> bool:
-    """Whether a loop or closure around `call` and not around `choice` may run it more often."""
+    """Whether a loop or closure that contains `call`, but not `choice`, may run `call` more often."""
     op: Operation | None = call
     while op is not None and op.parent is not choice.parent:
         op = op.parent_op()
@@ -46,7 +46,7 @@ def _is_repeated(call: InvokeOp, choice: IfOp) -> bool:
 
 
 def _is_only_use(call: InvokeOp) -> bool:
-    """Whether nothing but `call` uses what it calls, lets on the way included."""
+    """Whether `call` is the only use of its closure, also through lets."""
     value = call.callee
     while value.has_one_use() and isinstance(value, OpResult) and isinstance(value.op, LetOp):
         value = value.op.value

@@ -1,7 +1,7 @@
-"""Functions that call what `@main` gives, where that is a closure: entries of their own for who gets one.
+"""Adds functions that call the closures which `@main` returns, for callers from outside of the program.
 
-Who has closures may give them back, to those entries that take functions. `@main` takes none: nobody has one before it
-has run.
+A caller may pass the closures that it received to the added functions, if these have function parameters. `@main` has
+no function parameters: before it has run, a caller has no closures.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.relay.closure_flow import ClosureFlow
 
 MAIN: Final = "main"
-"""The function that others get closures from."""
+"""The function that returns the first closures to a caller."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """The functions that an entry gives to who calls it, and takes from there."""
+    """The closures that an entry returns to its caller and takes as arguments."""
 
     callers: Mapping[int, str]
-    """For the number of each result that is a closure: the function that calls that."""
+    """For the index of each result that is a closure, the function that calls it."""
     given: Sequence[FunctionType]
     """The types of these closures."""
     taken: Sequence[Sequence[FunctionType]]
-    """For each parameter that is a function, in order: the types of the closures that may be given for it."""
+    """For each function parameter, in order, the types of the closures that are valid arguments."""
 
 
 Exchanges: TypeAlias = Mapping[str, Exchange]
-"""What entries exchange, by their names; nothing for an entry that exchanges no functions."""
+"""The exchanged closures of each entry, by its name. They are empty for an entry without closures."""
 
 
 class AddedCallers:
-    """The functions that are added to a module, and what they and `@main` exchange."""
+    """The functions that are added to a module, and the closures that they and `@main` exchange with callers."""
 
     def __init__(self, module: ModuleOp):
-        """Nothing yet."""
+        """Creates an empty record for `module`."""
         self._module = module
         self._symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
         self._given: dict[str, dict[int, tuple[str, SSAValue]]] = {}
-        """For each entry, and the number of each closure that it gives: its caller, and the closure."""
+        """For each entry and the index of each returned closure: the function that calls it, and the closure."""
         self._taken: dict[str, list[tuple[SSAValue, list[SSAValue]]]] = {}
-        """For each entry its parameters that are functions, and the closures that may come to them."""
+        """For each entry its function parameters, each with the closures that may be its argument."""
 
     def add(self) -> None:
-        """Add a private function for each closure that `@main` gives, and for those that such functions give.
+        """Adds a private function for each closure that `@main` or an added function returns.
 
-        It takes the closure and its arguments, and gives what the closure gives. Tuples with closures that are given
-        are taken apart. `PassError` for a function that an entry takes, where none that is given may be it.
+        Its parameters are the closure and its arguments; it returns the closure's result. Tuples with closures are
+        split into separate results. Raises `PassError` for a function parameter that matches no returned closure.
         """
         mains = (op for op in self._module.body.block.ops if isinstance(op, FuncOp) and op.sym_name.data == MAIN)
         entries: list[tuple[FuncOp, SSAValue | None]] = [(op, None) for op in mains]
@@ -75,14 +75,14 @@ class AddedCallers:
         self._relate([entry for entry, _ in entries])
 
     def tell(self, flow: ClosureFlow) -> None:
-        """Let `flow` know which closures come to which parameters."""
+        """Adds to `flow` that the closures may be arguments of the parameters."""
         for parameters in self._taken.values():
             for parameter, closures in parameters:
                 for closure in closures:
                     flow.join(closure, parameter)
 
     def exchanges(self) -> Exchanges:
-        """What the entries exchange; to be asked before closures are data."""
+        """Returns the exchanged closures of each entry; must be called before closures become data."""
         found: dict[str, Exchange] = {}
         for name, parameters in self._taken.items():
             given = self._given.get(name, {})
@@ -92,7 +92,7 @@ class AddedCallers:
         return found
 
     def _add_callers(self, entry: FuncOp) -> list[tuple[FuncOp, SSAValue | None]]:
-        """The functions that call the closures which `entry` gives, each with its closure."""
+        """Adds the functions that call the closures of `entry`; returns each with its closure."""
         last = entry.body.block.last_op if entry.body.blocks else None
         added: list[tuple[FuncOp, SSAValue | None]] = []
         for number, value in enumerate(_closures_apart(entry, last) if isinstance(last, ReturnOp) else ()):
@@ -106,7 +106,10 @@ class AddedCallers:
         return added
 
     def _relate(self, entries: Sequence[FuncOp]) -> None:
-        """Let each parameter get whatever closures fit, except the first of a caller, which gets its own."""
+        """Matches function parameters with all closures of a compatible type, except the first parameter of a caller.
+
+        That parameter is for the caller's own closure.
+        """
         given = [closure for each in self._given.values() for _, closure in each.values()]
         for entry in entries:
             for parameter, closures in self._taken[entry.sym_name.data]:
@@ -117,7 +120,7 @@ class AddedCallers:
 
 
 def _parameters(entry: FuncOp) -> Sequence[SSAValue]:
-    """The parameters of an entry; `PassError` for a tuple in which there are functions."""
+    """Returns the parameters of an entry; raises `PassError` for a tuple that contains functions."""
     found = entry.body.block.args if entry.body.blocks else ()
     for parameter in found:
         leaves = leaf_types([parameter.type]) if isinstance(parameter.type, TupleType) else ()
@@ -125,32 +128,32 @@ def _parameters(entry: FuncOp) -> Sequence[SSAValue]:
             raise PassError(
                 f"relay-lift-closures: {_name(parameter)} is a tuple with functions, {parameter.type}",
                 location=location_of(entry),
-                help="let each function be a parameter of its own",
+                help="pass each function as a separate parameter",
             )
     return found
 
 
 def _nothing_fits(entry: FuncOp, parameter: SSAValue) -> PassError:
     return PassError(
-        f"relay-lift-closures: {_name(parameter)} is a function, {parameter.type}, and none that @{MAIN} gives is one",
+        f"relay-lift-closures: {_name(parameter)} is of type {parameter.type}, but @{MAIN} returns no such function",
         location=location_of(entry),
-        help="a compiled program takes the functions that it gave alone; let it give one, or interpret it",
+        help="a compiled program only takes functions that it returned; return one, or use the interpreter",
     )
 
 
 def _name(parameter: SSAValue) -> str:
-    """A parameter of a caller in words."""
-    assert isinstance(parameter, BlockArgument), "parameters are"
-    return f"parameter #{parameter.index - 1} of a function that @{MAIN} gives"
+    """Returns a description of a parameter for messages."""
+    assert isinstance(parameter, BlockArgument), "parameters are block arguments"
+    return f"parameter #{parameter.index - 1} of a function that @{MAIN} returns"
 
 
 def _type_of(closure: SSAValue) -> FunctionType:
-    assert isinstance(closure.type, FunctionType), "closures are data later"
+    assert isinstance(closure.type, FunctionType), "closures become data later"
     return closure.type
 
 
 def _closures_apart(entry: FuncOp, last: ReturnOp) -> list[SSAValue]:
-    """What `entry` returns; where closures are among that, no tuples."""
+    """Returns the results of `entry` with tuples split into their leaves; empty if there are no closures."""
     parts = [take_apart(value) for value in last.operands]
     leaves = [leaf for each, _ in parts for leaf in each]
     if not any(isinstance(leaf.type, FunctionType) for leaf in leaves):
@@ -166,11 +169,11 @@ def _closures_apart(entry: FuncOp, last: ReturnOp) -> list[SSAValue]:
 
 
 def _caller(name: str, type: FunctionType) -> FuncOp:
-    """A function that calls a closure of this type."""
+    """Returns a function that calls a closure of this type."""
     block = Block(arg_types=[type, *type.inputs])
     (output,) = type.outputs
     known = set(names_in(type.inputs))
-    # An extent that only the closure knows is one that its call makes.
+    # An extent name that only the closure's type has is introduced by its call.
     result: Attribute = output if all(dim.names <= known for dim in dims_in(output)) else IncompleteType()
     call = InvokeOp(block.args[0], block.args[1:], result)
     block.add_ops([call, ReturnOp(call.result)])

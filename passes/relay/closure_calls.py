@@ -1,4 +1,4 @@
-"""Closures as data and calls of them, for `relay-lift-closures`."""
+"""Creates closures as data and calls of them, for `relay-lift-closures`."""
 
 from __future__ import annotations
 
@@ -29,17 +29,20 @@ from xrelay.passes.relay.closure_types import data_type
 
 @dataclass(frozen=True)
 class LiftedFunction:
-    """A function of the module that a `relay.fn` becomes: what it captures come before its own parameters."""
+    """A function of the module that replaces a `relay.fn`. The captured values are parameters before its own."""
 
     number: int
     name: str
     captured: Sequence[Attribute]
-    """The types of the values that it captures."""
+    """The types of the captured values."""
     has_names: bool
-    """Whether dimensions of its parameters or its result have names."""
+    """Whether its parameters or its result have named dimensions."""
 
     def call(self, arguments: Sequence[SSAValue], of: InvokeOp, *, is_choice: bool = False) -> Operation:
-        """A call of it in the place of `of`; where it is one of several, its extents are not those of all."""
+        """Returns a call of it that replaces `of`.
+
+        If the closure may be one of several functions (`is_choice`), the call leaves dynamic result types to inference.
+        """
         is_open = is_choice and bool(dims_in(of.result.type))
         types = [IncompleteType() if is_open else of.result.type]
         call = NamedCallOp(self.name, None, arguments, types) if self.has_names else CallOp(self.name, arguments, types)
@@ -49,8 +52,8 @@ class LiftedFunction:
 
 
 def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], place: Operation) -> SSAValue:
-    """The closure of `function` over these values, made in front of `place`."""
-    # The fields of a tuple from around a function are not what that captures: the tuple is.
+    """Creates the closure of `function` over the captured values before `place`; returns it."""
+    # A tuple from outside of the block is captured itself, so its fields are extracted here.
     parts = [take_apart(value, place.parent) for value in captured]
     new = ClosureConstructOp.create(
         operands=[leaf for leaves, _ in parts for leaf in leaves],
@@ -64,10 +67,14 @@ def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], place: 
 
 
 def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue:
-    """Replace `call` by calls of the functions that its closure may be, of which its number tells; gives the result.
+    """Replaces `call` by calls of the functions that its closure may be; returns the new result.
+
+    The number of the closure selects the call:
 
         %y = relay.invoke %f(%x) : (T) -> T
+
     becomes, for the functions 0 and 1,
+
         %n = relay.closure_number(%f)
         %c = relay.less(%n, %one)
         %y = relay.if %c : tensor<i1> -> T {
@@ -90,7 +97,7 @@ def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue
 def _choice(
     functions: Sequence[LiftedFunction], number: SSAValue | None, call: InvokeOp, point: InsertPoint
 ) -> SSAValue:
-    """The result of the function that `number` says, computed at `point`; as deep as halves of halves are."""
+    """Emits a binary search for the function `number` at `point`; returns the call's result. Recursive to its depth."""
     if len(functions) == 1 or number is None:
         return _call_at(functions[0], call, point, is_choice=number is not None)
     middle = len(functions) // 2
@@ -111,10 +118,10 @@ def _choice(
 
 
 def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is_choice: bool) -> SSAValue:
-    """A call of `function` at `point` with what the closure that `call` calls has captured."""
+    """Emits a call of `function` at `point`, with the captured values of the closure of `call`; returns the result."""
     taken: list[Operation] = []
     for index, type in enumerate(map(data_type, leaf_types(function.captured))):
-        # What its extents are called here, inference says.
+        # Inference assigns the names of the extents here.
         result = IncompleteType() if dims_in(type) else type
         of = with_dims(type, lambda _: ANY)
         properties: dict[str, Attribute] = {"index": int_attribute(index), "of": of}

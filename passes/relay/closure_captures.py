@@ -30,7 +30,7 @@ Captures: TypeAlias = Mapping[FnOp, Sequence[SSAValue]]
 
 
 def function_of(value: SSAValue) -> FnOp | None:
-    """The function that `value` is for sure: the result of a `relay.fn`, or what its body knows itself by."""
+    """Returns the function that `value` certainly is: that of a `relay.fn`, or of its self argument in its body."""
     if isinstance(value, OpResult):
         return value.op if isinstance(value.op, FnOp) else None
     around = value.owner.parent_op() if isinstance(value, BlockArgument) else None
@@ -38,10 +38,10 @@ def function_of(value: SSAValue) -> FnOp | None:
 
 
 def captures_of(functions: Sequence[FnOp]) -> Captures:
-    """The values that each function captures, in the order of their first uses."""
+    """Returns the captured values of each function, in the order of their first uses."""
     found: dict[FnOp, dict[SSAValue, None]] = {}
     needed: dict[FnOp, dict[FnOp, None]] = {}
-    """The functions that each calls by their names, or has in its body: it has to get what they capture."""
+    """The functions that each function calls directly or contains. It also needs their captured values."""
     inside: dict[FnOp, set[SSAValue]] = {}
     names = {function: _Names(function) for function in functions}
     for function in functions:
@@ -59,7 +59,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     changed = True
     while changed:
         changed = False
-        # Functions in functions come first: what they capture to know an extent tells it around them too.
+        # Inner functions come first, because functions around them also capture the values that supply their extents.
         for function, values in reversed(found.items()):
             count = len(values)
             values |= {
@@ -71,12 +71,12 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
 
 
 def untold_names(function: FnOp) -> list[str]:
-    """The names of extents in the body of `function`, and in what it uses from around it, that no value there tells."""
+    """Returns the names of extents in `function` and its captured types that no value inside or around it supplies."""
     return _Names(function).untold()
 
 
 class _Names:
-    """The names that the body of a function says extents by."""
+    """The names of extents in the body of a function."""
 
     def __init__(self, function: FnOp):
         self._function = function
@@ -86,9 +86,9 @@ class _Names:
         self._bound |= {name for argument in own for name in told_by(argument)}
 
     def carriers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:
-        """Values from around whose extents tell names of the body, and of `captured`, that no value tells there.
+        """Returns values from around the function that supply the missing names of its body and of `captured`.
 
-        `PassError` where there is none.
+        Raises `PassError` if no value supplies a name.
         """
         captured = list(captured)
         bound = self._bound.union(*(told_by(value) for value in captured))
@@ -100,33 +100,33 @@ class _Names:
             carrier = self._carrier(name)
             if carrier is None:
                 raise PassError(
-                    f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
+                    f"relay-lift-closures: no value has the extent {name}, which an escaping closure uses",
                     location=location_of(self._function),
-                    help="let a value of this extent be a parameter of the function around it",
+                    help="add a parameter of this extent to the function around it",
                 )
             found.append(carrier)
             bound |= told_by(carrier)
         return found
 
     def untold(self) -> list[str]:
-        """The names that nothing in the body tells and no value around it."""
+        """Returns the names that no value in the body or around it supplies."""
         used = (value.type for op in walk_ops(self._function) for value in op.operands)
         names = dict.fromkeys([*self._used, *(name for type in used for dim in dims_in(type) for name in dim.names)])
         return [name for name in names if name not in self._bound and self._carrier(name) is None]
 
     def _carrier(self, name: str) -> SSAValue | None:
-        """The first value in the function from whose extents the size of `name` follows, or None."""
+        """Returns the first value in the function from whose extents the size of `name` follows, or None."""
         return next((value for value in _around(self._function) if name in told_by(value)), None)
 
 
 def told_by(value: SSAValue) -> set[str]:
-    """The names whose sizes the extents of a value tell by themselves."""
+    """Returns the names whose sizes follow from a single extent of the value."""
     dims = [dim for dim in dims_in(value.type) if len(dim.names) == 1]
     return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}
 
 
 def _around(function: FnOp) -> Iterator[SSAValue]:
-    """Yields the values that `function` may use, the first one in the text first."""
+    """Yields the values that `function` may use, in the order of the text."""
     places: list[Operation] = []
     op: Operation | None = function
     while op is not None and not isinstance(op, FuncOp):

@@ -1,6 +1,6 @@
-"""Which functions a closure may be: those of the `relay.fn`s whose value may come to it, for `relay-lift-closures`.
+"""Finds the `relay.fn`s that each closure may be, for `relay-lift-closures`.
 
-Nothing is asked of the order in which a program runs: where a value may be another's, both have the same functions.
+The analysis is flow-insensitive and unifies: if a value may be another one, both have the same functions.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
 
 Places: TypeAlias = "list[_Place | None]"
-"""For each leaf of a value: where closures come together, `None` for one that is no closure."""
+"""For each leaf of a value its equivalence class of closures, or None for other leaves."""
 
 
 @dataclass(eq=False)
 class _Place:
-    """Where closures come together: which they may be, and where their parameters and results come together."""
+    """An equivalence class of closures: their functions, and the classes of their parameters and results."""
 
     parameters: list[Places]
     result: Places
     functions: dict[FnOp, None] = field(default_factory=dict[FnOp, None])
     into: _Place | None = None
-    """The place that this one is a part of by now."""
+    """The class into which this one was merged (union-find)."""
 
     def find(self) -> _Place:
-        """The place that all others are parts of, which have a shorter way to it afterwards."""
+        """Returns the root class, and compresses the path to it."""
         root = self
         while root.into is not None:
             root = root.into
@@ -48,7 +48,7 @@ class _Place:
 
 
 class ClosureFlow:
-    """The functions that each closure of a module may be; as far as its ops hand closures on."""
+    """The functions that each closure of a module may be."""
 
     def __init__(self, module: ModuleOp):
         self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
@@ -58,15 +58,15 @@ class ClosureFlow:
             self._relate(op)
 
     def functions(self, closure: SSAValue) -> list[FnOp]:
-        """The functions that `closure` may be."""
+        """Returns the functions that `closure` may be."""
         return [function for place in self._of(closure) if place is not None for function in place.find().functions]
 
     def join(self, some: SSAValue, other: SSAValue) -> None:
-        """Let two values be the same closures."""
+        """Merges the classes of two values."""
         self._join(self._of(some), self._of(other))
 
     def has_closures(self, type: Attribute) -> bool:
-        """Whether a function stands in `type`, a tensor or tuple."""
+        """Whether `type` is or contains a function type."""
         known = self._holds.get(id(type))
         if known is None:
             known = self._holds[id(type)] = type, any(isinstance(leaf, FunctionType) for leaf in leaf_types([type]))
@@ -80,7 +80,7 @@ class ClosureFlow:
         return self._places[value]
 
     def _relate(self, op: Operation) -> None:
-        """Let values come together where `op` hands closures on."""
+        """Merges the classes of values between which `op` passes closures."""
         match op:
             case FnOp():
                 self._function(op)
@@ -148,11 +148,11 @@ class ClosureFlow:
             self._join(self._of(value), self._of(result))
 
     def _all_of(self, value: SSAValue) -> Places:
-        """The places of a value, also of one without closures: one for each leaf."""
+        """Returns an entry for each leaf of a value, also for a value without closures."""
         return self._of(value) or [None] * len(leaf_types([value.type]))
 
     def _join(self, some: Places, others: Places) -> None:
-        """Let what comes to one of two values come to the other, and so on with their parameters and results."""
+        """Merges the classes of two values, and those of their parameters and results."""
         pending = list(zip(some, others, strict=bool(some and others)))
         while pending:
             left, right = pending.pop()
@@ -169,7 +169,7 @@ class ClosureFlow:
 
 
 def _places_of(type: Attribute) -> Places:
-    """New places for the leaves of a type; as deep as function types are nested."""
+    """Returns new classes for the leaves of a type; recursive to the depth of nested function types."""
     return [
         _Place([_places_of(each) for each in leaf.inputs], [each for out in leaf.outputs for each in _places_of(out)])
         if isinstance(leaf, FunctionType)

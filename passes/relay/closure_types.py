@@ -1,4 +1,4 @@
-"""The types of a program whose closures are data."""
+"""Replaces function types by `!relay.closure` in a program whose closures become data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def data_type(type: Attribute) -> Attribute:
-    """`type` with `!relay.closure` for functions; as deep as tuples are nested."""
+    """Returns `type` with `!relay.closure` for functions; recursive to the depth of nested tuples."""
     if isinstance(type, FunctionType):
         return ClosureType()
     if isinstance(type, TupleType):
@@ -25,7 +25,7 @@ def data_type(type: Attribute) -> Attribute:
 
 
 def let_closures_be_data(module: ModuleOp) -> None:
-    """Give all values of `module` types without functions."""
+    """Replaces function types in the types of all values of `module` and in signatures."""
     known: dict[int, tuple[Attribute, Attribute]] = {}
     changed: dict[SSAValue, Attribute] = {}
     for op in walk_ops(module):

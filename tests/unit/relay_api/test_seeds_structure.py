@@ -106,8 +106,8 @@ def test_the_checker_names_what_should_be_lifted_and_is_content_afterwards() -> 
     check = transform.create_pass("relay-check-basic-block-normal-form")
     with pytest.raises(PassError) as caught:
         check(before)
-    assert "relay.add stands in the body of @main, its uses meet in the first branch" in str(caught.value)
-    assert "relay.nn.relu stands in the body of @main, its uses meet in the second branch" in str(caught.value)
+    assert "relay.add is in the body of @main, its uses meet in the first branch" in str(caught.value)
+    assert "relay.nn.relu is in the body of @main, its uses meet in the second branch" in str(caught.value)
     check(transform.ToBasicBlockNormalForm()(before))
 
 
