@@ -1,8 +1,8 @@
-"""`relay-combine-parallel-batch-matmul`: products of one stack of matrices with several others become one product.
+"""`relay-combine-parallel-batch-matmul`: combines products of one stack of matrices with several others.
 
-What: `relay.nn.batch_matmul` ops with the same first operand are one, whose result has all columns; each takes its
-part, behind the ops on single elements that follow all of them. Why: one large product keeps vectors and cores busier
-than several small ones. Re-associating: it may be summed in another order.
+Replaces `relay.nn.batch_matmul` ops with the same first operand by one product with the columns of all, and a slice for
+each. Elementwise ops that follow all products are combined too. One large product uses vectors and cores better than
+several small ones. Re-associating: the order of summation may change.
 
 Before:
 
@@ -17,9 +17,9 @@ After:
     %a = relay.strided_slice(%c) {begin = [0, 0, 0], end = [-1, -1, 16], strides = [1, 1, 1], slice_mode = "size"}
     %b = relay.strided_slice(%c) {begin = [0, 0, 16], end = [-1, -1, 16], strides = [1, 1, 1], slice_mode = "size"}
 
-What follows the products is joined as far as all of them are alike, and operands of it are as long as the columns or
-the same value. Left alone: fewer than `min-num-branches`; operands of other ranks; matrices that depend on one of the
-products.
+The ops after the products are combined as long as they are alike, and their operands have the extents of the columns or
+are shared. Left alone: fewer than `min-num-branches` products; operands of other ranks; matrices that depend on one of
+the products.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ from xrelay.passes.relay.parallel_branches import (
 
 @dataclass(frozen=True)
 class RelayCombineParallelBatchMatmulPass(ModulePass):
-    """Make one product of several of one stack; see the module's docstring."""
+    """Combines products of one stack of matrices; see the module's docstring."""
 
     name = "relay-combine-parallel-batch-matmul"
 
-    min_num_branches: int = field(default=3, metadata={"help": "how many products it takes at least"})
+    min_num_branches: int = field(default=3, metadata={"help": "the least number of products to combine"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Combine the module's products in place."""
+        """Rewrites the module in place."""
         combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
 
 
 def _column_axis(op: BatchMatmulOp) -> int:
-    """The axis of the second operand along which the columns of the result lie."""
+    """Returns the axis of the second operand that becomes the columns of the result."""
     return 1 if op.transpose_b.value.data else 2
 
 
 def _key(op: RelayOp) -> Hashable | None:
-    """What products that may be one have in common."""
+    """Returns a key that is equal for products that can be combined, or None for an op that cannot be combined."""
     if not isinstance(op, BatchMatmulOp) or any(len(shape_of(type)) != 3 for type in op.operand_types):
         return None
     columns = extents_but(op.tensor_b, _column_axis(op))
@@ -76,14 +76,14 @@ def _key(op: RelayOp) -> Hashable | None:
 
 
 def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
-    """One product with all columns."""
+    """Emits the product with all columns."""
     first = _first(ops)
     joined = join_weights(emit, weights, _column_axis(first))
     return emit.insert(BatchMatmulOp.typed([first.tensor_a, joined], first.properties)).result
 
 
 def _joint(ops: Products) -> Joint:
-    """One behind the other along the columns."""
+    """Returns the concatenation along the columns."""
     extents = extents_along([op.operands[1] for op in ops], _column_axis(_first(ops)))
     return SideBySide(2, extents, counts_back=True)
 

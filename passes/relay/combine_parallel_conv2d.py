@@ -1,8 +1,9 @@
-"""`relay-combine-parallel-conv2d`: convolutions of one image by several filters become one convolution.
+"""`relay-combine-parallel-conv2d`: combines convolutions of one image.
 
-What: `relay.nn.conv2d` ops with the same image, window and layouts are one, of all filters; each takes its part of the
-channels, behind the ops on single elements that follow all of them: `bias_add`, scales, `relu`. Why: one large product
-keeps vectors and cores busier than several small ones. Re-associating: it may be summed in another order.
+Replaces `relay.nn.conv2d` ops with the same image, window and layouts by one convolution with the filters of all, and a
+slice of the channels for each. Elementwise ops that follow all convolutions (`bias_add`, scales, `relu`) are combined
+too. One large product uses vectors and cores better than several small ones. Re-associating: the order of summation may
+change.
 
 Before:
 
@@ -20,9 +21,9 @@ After:
     %a = relay.strided_slice(%r) {begin = [0, 0], end = [-1, 16], strides = [1, 1], slice_mode = "size"}
     %b = relay.strided_slice(%r) {begin = [0, 16], end = [-1, 16], strides = [1, 1], slice_mode = "size"}
 
-What follows the convolutions is joined as far as all of them are alike, and operands of it are as long as the channels
-or the same value. Left alone: fewer than `min-num-branches`; groups; blocked layouts; weights that depend on one of the
-convolutions.
+The ops after the convolutions are combined as long as they are alike, and their operands have the extents of the
+channels or are shared. Left alone: fewer than `min-num-branches` convolutions; groups; blocked layouts; weights that
+depend on one of the convolutions.
 """
 
 from __future__ import annotations
@@ -55,19 +56,19 @@ from xrelay.passes.relay.parallel_branches import (
 
 @dataclass(frozen=True)
 class RelayCombineParallelConv2dPass(ModulePass):
-    """Make one convolution of several of one image; see the module's docstring."""
+    """Combines convolutions of one image; see the module's docstring."""
 
     name = "relay-combine-parallel-conv2d"
 
-    min_num_branches: int = field(default=3, metadata={"help": "how many convolutions it takes at least"})
+    min_num_branches: int = field(default=3, metadata={"help": "the least number of convolutions to combine"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Combine the module's convolutions in place."""
+        """Rewrites the module in place."""
         combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
 
 
 def _key(op: RelayOp) -> Hashable | None:
-    """What convolutions that may be one have in common."""
+    """Returns a key that is equal for convolutions that can be combined, or None for an op that cannot be combined."""
     if not isinstance(op, Conv2DOp) or op.groups.value.data != 1:
         return None
     layouts = op.layouts
@@ -78,7 +79,7 @@ def _key(op: RelayOp) -> Hashable | None:
 
 
 def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
-    """One convolution by all filters."""
+    """Emits the convolution with all filters."""
     first = _first(ops)
     axis = first.layouts[1].index("O")
     properties = {**first.properties, "channels": int_attribute(sum(extents_along(weights, axis)))}
@@ -86,7 +87,7 @@ def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAVa
 
 
 def _joint(ops: Products) -> Joint:
-    """One behind the other along the channels."""
+    """Returns the concatenation along the channels."""
     _, kernel, result = _first(ops).layouts
     return SideBySide(result.index("C"), extents_along([op.operands[1] for op in ops], kernel.index("O")))
 

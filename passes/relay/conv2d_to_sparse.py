@@ -1,10 +1,10 @@
-"""`relay-conv2d-to-sparse`: convolutions take weights that are sparse matrices in blocks.
+"""`relay-conv2d-to-sparse`: makes convolutions sparse whose weights are parameters.
 
-What: a convolution whose weight is a parameter that `weight-name` lists becomes a `nn.sparse_conv2d`. The parts of the
-weight are parameters named after it, `.data`, `.indices` and `.indptr`, which stand behind all others; the old one goes
-where nothing else uses it. `weight-shape` has for each name the extents of the values, the number of columns, and that
-of the beginnings of rows. Why: of a weight that is mostly zeros only the rest is multiplied. Whoever runs the program
-gives the parts; `relay.data_dep_optimization.bsr_conv2d` makes them. Sums are taken in another order. Relay's
+Replaces a convolution by `nn.sparse_conv2d` if its weight is a parameter in `weight-name`. Three parameters replace the
+weight, after all other parameters: its values `.data`, column indices `.indices` and row pointers `.indptr`. The weight
+is removed if it has no other use. `weight-shape` has for each name the extents of the values, the number of columns and
+the number of row pointers. Products with zeros are not computed. The caller passes the new parameters;
+`relay.data_dep_optimization.bsr_conv2d` computes them. Re-associating: the order of summation changes. Relay's
 Conv2dToSparse.
 
 Before, with `weight-name="w" weight-shape="80x8x80x17" layout=NCHW kernel-size=1`:
@@ -18,9 +18,9 @@ After:
                     %w.indptr: tensor<17xi32>) -> tensor<1x128x9x9xf32> {
       %y = relay.nn.sparse_conv2d(%x, %w.data, %w.indices, %w.indptr) {layout = "NCHW"} : (…) -> tensor<1x128x9x9xf32>
 
-Refuses, with a remark: other layouts and kernels, groups, strides, dilations, results of another size than the data or
-of another element type. Left alone: functions that others call, and kernels. `PassError` for names and shapes that do
-not go together, for parts of another matrix, and for a layout that is neither NHWC nor NCHW.
+Refuses, with a remark: other layouts and kernel sizes, groups, strides, dilations, results of another size than the
+data or of another element type. Left alone: called functions, and kernels. `PassError`: names and shapes do not match,
+the new parameters are those of another matrix, or the layout is neither NHWC nor NCHW.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from xrelay.passes.relay.sparse_weights import sizes_by_name, why_no_sparse_conv
 
 @dataclass(frozen=True)
 class RelayConv2dToSparsePass(ModulePass):
-    """Let convolutions take sparse weights; see the module's docstring."""
+    """Makes convolutions with listed weights sparse; see the module's docstring."""
 
     name = "relay-conv2d-to-sparse"
 
     weight_name: tuple[str, ...] = field(default=(), metadata={"help": "the parameters that become sparse"})
     weight_shape: tuple[str, ...] = field(
-        default=(), metadata={"help": "for each the extents of its parts in a row, as 80x8x80x17"}
+        default=(), metadata={"help": "for each the extents of data, indices and indptr, such as 80x8x80x17"}
     )
     layout: str = field(default="NHWC", metadata={"help": "the layout of the images, NHWC or NCHW"})
     kernel_size: int = field(default=1, metadata={"help": "the size of the kernels, an odd number"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         conv2d_to_sparse(op, self.weight_name, self.weight_shape, self.layout, self.kernel_size)
 
 
@@ -65,7 +65,7 @@ def conv2d_to_sparse(
     layout: str = "NHWC",
     kernel_size: int = 1,
 ) -> list[Remark]:
-    """Rewrite `module`; says which convolutions take sparse weights, and why others do not."""
+    """Rewrites `module`; returns a remark for each convolution with a listed weight."""
     own = RelayConv2dToSparsePass.name
     sizes = sizes_by_name(own, weight_name, weight_shape, (4, 5))
     require_layout(own, layout, kernel_size)

@@ -1,9 +1,9 @@
-"""`relay-conv2d-to-sparse2`: convolutions whose constant weights are mostly zeros become sparse.
+"""`relay-conv2d-to-sparse2`: makes constant weights of convolutions sparse if most elements are zero.
 
-What: the weight of a convolution becomes a matrix with a row for each output channel, and that a list of the blocks of
-`blocksize` elements which are not all zero. Where at least the part `sparsity-threshold` of the matrix is left out,
-a `nn.sparse_conv2d` of these takes the place of the convolution. Why: what is zero is not multiplied. Sums are taken in
-another order, and an infinity times a zero that is left out is no NaN. Relay's Conv2dToSparse2.
+The weight becomes a matrix with a row for each output channel, and the matrix a list of its blocks of size `blocksize`
+that are not all zero. If at least the fraction `sparsity-threshold` of the elements is omitted, a `nn.sparse_conv2d`
+replaces the convolution. Products with the omitted zeros are not computed. Re-associating: the order of summation
+changes, and an infinity times an omitted zero is no NaN. Relay's Conv2dToSparse2.
 
 Before, with `layout=NCHW kernel-size=1 blocksize=2,1 sparsity-threshold=0.5`:
 
@@ -17,9 +17,9 @@ After:
     %p = relay.constant dense<[0, 1]> : tensor<2xi32>
     %y = relay.nn.sparse_conv2d(%x, %v, %i, %p) {layout = "NCHW"}
 
-Refuses, with a remark: other layouts and kernels, groups, strides, dilations, results of another size than the data or
-of another element type, weights that are no constants or have too few zeros, and blocks that do not make the matrix.
-`PassError` for a layout that is neither NHWC nor NCHW, and for a size of blocks that is not two numbers above 0.
+Refuses, with a remark: other layouts and kernel sizes, groups, strides, dilations, results of another size than the
+data or of another element type, weights that are not constant or have too few zeros, and block sizes that do not divide
+the matrix. `PassError`: the layout is neither NHWC nor NCHW, or `blocksize` is not two positive numbers.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ from xrelay.passes.relay.sparse_weights import in_blocks, weight_matrix, why_no_
 
 @dataclass(frozen=True)
 class RelayConv2dToSparse2Pass(ModulePass):
-    """Make convolutions with constant weights sparse; see the module's docstring."""
+    """Makes constant weights of convolutions sparse; see the module's docstring."""
 
     name = "relay-conv2d-to-sparse2"
 
     layout: str = field(default="NHWC", metadata={"help": "the layout of the images, NHWC or NCHW"})
     kernel_size: int = field(default=1, metadata={"help": "the size of the kernels, an odd number"})
     blocksize: tuple[int, ...] = field(default=(1, 1), metadata={"help": "rows and columns of a block"})
-    sparsity_threshold: float = field(default=0.0, metadata={"help": "the part of a weight that has to be left out"})
+    sparsity_threshold: float = field(default=0.0, metadata={"help": "the least fraction of omitted elements"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         require_layout(self.name, self.layout, self.kernel_size)
         if len(self.blocksize) != 2 or min(self.blocksize) < 1:
-            raise PassError(f"{self.name}: blocksize is {list(self.blocksize)}, it must be two numbers above 0")
+            raise PassError(f"{self.name}: blocksize is {list(self.blocksize)}, it must be two positive numbers")
         pattern = MakeSparse(self)
         rewrite_once(op, Conv2DOp, pattern)
         report(pattern.remarks.all)
 
 
 class MakeSparse(RewritePattern):
-    """A convolution with a constant weight → one with the weight's blocks; see the module's docstring."""
+    """A convolution with a constant weight → a sparse convolution; see the module's docstring."""
 
     def __init__(self, options: RelayConv2dToSparse2Pass):
         self.remarks = Remarks(options.name)
@@ -71,22 +71,22 @@ class MakeSparse(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv2DOp, rewriter: PatternRewriter) -> None:
-        """Count what would be left out."""
+        """Replaces the convolution if enough of its weight is zero."""
         options, weight = self._options, constant_of(op.weight)
         reason = why_no_sparse_conv2d(op, options.layout, options.kernel_size)
         if reason is not None or weight is None:
-            self.remarks.refused(op, reason if reason is not None else "its weight is no constant that is here")
+            self.remarks.refused(op, reason if reason is not None else "its weight is not a constant in memory")
             return
         high, wide = options.blocksize
         parts = in_blocks(weight_matrix(weight, options.layout), (high, wide))
         if parts is None:
-            self.remarks.refused(op, f"blocks of {high} by {wide} do not make its weight")
+            self.remarks.refused(op, f"blocks of {high} by {wide} do not divide its weight")
             return
         left_out = 1.0 - parts[0].size / max(weight.size, 1)
         if left_out < options.sparsity_threshold:
-            self.remarks.refused(op, f"of its weight {left_out:.0%} would be left out")
+            self.remarks.refused(op, f"only {left_out:.0%} of its weight is in zero blocks")
             return
-        self.remarks.applied(op, f"of its weight {left_out:.0%} is left out")
+        self.remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
         emit = Emitter(rewriter, op)
         values = [emit.insert(ConstantOp.of(part)).result for part in parts]
         size = options.kernel_size

@@ -1,7 +1,7 @@
 """Types in continuation passing style, for `relay-to-cps` and `relay-un-cps`.
 
-A function of A that gives B becomes one of A and a continuation, of B, and gives the answer: what the continuation
-gives. Functions in its parameters and results become that too.
+A function from A to B becomes a function of A and a continuation, which takes B. Both return the answer type. The
+functions in parameters and results change in the same way.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from xrelay.dialects.shared.types import tuple_type
 
 
 def continuation_type(given: Attribute, answer: Attribute) -> FunctionType:
-    """The type of what goes on with a value of type `given`, and gives the `answer`."""
+    """Returns the type of a continuation that takes a value of type `given` and returns the `answer`."""
     return FunctionType.from_lists([cps_type(given, answer)], [answer])
 
 
 def cps_type(type: Attribute, answer: Attribute) -> Attribute:
-    """`type`, in which each function takes a continuation and gives the `answer`; as deep as the type."""
+    """Returns `type` in continuation passing style with this `answer` type; recursive to the depth of the type."""
     return _CpsTypes(answer).of(type)
 
 
 class _CpsTypes:
-    """Types in continuation passing style for one answer; of parts that are there twice, once."""
+    """Converts types to continuation passing style for one answer type; shared parts are converted once."""
 
     def __init__(self, answer: Attribute):
         self._answer = answer
         self._known: dict[int, tuple[Attribute, Attribute]] = {}
 
     def of(self, type: Attribute) -> Attribute:
-        """`type` in that style, itself where it has no functions."""
+        """Returns the converted type, or `type` itself if it has no functions."""
         known = self._known.get(id(type))
         if known is None:
             known = self._known[id(type)] = type, self._made(type)
@@ -46,18 +46,18 @@ class _CpsTypes:
 
 
 def has_functions(type: Attribute) -> bool:
-    """Whether a value of `type` is, or holds, a function."""
+    """Whether a value of `type` is or contains a function."""
     pending, seen = [type], set[int]()
     for each in pending:
         if isinstance(each, FunctionType):
             return True
         if isinstance(each, TupleType) and id(each) not in seen:
-            # A few types that share parts may stand for millions.
+            # A small type that shares parts can stand for millions of types.
             seen.add(id(each))
             pending += each.types.data
     return False
 
 
 def given_type(outputs: tuple[Attribute, ...]) -> Attribute:
-    """The type of what a function with these results gives its continuation: of several, a tuple."""
+    """Returns the type that a function with these results passes to its continuation: a tuple if there are several."""
     return outputs[0] if len(outputs) == 1 else tuple_type(outputs)

@@ -1,8 +1,7 @@
 """Writes a function in continuation passing style, for `relay-to-cps`.
 
-The ops of a block are written in their order. At a call, what follows becomes the body of a continuation, in which the
-writing goes on; at a branch that something follows, it becomes a closure that both branches call. Blocks that are left
-to be written wait on a list, so nothing here recurses.
+The ops of a block are copied in order. After a call, the remaining ops become the body of a continuation. After a
+branch, they become a closure that both branches call. Blocks to be written are on a worklist instead of a recursion.
 """
 
 from __future__ import annotations
@@ -33,32 +32,32 @@ from xrelay.passes.relay.cps_types import continuation_type, cps_type, given_typ
 NAME = "relay-to-cps"
 
 NamesOf = Callable[[CallOp], str | None]
-"""The function in continuation passing style that stands for the callee of a call; `None` where there is none."""
+"""Returns the name of the converted callee of a call, or None if the callee is not converted."""
 
 
 @dataclass
 class _Place:
-    """Ops that are to be written, and where: the results of the last go to the continuation."""
+    """Ops to be written to `block`; the results of the last op are passed to the continuation."""
 
     op: Operation | None
     block: Block
     continuation: SSAValue
     ops: list[Operation] = field(default_factory=list[Operation])
-    """What was written for the block, which gets it in the end: xDSL looks at all blocks around for each op."""
+    """The written ops, which are added to the block at the end: for each added op, xDSL visits all blocks around it."""
 
 
 class CpsWriter:
-    """Writes one function, whose continuation gives `answer`."""
+    """Writes one function, whose continuation returns `answer`."""
 
     def __init__(self, function: FuncOp, answer: Attribute, names_of: NamesOf):
         self._function, self._answer, self._names_of = function, answer, names_of
         self._values: dict[SSAValue, SSAValue] = {}
-        """Values of `function` → those that stand for them."""
+        """Maps values of `function` to their replacements."""
         self._places: list[_Place] = []
         self._written: list[_Place] = []
 
     def write(self, name: str) -> FuncOp:
-        """The function, as `name`; the one that is read stays as it is."""
+        """Returns the converted function under the name `name`; the original is not changed."""
         old = self._function
         _refuse(old)
         outputs = old.function_type.outputs.data
@@ -78,7 +77,7 @@ class CpsWriter:
         return new
 
     def _write(self, place: _Place) -> None:
-        """Write a block, up to the first op behind which the rest is a continuation's."""
+        """Writes a block up to the first op after which a continuation follows."""
         self._written.append(place)
         op = place.op
         while op is not None:
@@ -99,7 +98,7 @@ class CpsWriter:
             op = op.next_op
 
     def _give(self, place: _Place, end: Operation) -> None:
-        """Call the continuation for what a block gives."""
+        """Calls the continuation with the results of a block."""
         values = [self._values.get(value, value) for value in end.operands]
         if len(values) == 1:
             value = values[0]
@@ -112,13 +111,13 @@ class CpsWriter:
         self._end(place, call.result, end)
 
     def _end(self, place: _Place, answer: SSAValue, at: Operation) -> None:
-        """Let a block give `answer`."""
+        """Ends a block with the result `answer`."""
         around = place.block.parent_op()
         end = YieldOp(answer) if isinstance(around, FnOp | IfOp) else ReturnOp(answer)
         self._add(place, end, at)
 
     def _call(self, place: _Place, op: CallOp | InvokeOp, name: str | None) -> None:
-        """Call with what follows as the continuation; in the end of a block with that of the block."""
+        """Writes a call with the remaining ops as its continuation; a tail call gets the continuation of the block."""
         outputs = tuple(result.type for result in op.results)
         continuation = self._rest(place, op, given_type(outputs))
         if isinstance(op, InvokeOp):
@@ -131,7 +130,7 @@ class CpsWriter:
         self._end(place, call.results[0], op)
 
     def _take_apart(self, place: _Place, op: Operation) -> None:
-        """Let what a continuation is given stand for the results of `op`."""
+        """Replaces the results of `op` by the argument of a continuation."""
         given = place.block.args[0]
         if len(op.results) == 1:
             given.name_hint = op.results[0].name_hint
@@ -144,7 +143,7 @@ class CpsWriter:
             self._values[result] = field.result
 
     def _rest(self, place: _Place, op: Operation, given: Attribute) -> SSAValue:
-        """What goes on behind `op`: a closure whose body is still to be written, or the block's own continuation."""
+        """Returns the continuation after `op`: a closure for the remaining ops, or that of the block if none remain."""
         following = op.next_op
         if following is not None and following.has_trait(IsTerminator) and list(following.operands) == list(op.results):
             return place.continuation
@@ -158,7 +157,7 @@ class CpsWriter:
         return closure.result
 
     def _choose(self, place: _Place, op: IfOp) -> None:
-        """Let both branches call what goes on behind them."""
+        """Writes a branch in which both regions call the continuation."""
         continuation = self._rest(place, op, op.result.type)
         regions = [Region(Block()), Region(Block())]
         chosen = IfOp(self._values.get(op.condition, op.condition), self._answer, regions[0], regions[1])
@@ -168,10 +167,10 @@ class CpsWriter:
         self._end(place, chosen.result, op)
 
     def _closure(self, place: _Place, op: FnOp) -> None:
-        """Write a closure, whose body is still to be written."""
+        """Writes a closure, and adds its body to the worklist."""
         type = cps_type(op.result.type, self._answer)
         assert isinstance(op.result.type, FunctionType), "types are complete"
-        assert isinstance(type, FunctionType), "a function stays one"
+        assert isinstance(type, FunctionType), "the converted type of a function is a function type"
         own = continuation_type(op.result.type.outputs.data[0], self._answer)
         block = self._block(op.body.block.args, own)
         made = FnOp(type, Region(block), recursive=op.is_recursive)
@@ -182,7 +181,7 @@ class CpsWriter:
         self._places.append(_Place(op.body.block.first_op, block, block.args[-1]))
 
     def _block(self, arguments: Sequence[BlockArgument], continuation: Attribute) -> Block:
-        """A block for these arguments and a continuation."""
+        """Returns a block for these arguments and a continuation."""
         block = Block(arg_types=[*(cps_type(each.type, self._answer) for each in arguments), continuation])
         for old, new in zip(arguments, block.args, strict=False):
             new.name_hint = old.name_hint
@@ -191,7 +190,7 @@ class CpsWriter:
         return block
 
     def _copy(self, place: _Place, op: Operation) -> None:
-        """Write an op that calls nothing."""
+        """Copies an op that calls nothing."""
         operands = {value: self._values[value] for value in op.operands if value in self._values}
         if op.regions:
             inside = {value for inner in walk_ops(op) for value in inner.operands}
@@ -218,7 +217,7 @@ class CpsWriter:
 
 
 def _refuse(function: FuncOp) -> None:
-    """`PassError` for what has no place in continuation passing style."""
+    """Raises `PassError` for ops that cannot be converted to continuation passing style."""
     has_names, looped = bool(dim_names_in(function)), set[Operation]()
     for op in walk_ops(function):
         around = op.parent_op()
@@ -229,11 +228,11 @@ def _refuse(function: FuncOp) -> None:
             raise PassError(
                 f"{NAME}: a call, closure or branch in a function with named dimensions",
                 location=location_of(op),
-                help="give the extents that it has, or run relay-inline before",
+                help="make the shapes static, or run relay-inline first",
             )
         if calls and op in looped:
             raise PassError(
                 f"{NAME}: the body of a loop makes a call or a closure",
                 location=location_of(op),
-                help="run relay-inline before, or write the loop as a recursion",
+                help="run relay-inline first, or write the loop as a recursion",
             )

@@ -1,9 +1,9 @@
-"""`relay-dead-code-elimination`: erases ops whose results have no use, and private functions that nothing mentions.
+"""`relay-dead-code-elimination`: erases ops whose results have no use, and unreferenced private functions.
 
-What: every op without side effects whose results have no use is erased, closures and branches included; one reverse
-walk, since a user always stands behind what it uses. To name an extent that an op makes is a use of the op, as in the
-requirements that inlining leaves. Why not xDSL's `dce`: it walks again until nothing changes, and knows nothing of
-calls. A call of a function whose ops have no side effects has none, like everything in relay.
+Every op without side effects whose results have no use is erased, including closures and branches, in one reverse walk:
+users follow the ops that they use. An op that names an extent, as the requirements after inlining do, is a user of the
+op that introduces the extent. xDSL's `dce` walks until nothing changes, and does not support calls. A call has no side
+effects if the ops of the function have none, and ops of relay have none.
 
 Before:
 
@@ -15,10 +15,10 @@ After:
 
     func.return %x
 
-With `inline-once` a `relay.let` whose name is used once goes too, and its value stands for it.
+With `inline-once`, a `relay.let` with one use is replaced by its value.
 
-Left alone: calls of functions without a body, which may do anything, and of functions that make such calls; with
-`ignore-impurity` they count as others.
+Left alone: calls of functions without a body, which may have any effect, and of functions with such calls. With
+`ignore-impurity` they have no side effects.
 """
 
 from __future__ import annotations
@@ -47,20 +47,18 @@ PRIVATE = StringAttr("private")
 
 @dataclass(frozen=True)
 class RelayDeadCodeEliminationPass(ModulePass):
-    """Erase ops whose results have no use, and private functions that nothing mentions. Exact."""
+    """Erases ops whose results have no use, and unreferenced private functions. Exact."""
 
     name = "relay-dead-code-elimination"
 
-    inline_once: bool = field(
-        default=False, metadata={"help": "put the value of a let in the place of its name where that is used once"}
-    )
+    inline_once: bool = field(default=False, metadata={"help": "replace a let with one use by its value"})
 
     ignore_impurity: bool = field(
         default=False, metadata={"help": "also erase calls of functions that may have side effects"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Clean the module in place."""
+        """Rewrites the module in place."""
         if self.inline_once:
             inline_lets(op)
             update_signatures(op)
@@ -68,9 +66,9 @@ class RelayDeadCodeEliminationPass(ModulePass):
 
 
 def inline_lets(module: ModuleOp) -> None:
-    """Let the value of each `relay.let` whose name is used once, in the same block, stand for it.
+    """Replaces each `relay.let` with a single use, in its own block, by its value.
 
-    A function in A-normal form is in basic block normal form then.
+    A function in A-normal form is in basic block normal form afterwards.
     """
     for function in module.body.block.ops:
         lets = [op for op in walk_ops(function) if isinstance(op, LetOp) and _is_used_once(op)]
@@ -87,9 +85,9 @@ def _is_used_once(op: LetOp) -> bool:
 
 
 def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> int:
-    """Erase ops and functions that have no use; gives their number.
+    """Erases ops and functions without uses; returns their number.
 
-    With `ignore_impurity` no call counts as having side effects.
+    With `ignore_impurity`, no call has side effects.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
     pure_calls = None if ignore_impurity else pure_functions(module)
@@ -99,7 +97,7 @@ def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> i
 
 def _clean(function: FuncOp, free: Container[Operation]) -> int:
     erased, names = 0, NameUses(function)
-    # Where to go on in each block being walked, innermost last: an op's regions are settled before the ops above it.
+    # The next op in each block, innermost block last: the ops in regions of an op are visited before the ops above it.
     places: list[Operation | None] = [block.last_op for block in function.body.blocks]
     while places:
         op = places.pop()
@@ -116,7 +114,7 @@ def _clean(function: FuncOp, free: Container[Operation]) -> int:
 
 
 def _erase_unmentioned(module: ModuleOp, functions: dict[str, FuncOp]) -> int:
-    """Erase private functions that nothing reached from a public one, or from what stands beside, mentions."""
+    """Erases private functions that are not reachable by symbols from public functions or other ops of the module."""
     pending = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
     beside = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
     pending += {name for op in beside for name in mentioned_symbols(op) if name in functions} - set(pending)

@@ -1,10 +1,10 @@
-"""`relay-dense-to-sparse`: dense layers take weights that are sparse matrices in blocks.
+"""`relay-dense-to-sparse`: makes dense layers sparse whose weights are parameters.
 
-What: a dense layer whose weight is a parameter that `weight-name` lists becomes a `nn.sparse_dense`. The weight's parts
-are parameters named after it, `.data`, `.indices` and `.indptr`, which stand behind all others; the old one goes where
-nothing else uses it. `weight-shape` has five extents for each name: those of the blocks, the number of columns, and
-that of the beginnings of rows. Why: of a weight that is mostly zeros only the rest is multiplied. Whoever runs the
-program gives the parts; `relay.data_dep_optimization.bsr_dense` makes them. Sums are taken in another order. Relay's
+Replaces a dense layer by `nn.sparse_dense` if its weight is a parameter in `weight-name`. Three parameters replace the
+weight, after all other parameters: its values `.data`, column indices `.indices` and row pointers `.indptr`. The weight
+is removed if it has no other use. `weight-shape` has five extents for each name: those of the values, the number of
+columns and the number of row pointers. Products with zeros are not computed. The caller passes the new parameters;
+`relay.data_dep_optimization.bsr_dense` computes them. Re-associating: the order of summation changes. Relay's
 DenseToSparse.
 
 Before, with `weight-name="w" weight-shape="240x32x1x240x25"`:
@@ -18,8 +18,8 @@ After:
                     %w.indptr: tensor<25xi32>) -> tensor<1x768xf32> {
       %y = relay.nn.sparse_dense(%x, %w.data, %w.indices, %w.indptr) : (…) -> tensor<1x768xf32>
 
-Refuses, with a remark: data that is no matrix, and results of another element type. Left alone: functions that others
-call, and kernels. `PassError` for names and shapes that do not go together, and for parts of another matrix.
+Refuses, with a remark: data that is no matrix, and results of another element type. Left alone: called functions, and
+kernels. `PassError`: names and shapes do not match, or the new parameters are those of another matrix.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ from xrelay.passes.relay.sparse_weights import sizes_by_name, why_no_sparse_dens
 
 @dataclass(frozen=True)
 class RelayDenseToSparsePass(ModulePass):
-    """Let dense layers take sparse weights; see the module's docstring."""
+    """Makes dense layers with listed weights sparse; see the module's docstring."""
 
     name = "relay-dense-to-sparse"
 
     weight_name: tuple[str, ...] = field(default=(), metadata={"help": "the parameters that become sparse"})
     weight_shape: tuple[str, ...] = field(
-        default=(), metadata={"help": "for each the extents of its parts in a row, as 240x32x1x240x25"}
+        default=(),
+        metadata={"help": "for each the extents of data, indices and indptr, such as 240x32x1x240x25"},
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         dense_to_sparse(op, self.weight_name, self.weight_shape)
 
 
 def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: Sequence[object]) -> list[Remark]:
-    """Rewrite `module`; says which layers take sparse weights, and why others do not."""
+    """Rewrites `module`; returns a remark for each layer with a listed weight."""
     sizes = sizes_by_name(RelayDenseToSparsePass.name, weight_name, weight_shape, (5,))
 
     def sparse(op: DenseOp, parts: list[SSAValue]) -> SparseDenseOp:

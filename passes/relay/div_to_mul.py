@@ -1,8 +1,8 @@
-"""`relay-div-to-mul`: a division by a constant is a product with its reciprocal.
+"""`relay-div-to-mul`: replaces division by a constant by multiplication with its reciprocal.
 
-What: the divisors are constants of floats, whose reciprocals are taken here. Why: a processor multiplies several times
-as fast as it divides, and products with constants join with others where quotients do not. Re-associating: the
-reciprocal is rounded, and the product again.
+The reciprocals of float constants are computed at compile time. Processors multiply several times as fast as they
+divide, and products with constants can be combined, unlike quotients. Re-associating: the reciprocal and the product
+are both rounded.
 
 Before:
 
@@ -14,8 +14,8 @@ After:
     %r = relay.constant dense<0.25> : tensor<f32>
     %y = relay.multiply(%x, %r) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
 
-Left alone: integers, whose quotients are truncated; divisors one of which is zero, infinite or NaN, or so small or
-large that its reciprocal is infinite or subnormal.
+Left alone: integers, whose quotients are truncated; divisors with an element that is zero, infinite or NaN, or whose
+reciprocal is infinite or subnormal.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 
 @dataclass(frozen=True)
 class RelayDivToMulPass(ModulePass):
-    """Multiply by reciprocals of constants; see the module's docstring."""
+    """Multiplies by reciprocals of constants; see the module's docstring."""
 
     name = "relay-div-to-mul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, {DivideOp: MultiplyByReciprocal()})
 
 
 class MultiplyByReciprocal(RewritePattern):
-    """A quotient by a constant → a product; see the module's docstring. Re-associating.
+    """A quotient by a constant → a product with its reciprocal; see the module's docstring. Re-associating.
 
     Before:
 
@@ -59,7 +59,7 @@ class MultiplyByReciprocal(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where each divisor has a reciprocal."""
+        """Multiplies if each element of the divisor has a normal reciprocal."""
         divisor = constant_of(op.operands[1])
         reciprocal = None if divisor is None else _reciprocal(divisor)
         if reciprocal is not None:
@@ -68,11 +68,11 @@ class MultiplyByReciprocal(RewritePattern):
 
 
 def _reciprocal(divisor: Array) -> Array | None:
-    """One over each element; `None` where one of these is no normal number."""
+    """Returns the reciprocal of each element, or None if one is not a normal number."""
     dtype = divisor.dtype
     if dtype.kind != "f" and dtype.name != "bfloat16":
         return None
-    # A bfloat16 has the exponents of an f32.
+    # bfloat16 has the exponents of f32.
     limits = np.finfo(dtype if dtype.kind == "f" else np.float32)
     with np.errstate(all="ignore"):
         result = np.asarray(np.array(1, dtype) / divisor)
