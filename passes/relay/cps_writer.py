@@ -32,7 +32,7 @@ from xrelay.passes.relay.cps_types import continuation_type, cps_type, given_typ
 NAME = "relay-to-cps"
 
 NamesOf = Callable[[CallOp], str | None]
-"""Returns the name of the converted callee of a call, or None if the callee is not converted."""
+"""A function that returns the name of the converted callee of a call, or None if the callee is not converted."""
 
 
 @dataclass

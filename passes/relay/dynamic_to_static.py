@@ -1,20 +1,22 @@
-"""`relay-dynamic-to-static`: ops whose shape is an operand become ops whose shape is an attribute.
+"""`relay-dynamic-to-static`: replaces ops with a shape as an operand by ops with a shape as an attribute.
 
-What: the elements of small integer tensors are followed through the program, as `relay-infer-type` follows them: those
-of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`,
-`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice`, `dyn.topk`, `dyn.sparse_to_dense` and `dyn.image.resize` become the ops
-without `dyn` where what their operands say is known, the last where it resizes all axes but batch and channels, without
-a scale. Any other op whose elements are all known numbers becomes a constant, so that `arange` and its like have
-constant operands, which `relay-fold-constant` evaluates. A constant shape in floats, which is cast to integers, counts
-too. Why: layouts, fusion and native code take shapes that stand in the op. The elements are told by the rules of the
-ops, so the shape of a tensor is known without its data, and extents with names are followed too. It changes no value.
-Relay's DynamicToStatic.
+The elements of small integer tensors are propagated as in `relay-infer-type`: those of constants and of `shape_of`, and
+elements computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`, `dyn.tile`, `dyn.nn.pad`,
+`dyn.strided_slice`, `dyn.topk`, `dyn.sparse_to_dense` and `dyn.image.resize` become the ops without `dyn` if the
+elements of their shapes, widths, bounds and sizes are known; `dyn.image.resize` only if it resizes all axes except
+batch and channels, without a scale. Any other op becomes a constant if all elements of its result are known numbers, so
+that `relay-fold-constant` can evaluate ops such as `arange` with these operands. A constant shape in floats that is
+cast to integers is also a known shape.
 
-Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
-codes for; a static op that would demand other things of named dimensions than the op itself.
+Layouts, fusion and native code need shapes as attributes. The elements follow from the rules of the ops, so the shape
+of a tensor is known without its data, and extents with names are propagated too. No value changes. Relay's
+DynamicToStatic.
 
-Types are inferred first where an op has its shape as an operand, for a program that was just built says less of it than
-the elements tell. A module without such ops is not inferred anew.
+Refuses, with a remark: a shape with unknown elements; a shape with names that the attributes of the static op cannot
+express; a static op with other requirements on named dimensions than the op itself.
+
+If an op has its shape as an operand, types are inferred first, because the types of a program that was just built are
+less precise than its known elements. A module without such ops is not inferred again.
 """
 
 from __future__ import annotations
@@ -61,22 +63,22 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
 
 MOST_EXTENTS = 64
-"""A vector of more numbers is no shape."""
+"""The maximum number of elements of a shape."""
 
 
 @dataclass(frozen=True)
 class RelayDynamicToStaticPass(ModulePass):
-    """Give ops the shapes that are known of their operands; see the module's docstring."""
+    """Makes known shapes attributes; see the module's docstring."""
 
     name = "relay-dynamic-to-static"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         report(dynamic_to_static(op))
 
 
 def dynamic_to_static(module: ModuleOp) -> list[Remark]:
-    """Rewrite `module`; says what became static, and of what shapes too little is known."""
+    """Rewrites `module`; returns a remark for each op with a shape as an operand."""
     if any(type(op) in STATIC for op in walk_ops(module)):
         rewrite_once(module, CastOp, FoldCast())
         infer_types(module)
@@ -86,7 +88,7 @@ def dynamic_to_static(module: ModuleOp) -> list[Remark]:
 
 
 class FoldCast(RewritePattern):
-    """Floats that are cast to integers → the integers, so that a shape in floats is known. Exact.
+    """A cast of constant floats to integers → the integers, so that a shape in floats is known. Exact.
 
     Before:
 
@@ -100,7 +102,7 @@ class FoldCast(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
-        """Leave alone what is no vector of whole numbers, or too long for a shape."""
+        """Folds the cast of a scalar or vector of whole numbers that is not too long for a shape."""
         floats = constant_of(op.data)
         is_shape = floats is not None and floats.dtype.kind == "f" and floats.ndim <= 1 and floats.size <= MOST_EXTENTS
         if floats is None or not is_shape or not isinstance(op.dtype, IntegerType):
@@ -113,7 +115,7 @@ class FoldCast(RewritePattern):
 
 
 class MakeStatic(RewritePattern):
-    """An op whose shape or elements are known → the same without an operand for them. Exact.
+    """An op whose shape or elements are known → the op without an operand for them. Exact.
 
     Before:
 
@@ -124,7 +126,7 @@ class MakeStatic(RewritePattern):
 
         %y = relay.reshape(%z) {newshape = [2, 6]} : (tensor<12xf32>) -> tensor<2x6xf32>
 
-    It is shown the ops in the order of the program, and remembers the elements that it has met.
+    Must be applied to the ops in program order, as it records the elements of their results.
     """
 
     def __init__(self) -> None:
@@ -132,7 +134,7 @@ class MakeStatic(RewritePattern):
         self._elements = KnownElements()
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Learn what is known of the op's elements, and make it static or a constant where that is enough."""
+        """Records the known elements of the result, and makes the op static or a constant if possible."""
         if not isinstance(op, RelayOp) or not all(map(is_complete, op.operand_types)):
             return
         self._elements.learn(op, op.operand_types)
@@ -143,7 +145,7 @@ class MakeStatic(RewritePattern):
             emit.replace(emit.insert(constant).result)
 
     def _as_constant(self, op: RelayOp) -> ConstantOp | None:
-        """The result as a constant, where all its elements are numbers and nothing is demanded in computing them."""
+        """Returns the result as a constant if all elements are numbers, and the op is pure and has no requirements."""
         found, type = self._elements.of(op.results[0]), op.results[0].type
         numbers = [element for element in found or () if isinstance(element, int)]
         if found is None or len(numbers) < len(found) or not is_static(type) or op.requirements or not is_pure(op):
@@ -160,15 +162,18 @@ class MakeStatic(RewritePattern):
             static = _static(op, Facts(op.name, op.operand_types, known), inference)
             if static is None:
                 name = STATIC[type(op)].op_for(op).relay_name()
-                self.remarks.refused(op, f"no {name} says that it gives {inference.type}")
+                self.remarks.refused(op, f"no {name} has the result type {inference.type}")
                 return
-            self.remarks.applied(op, "its shape is known: it gives {}", inference.type)
+            self.remarks.applied(op, "its shape is known: the result type is {}", inference.type)
             emit = Emitter(rewriter, op)
             emit.replace(emit.insert(static).results[0])
 
 
 def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
-    """The static op that gives the type `wanted`, whose rule demands what this op checks and no more."""
+    """Returns the static op of type `wanted`, or None.
+
+    Its requirements must include all that this op checks, and be among those of `wanted`.
+    """
     form = STATIC[type(op)]
     operands = [op.operands[index] for index in form.operands]
     allowed, checked = _sides(wanted.requirements), _sides(op.requirements)
@@ -186,7 +191,7 @@ def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
 
 
 def _sides(requirements: tuple[Requirement, ...]) -> set[object]:
-    """What is demanded, whatever op demands it."""
+    """Returns the relations of requirements without their labels."""
     return {(type(each), each.lhs, each.rhs) for each in requirements}
 
 
@@ -200,7 +205,7 @@ def _numbers(elements: Sequence[Dim] | None) -> tuple[int, ...] | None:
 
 
 def _reshapes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-    """By numbers where all are known, else by codes that copy, merge or infer the extents with names."""
+    """Yields numbers as `newshape` if all are known, else codes that copy, merge or infer the extents with names."""
     shape = shape_of(type)
     numbers = _numbers(shape)
     if numbers is not None:
@@ -211,7 +216,7 @@ def _reshapes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties
 
 
 def _fills(kind: type[RelayOp], name: str = "shape") -> Variants:
-    """By numbers alone, for an op that takes a shape."""
+    """Returns variants with the extents as the attribute `name`, if all are numbers."""
 
     def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
         numbers = _numbers(shape_of(type))
@@ -222,7 +227,10 @@ def _fills(kind: type[RelayOp], name: str = "shape") -> Variants:
 
 
 def _by_elements(kind: type[RelayOp], *names: str) -> Variants:
-    """By the elements of the operands behind the first as the properties `names`, beside those of the op itself."""
+    """Returns variants with the elements of all operands except the first as the properties `names`.
+
+    The op keeps its other properties.
+    """
 
     def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
         lists = [_numbers(facts.elements(index)) for index in range(1, len(facts))]
@@ -234,21 +242,21 @@ def _by_elements(kind: type[RelayOp], *names: str) -> Variants:
 
 
 def _first(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-    """By the number, of which 0 means something else to `topk`."""
+    """Yields the number of elements if it is positive; `topk` interprets 0 differently."""
     numbers = _numbers(facts.elements(1))
     if numbers is not None and numbers[0] > 0:
         yield {**TopKOp.properties_from({"k": numbers[0]}), **op.properties}
 
 
 def _widths(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-    """By numbers before and after each axis."""
+    """Yields the widths of padding before and after each axis."""
     numbers = _numbers(facts.elements(1))
     if numbers is not None:
         yield {**PadOp.properties_from({"pad_width": numbers}), **op.properties}
 
 
 def _sizes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-    """By the sizes, where the axes are those of images, no scale is given, and the region is known."""
+    """Yields the sizes if the axes are those of an image layout, all scales are 0, and the region is constant."""
     numbers = _numbers(facts.elements(1))
     if not isinstance(op, DynResizeOp) or op.antialiases or numbers is None:
         return
@@ -264,21 +272,21 @@ def _sizes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
 
 
 def _resize_of(op: RelayOp) -> type[ResizeOp]:
-    """The op that resizes as many axes; the one for three where there are more, which refuses."""
+    """Returns the resize of as many axes; that of three axes, which `_sizes` rejects, if there are more."""
     count = len(ints(op.axes)) if isinstance(op, DynResizeOp) else len(RESIZES)
     return RESIZES[min(count, len(RESIZES)) - 1]
 
 
 @dataclass(frozen=True)
 class StaticForm:
-    """An op of which attributes say the shape, the properties with which it may give a type, the operands it keeps."""
+    """A static op, with the properties that may express a result type and the operands that it keeps."""
 
     op: type[RelayOp] | Callable[[RelayOp], type[RelayOp]]
     variants: Variants
     operands: tuple[int, ...] = (0,)
 
     def op_for(self, dynamic: RelayOp) -> type[RelayOp]:
-        """The op that stands for `dynamic`."""
+        """Returns the class of the op that replaces `dynamic`."""
         return self.op if isinstance(self.op, type) else self.op(dynamic)
 
 
@@ -293,4 +301,4 @@ STATIC: dict[type[RelayOp], StaticForm] = {
     DynTopKOp: StaticForm(TopKOp, _first),
     DynResizeOp: StaticForm(_resize_of, _sizes),
 }
-"""Op whose shape an operand says → its static form."""
+"""Maps each op with a shape as an operand to its static form."""

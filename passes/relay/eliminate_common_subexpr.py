@@ -1,8 +1,8 @@
 """`relay-eliminate-common-subexpr`: merges equal ops on equal operands.
 
-What: two ops without side effects of the same kind, with the same attributes and the same operands, are one op; tuples,
-fields and constants too. Why not xDSL's `cse`: it knows single blocks only; here a branch uses what is computed around
-it. Commutative operands in another order are another op. Exact.
+Merges ops without side effects of the same kind, attributes and operands, including tuples, fields and constants.
+xDSL's `cse` handles single blocks; here ops in a branch are also merged with equal ops before the branch. Commutative
+ops with operands in another order are not equal. Exact.
 
 Before:
 
@@ -15,7 +15,7 @@ After:
     %a = relay.add(%y, %c)
     %r = relay.multiply(%a, %a)
 
-Ops are moved to the blocks where their uses meet first: equal ops of two branches are not merged.
+Ops first move to the blocks where their uses meet, so equal ops of two branches are not merged.
 
 Left alone: bindings, ops with regions, `relay.annotation.stop_fusion`, kernels.
 """
@@ -41,19 +41,19 @@ from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
 @dataclass(frozen=True)
 class RelayEliminateCommonSubexprPass(ModulePass):
-    """Compute each value once. Exact."""
+    """Merges equal ops. Exact."""
 
     name = "relay-eliminate-common-subexpr"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         eliminate_common_subexpressions(op)
 
 
 def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operation], bool] | None = None) -> int:
-    """Merge equal ops of every function that is not a kernel; gives the number of ops erased.
+    """Merges equal ops of every function except kernels; returns the number of erased ops.
 
-    Ops for which `skip` is true are left alone, and nothing is merged into them.
+    Ops for which `skip` holds are neither erased nor replace other ops.
     """
     place_ops(module)
     blocks = [
@@ -68,25 +68,25 @@ def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operati
 
 @dataclass
 class _Scope:
-    """Where to go on in a block, and what its ops compute."""
+    """The next op of a block in the traversal, and the keys of its visited ops."""
 
     next_op: Operation | None
     keys: list[Hashable]
 
 
 class _Merger:
-    """Merges the equal ops of one block and what lies in it."""
+    """Merges equal ops of one block and of the blocks nested in it."""
 
     def __init__(self, skip: Callable[[Operation], bool] | None, keys: OpKeys):
         self._skip = skip
         self._keys = keys
         self._seen: dict[Hashable, Operation] = {}
-        """What is computed in the scopes around the place of the walk → the op that does."""
+        """Maps keys of computations to the ops that are visible at the current position."""
         self._merged = Replacements()
         self._superfluous: list[Operation] = []
 
     def run(self, block: Block) -> int:
-        """Merge the ops of `block`; gives the number of ops erased."""
+        """Merges the ops of `block`; returns the number of erased ops."""
         scopes = [_Scope(block.first_op, [])]
         while scopes:
             op = scopes[-1].next_op
@@ -105,7 +105,7 @@ class _Merger:
         return len(self._superfluous)
 
     def _merge(self, op: Operation, scope: _Scope) -> None:
-        """Let an equal op that the place sees stand for `op`, or remember it."""
+        """Replaces `op` by a visible equal op, or records `op`."""
         key = (self._keys.of(op), *map(self._merged.of, op.operands))
         equal = self._seen.setdefault(key, op)
         if equal is op:

@@ -1,17 +1,17 @@
-"""`relay-expand-composites`: composite ops of several heavy parts become their parts before fusion.
+"""`relay-expand-composites`: replaces composite ops with several heavy parts by their parts before fusion.
 
-What: an op that other ops define (`CompositeOp`) and that has two or more parts heavier than injective is replaced by
-its parts. Why here: each part may then take its own neighbours into its kernel. A composite with a fusion pattern of
-its own, or with one heavy part at most, fuses whole and is expanded inside its kernel, as `convert-relay-to-topi` meets
-it. Composites that Relay expands in SimplifyInference are gone by then; one that is not is expanded here.
+Replaces an op that is defined by other ops (`CompositeOp`) by its parts if two or more of them are heavier than
+injective. Each part can then be fused with its own neighbours. A composite op with its own fusion pattern, or with at
+most one heavy part, is fused as a whole, and `convert-relay-to-topi` expands it inside its kernel. Composite ops that
+Relay expands in SimplifyInference are also expanded here, if any remain.
 
 Before:
 
     %y = relay.contrib.two_sums(%x) : (tensor<4x8xf32>) -> tensor<4xf32>
 
-After: its parts, a `relay.sum` and another of them among them.
+After: its parts, with `relay.sum` twice.
 
-Left alone: ops whose types are not known yet, and ops that a strategy of the target takes whole.
+Left alone: ops of unknown types, and ops that a strategy of the target implements as a whole.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class RelayExpandCompositesPass(ModulePass):
-    """Replace composite ops of several heavy parts by their parts; see the module's docstring."""
+    """Replaces composite ops with several heavy parts by their parts; see the module's docstring."""
 
     name = "relay-expand-composites"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Expand the module's composites in place."""
+        """Rewrites the module in place."""
         expand_composites(op, Expansion.INFERENCE, Expansion.BEFORE_FUSION)
         update_signatures(op)

@@ -1,4 +1,4 @@
-"""What the extents are, in words, that `relay-name-extents` computes: messages say that, not the names."""
+"""Descriptions of the extents that `relay-name-extents` computes, for messages in place of their generated names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
 
 _FAILURES: Final[Mapping[type[RelayOp], str]] = {
-    DynReshapeOp: "element {at} of the shape gives an extent of {value}",
+    DynReshapeOp: "element {at} of the shape is an extent of {value}",
     DynBroadcastToOp: "element {at} of the shape is {value}",
     CollapseSumToOp: "element {at} of the shape is {value}",
     DynFullOp: "element {at} of the shape is {value}",
@@ -31,12 +31,15 @@ _FAILURES: Final[Mapping[type[RelayOp], str]] = {
     DynPadOp: "width {at} is {value}",
     ArangeOp: "the step is 0, or start and stop are too far apart",
 }
-"""What is wrong where the number at a place is negative, by the op that is told it. A step of 0 gives such a one."""
+"""Maps each op to the message for a negative computed number. A step of 0 also results in a negative number."""
 
 
 def words_of(op: RelayOp, names: Sequence[str | None], places: Sequence[int]) -> list[ExtentWords]:
-    """What the numbers at these places of what `op` is told are, of which some are extents of its result with names."""
-    # The fields of a tuple that an op gives, as the places and values of topk, have one shape.
+    """Returns descriptions of the numbers at `places` of an op's computed operand.
+
+    A number with a name is an extent of the result.
+    """
+    # All fields of a tuple result, as the values and indices of topk, have one shape.
     first, *_ = leaf_types([op.results[0].type])
     axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(first))}
     words: list[ExtentWords] = []

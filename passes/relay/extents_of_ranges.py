@@ -1,4 +1,4 @@
-"""How the extent of `relay.arange` is computed."""
+"""Computes the extent of `relay.arange`, for `relay-name-extents`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ LEAST_DOUBLE = -1.7976931348623157e308
 
 
 def name_arange(op: RelayOp, code: ShapeCode) -> SSAValue | None:
-    """The places from 0 on, as many as there are, times the step, from the start on.
+    """Returns `start + i * step` for the indices i, or None for an unsupported op or element type.
 
-    What has no number of elements (a step of 0, an infinite bound) gives a negative one, which `relay.extents` refuses.
+    If the number of elements is undefined (a step of 0, an infinite bound), it is negative, which `relay.extents`
+    rejects.
     """
     if not isinstance(op, ArangeOp):
         return None
@@ -42,7 +43,7 @@ def name_arange(op: RelayOp, code: ShapeCode) -> SSAValue | None:
 
 
 def _count_of_integers(code: ShapeCode) -> SSAValue:
-    """By the distance, which must not be out of the range of 64 bits."""
+    """Emits the number of elements from the distance of the bounds; negative if the distance overflows 64 bits."""
     start, stop, given = (code.operand(index) for index in range(3))
     step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
     is_back = code.call(LessOp, step, 0)
@@ -54,7 +55,7 @@ def _count_of_integers(code: ShapeCode) -> SSAValue:
 
 
 def _count_of_floats(op: ArangeOp, code: ShapeCode) -> SSAValue:
-    """In double precision."""
+    """Emits the number of elements, computed in double precision; negative if it is not a valid extent."""
     start, stop, step = (code.call(CastOp, bound, dtype=f64) for bound in op.operands)
     steps = code.call(CeilOp, code.call(DivideOp, code.call(SubtractOp, stop, start), step))
     least, most, none, bad = (code.real(number) for number in (LEAST_DOUBLE, float(MAX_EXTENT), 0.0, -1.0))

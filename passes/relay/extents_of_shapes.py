@@ -1,9 +1,8 @@
-"""How the extents of ops are computed whose operand is a shape.
+"""Computes the extents of ops with a shape as an operand, for `relay-name-extents`.
 
-`dyn.reshape`, `dyn.broadcast_to`, `collapse_sum_to`, `dyn.full`, `dyn.sparse_to_dense`, `dyn.tile` and
-`dyn.image.resize`.
-
-What is no shape for the op (two -1, a 0 that copies nothing) becomes a negative extent, which `relay.extents` refuses.
+The ops are `dyn.reshape`, `dyn.broadcast_to`, `collapse_sum_to`, `dyn.full`, `dyn.sparse_to_dense`, `dyn.tile` and
+`dyn.image.resize`. Each function `name_*` returns None for other ops. An invalid shape (two -1, a 0 that copies no
+extent) becomes a negative extent, which `relay.extents` rejects.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
 
 IMPOSSIBLE = -2
-"""Stands for an extent that cannot be; -1 would stand for what remains."""
+"""An invalid extent. It is not -1, which is the code of an inferred extent."""
 
 
 def name_reshape(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """0 copies the data's extent, -1 is what remains; afterwards every element is an extent."""
+    """Returns the reshape by extents: 0 is replaced by the data's extent and -1 by the inferred extent."""
     if not isinstance(op, DynReshapeOp):
         return None
     shape, given = shape_of(op.data.type), code.operand(1)
@@ -49,7 +48,7 @@ def name_reshape(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def _rest(code: ShapeCode, given: SSAValue, rests: SSAValue) -> SSAValue:
-    """What the other extents leave of the elements of the data."""
+    """Emits the inferred extent: the quotient of the numbers of elements of the data and of the other extents."""
     known = code.call(ProdOp, code.where(rests, 1, given), axis=[0])
     many = code.call(GreaterOp, code.call(SumOp, code.cast(rests), axis=[0]), 1)
     bad = code.call(LogicalOrOp, code.call(EqualOp, known, 0), many)
@@ -58,18 +57,18 @@ def _rest(code: ShapeCode, given: SSAValue, rests: SSAValue) -> SSAValue:
 
 
 def _place_of_code(at: int, element: Dim | None, shape: Shape, extents: int | None) -> int | None:
-    """Where the extent is found that an element stands for, of which all is known; `None` for nowhere.
+    """Returns the index of an element's extent among the known extents, or None if it must be checked or computed.
 
-    The data's extents stand at place `extents` where 0 copies them.
+    The data's extents start at index `extents` if 0 copies them.
     """
     if isinstance(element, int):
         return None if element < 0 else at if element or extents is None else extents + at
-    # What is not known to be no 0 is checked.
+    # An element that may be 0 is checked.
     return at if element is not None and element in shape[at : at + 1] else None
 
 
 def name_broadcast(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """An element of 1 gives way to the data's extent there."""
+    """Returns the broadcast by extents: an element of 1 is replaced by the data's extent."""
     if not isinstance(op, DynBroadcastToOp):
         return None
     given = code.operand(1)
@@ -81,7 +80,7 @@ def name_broadcast(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def name_collapse(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """The elements are the extents, which the rule of the op compares with the data's."""
+    """Returns the op with the elements of the shape as extents; its rule compares them with the data's."""
     if not isinstance(op, CollapseSumToOp):
         return None
     given = code.operand(1)
@@ -90,7 +89,7 @@ def name_collapse(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """The elements are the extents."""
+    """Returns the op with the elements of the shape as extents."""
     if not isinstance(op, DynFullOp):
         return None
     given = code.operand(1)
@@ -99,7 +98,7 @@ def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def name_sparse_to_dense(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """The elements are the extents."""
+    """Returns the op with the elements of the shape as extents."""
     if not isinstance(op, DynSparseToDenseOp):
         return None
     given = code.operand(1)
@@ -109,7 +108,7 @@ def name_sparse_to_dense(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def name_resize(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """The sizes are the extents of the axes that the op names."""
+    """Returns the op with the sizes as extents of the resized axes."""
     if not isinstance(op, DynResizeOp):
         return None
     given, shape = code.operand(1), shape_of(op.result.type)
@@ -119,7 +118,7 @@ def name_resize(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def name_tile(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """Numbers of repetitions and, behind them, the extents that they make."""
+    """Returns the op with checked numbers of repetitions. They are bound together with the resulting extents."""
     if not isinstance(op, DynTileOp):
         return None
     given = code.operand(1)
@@ -133,7 +132,7 @@ def name_tile(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 
 
 def _last_extents(code: ShapeCode, count: int) -> SSAValue:
-    """The data's last `count` extents, with ones in front where it has fewer."""
+    """Emits the data's last `count` extents, preceded by ones if it has fewer."""
     data = code.op.operands[0]
     rank = len(shape_of(data.type))
     extents = code.join(code.numbers([1] * max(count - rank, 0)), code.shape(data))

@@ -1,6 +1,6 @@
-"""How the extents of ops are computed whose operands say what to take of the data, or to put around it.
+"""Computes the extents of slices and paddings of the data, for `relay-name-extents`.
 
-`dyn.strided_slice`, `dyn.topk` and `dyn.nn.pad`.
+The ops are `dyn.strided_slice`, `dyn.topk` and `dyn.nn.pad`. Each function `name_*` returns None for other ops.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from xrelay.index_algebra.dims import is_nonnegative
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
 
 FAR = 1 << 62
-"""A step of this size leads out of every tensor."""
+"""A step of this size leaves every tensor."""
 
 
 def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """Numpy's rule for bounds of slices; afterwards the first place, the number of elements and the step are told.
+    """Returns the slice by first index, number of elements and step, computed by numpy's rule for bounds.
 
-    A step of 0 gives a negative number, which `relay.extents` refuses.
+    A step of 0 results in a negative number, which `relay.extents` rejects.
     """
     if not isinstance(op, DynStridedSliceOp) or op.slice_mode.data != "end":
         return None
@@ -43,7 +43,7 @@ def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
 def _cut_upwards(
     op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None], steps: Sequence[int]
 ) -> RelayOp:
-    """The slice in known steps from 1 on, from known places that are not negative."""
+    """Returns the slice for known positive steps and known begins that are not negative."""
     first, end, step = (code.operand(index) for index in (1, 2, 3))
     ends = code.elements(2, len(steps))
     from_front = all(element is not None and is_nonnegative(element) for element in ends)
@@ -51,12 +51,12 @@ def _cut_upwards(
     span = code.call(MaximumOp, code.call(SubtractOp, stop, first), 0)
     rest = code.call(SubtractOp, step, 1)
     sizes = span if set(steps) == {1} else code.call(DivideOp, code.call(AddOp, span, rest), step)
-    # Where the op makes no extents, its rule knows all of these numbers.
+    # If the op introduces no extents, its rule knows all of these numbers.
     return code.remake(op.data, first, code.bind(sizes, names) if any(names) else sizes, step, slice_mode="size")
 
 
 def _cut_anyhow(op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None]) -> RelayOp:
-    """The slice in steps and from places of which nothing is known."""
+    """Returns the slice for unknown begins and steps."""
     begin, end, given = (code.operand(index) for index in (1, 2, 3))
     step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
     is_back = code.call(LessOp, step, 0)
@@ -64,18 +64,18 @@ def _cut_anyhow(op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names
     span = code.where(is_back, code.call(SubtractOp, first, stop), code.call(SubtractOp, stop, first))
     size = number_of_steps(code, span, step, is_back)
     sizes = code.bind(code.where(code.call(EqualOp, step, 0), -1, size), names)
-    # Where nothing is taken the first place need not be there.
+    # The first index of an empty slice may be out of range.
     place = code.where(code.call(GreaterOp, size, 0), first, 0)
     return code.remake(op.data, place, sizes, step, slice_mode="size")
 
 
 def _counted_from_front(code: ShapeCode, bound: SSAValue, extents: SSAValue) -> SSAValue:
-    """Bounds of which negative ones count from the end."""
+    """Emits bounds in which negative bounds, which count from the end, are replaced."""
     return code.where(code.call(LessOp, bound, 0), code.call(AddOp, bound, extents), bound)
 
 
 def _brought_inside(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back: SSAValue) -> SSAValue:
-    """Upwards places lie in [0, extent], downwards in [-1, extent - 1]."""
+    """Emits bounds clipped to [0, extent] for positive steps, and to [-1, extent - 1] for negative steps."""
     counted = _counted_from_front(code, bound, extents)
     lowest = code.where(is_back, -1, 0)
     inside = code.call(MaximumOp, counted, lowest)
@@ -83,21 +83,21 @@ def _brought_inside(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back
 
 
 def number_of_steps(code: ShapeCode, span: SSAValue, step: SSAValue, is_back: SSAValue) -> SSAValue:
-    """How many steps it takes to leave `span` numbers behind; 0 for a negative span, whatever for a step of 0."""
+    """Emits the number of steps that cover `span` indices; 0 for a negative span, arbitrary for a step of 0."""
     size = code.call(MaximumOp, code.where(is_back, code.call(SubtractOp, 0, step), step), 1)
     steps = code.call(AddOp, code.call(DivideOp, code.call(SubtractOp, span, 1), size), 1)
     return code.where(code.call(GreaterOp, span, 0), steps, 0)
 
 
 def name_topk(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """The number is the extent."""
+    """Returns the op with the number of elements as an extent."""
     if not isinstance(op, DynTopKOp):
         return None
     return code.remake(op.operands[0], code.bind(code.operand(1), code.made))
 
 
 def name_pad(op: RelayOp, code: ShapeCode) -> RelayOp | None:
-    """Widths and, behind them, the extents that they make."""
+    """Returns the op with checked widths. They are bound together with the resulting extents."""
     if not isinstance(op, DynPadOp):
         return None
     dims = shape_of(op.result.type)

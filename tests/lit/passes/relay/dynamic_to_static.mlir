@@ -82,7 +82,7 @@ func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
   func.return %y : !relay.incomplete
 }
 
-// REMARK: relay.dyn.full: no full says that it gives tensor<?xf32, #relay.dims<n>>
+// REMARK: relay.dyn.full: no full has the result type tensor<?xf32, #relay.dims<n>>
 // CHECK-LABEL: func.func @no_codes
 // CHECK:         relay.dyn.full(%v, %
 func.func @no_codes(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.incomplete {
@@ -136,7 +136,7 @@ func.func @pads(%x: tensor<?x4xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.
   func.return %y : !relay.incomplete
 }
 
-// REMARK: relay.dyn.nn.pad: no nn.pad says that it gives tensor<?xf32, #relay.dims<2 * n>>
+// REMARK: relay.dyn.nn.pad: no nn.pad has the result type tensor<?xf32, #relay.dims<2 * n>>
 // CHECK-LABEL: func.func @named_pads
 // CHECK:         relay.dyn.nn.pad(
 func.func @named_pads(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.incomplete {
