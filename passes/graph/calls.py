@@ -1,4 +1,4 @@
-"""The call graph of a module, its groups of mutually recursive functions, and its functions in the order of calls."""
+"""The call graph of a module, its groups of mutually recursive functions, and its functions with callees first."""
 
 from __future__ import annotations
 

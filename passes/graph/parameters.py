@@ -49,7 +49,7 @@ class Parameters:
         return self._added[name]
 
     def finish(self, replaced: Sequence[SSAValue]) -> None:
-        """Updates the signature after removing those of `replaced` that have no use."""
+        """Removes those of `replaced` that have no use, and updates the signature."""
         for argument in dict.fromkeys(replaced):
             if isinstance(argument, BlockArgument) and argument.first_use is None and argument.block is self._block:
                 del self._attributes[argument.index]

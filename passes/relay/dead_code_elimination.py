@@ -1,9 +1,9 @@
 """`relay-dead-code-elimination`: erases ops whose results have no use, and unreferenced private functions.
 
-Every op without side effects whose results have no use is erased, including closures and branches, in one reverse walk:
-users follow the ops that they use. An op that names an extent, as the requirements after inlining do, is a user of the
-op that introduces the extent. xDSL's `dce` walks until nothing changes, and does not support calls. A call has no side
-effects if the ops of the function have none, and ops of relay have none.
+Every op without side effects whose results have no use is erased, including closures and branches. One reverse walk is
+enough, because users follow the ops that they use. An op that names an extent, as the requirements after inlining do,
+is a user of the op that introduces the extent. xDSL's `dce` walks until nothing changes, and does not support calls. A
+call has no side effects if no op of the called function has any.
 
 Before:
 
