@@ -510,8 +510,11 @@ def test_a_captured_tuple_may_have_extents_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("taken", "message"),
     [
-        ("(!t) -> !n", r"parameter #0 of .* is of type .*, but @main returns no such function"),
-        ("tuple<!f, !t>", r"parameter #0 of .* is a tuple with functions, tuple<"),
+        (
+            "(!t) -> !n",
+            r"parameter #0 of a function that @main returns is of type .*, but @main returns no such function",
+        ),
+        ("tuple<!f, !t>", r"parameter #0 of a function that @main returns is a tuple with functions, tuple<"),
     ],
 )
 def test_functions_that_nobody_can_call_stay_inside(taken: str, message: str) -> None:
