@@ -1,9 +1,9 @@
 """`relay-fast-math`: replaces exponentials, error functions, hyperbolic tangents and softmaxes by faster ones.
 
-What: `exp`, `erf`, `tanh` and `nn.softmax` become `fast_exp`, `fast_erf`, `fast_tanh` and `nn.fast_softmax`, which are
-polynomials of few terms. Why: a program that can do with six digits says so here; no level does it by itself, but
-whoever asks for the pass by name, with `required_pass=["FastMath"]`, `xrelay-opt -p relay-fast-math`, or a
-`Sequential` that holds it. Re-associating: results differ by about 1e-6, an exponential by up to 5e-6 of itself.
+`exp`, `erf`, `tanh` and `nn.softmax` become `fast_exp`, `fast_erf`, `fast_tanh` and `nn.fast_softmax`, which evaluate
+short polynomials. The pass is for programs that need only six digits: results differ by about 1e-6, exponentials by a
+relative error of up to 5e-6. No opt level includes it. It runs only by name: with `required_pass=["FastMath"]`, with
+`xrelay-opt -p relay-fast-math`, or as part of a `Sequential`.
 
 Before:
 
@@ -15,7 +15,7 @@ After:
     %y = relay.fast_exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
     %z = relay.nn.fast_softmax(%y) {axis = 0} : (tensor<4xf32>) -> tensor<4xf32>
 
-Left alone: ops that compute such functions among others, as `sigmoid` and `nn.gelu`. Of f64 the fast functions are the
+Ops that only contain such functions, as `sigmoid` and `nn.gelu`, are not changed. For f64 the fast functions are the
 exact ones.
 """
 
@@ -39,22 +39,22 @@ from xrelay.passes.graph.rewriting import Emitter, rewrite
 FAST: MappingProxyType[type[Operation], type[RelayOp]] = MappingProxyType(
     {ExpOp: FastExpOp, ErfOp: FastErfOp, TanhOp: FastTanhOp, SoftmaxOp: FastSoftmaxOp}
 )
-"""An op → the one that takes its place."""
+"""Op class → the class of its fast version."""
 
 
 @dataclass(frozen=True)
 class RelayFastMathPass(ModulePass):
-    """Replace `exp`, `erf`, `tanh` and `nn.softmax` by fast ones; see the module's docstring."""
+    """Replaces `exp`, `erf`, `tanh` and `nn.softmax` by fast versions; see the module's docstring."""
 
     name = "relay-fast-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, dict.fromkeys(FAST, UseFastFunction()))
 
 
 class UseFastFunction(RewritePattern):
-    """A function → the fast one, with the same properties and type. Re-associating.
+    """Replaces a function by its fast version with the same properties and type. Not exact.
 
     Before:
 
@@ -66,7 +66,7 @@ class UseFastFunction(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Whatever its type is, also where it is not known yet."""
+        """Rewrites an op of any type, even if the type is not inferred yet."""
         fast = FAST[type(op)].create(
             operands=op.operands,
             result_types=op.result_types,

@@ -1,8 +1,8 @@
-"""`relay-flatten-atrous-conv`: a convolution between space-to-batch and batch-to-space is a dilated one.
+"""`relay-flatten-atrous-conv`: replaces a convolution between space-to-batch and batch-to-space by a dilated one.
 
-What: `relay.nn.space_to_batch_nd`, a convolution and `relay.nn.batch_to_space_nd` of the same blocks become one
-convolution whose dilation is the block. Why: frameworks that knew no dilation wrote it so; it costs two copies.
-Re-associating: sums may be taken in another order.
+`relay.nn.space_to_batch_nd`, a convolution and `relay.nn.batch_to_space_nd` with the same block shape become one
+convolution whose dilation is the block shape, which saves two copies. Frameworks without dilated convolutions wrote
+them in this form. Not exact: sums may be added in another order.
 
 Before:
 
@@ -14,9 +14,9 @@ After:
 
     %y = relay.nn.conv2d(%x, %w) {padding = [2, 2, 2, 2], dilation = [2, 2], …}
 
-What is cropped was padded before: it is taken off. Left alone: strides, dilation and other layouts in between; blocks
-that differ; padding that holds another number than the convolution pads with; crops of more than was padded; results
-of the ops in between that others read.
+The crops are subtracted from the padding. The ops are not changed if the convolution has strides, dilation or another
+layout; if the block shapes differ; if the padding value is not the value with which the convolution pads; if a crop is
+greater than the padding; or if another op reads one of the intermediate results.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, 
 
 @dataclass(frozen=True)
 class RelayFlattenAtrousConvPass(ModulePass):
-    """Make dilated convolutions of those between space-to-batch and back; see the module's docstring."""
+    """Replaces convolutions between space-to-batch and batch-to-space by dilated ones; see the module's docstring."""
 
     name = "relay-flatten-atrous-conv"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, {BatchToSpaceNdOp: DilateConvolution()})
 
 
 class DilateConvolution(RewritePattern):
-    """Three ops → a dilated convolution; see the module's docstring. Re-associating.
+    """Replaces three ops by a dilated convolution; see the module's docstring. Not exact.
 
     Before:
 
@@ -66,7 +66,7 @@ class DilateConvolution(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the blocks and the padding agree."""
+        """Rewrites `op`, a batch-to-space, if the block shapes and the padding values match."""
         if not isinstance(op, BatchToSpaceNdOp) or not is_complete(op.result.type):
             return
         conv = plain_owner_of(op.data, RelayOp)
@@ -95,7 +95,7 @@ class DilateConvolution(RewritePattern):
 
 
 def _is_plain(conv: Conv2DOp | QnnConv2DOp) -> bool:
-    """Whether the convolution takes each row and column of an image whose channels are last."""
+    """Whether the convolution has channels last, and neither strides nor dilation."""
     layouts = [str(layout) for layout in (conv.layouts[0], conv.layouts[2])]
     steps = (*ints(conv.strides), *ints(conv.dilation))
     return layouts == ["NHWC", "NHWC"] and all(step == 1 for step in steps) and len(ints(conv.padding)) == 4
@@ -104,10 +104,10 @@ def _is_plain(conv: Conv2DOp | QnnConv2DOp) -> bool:
 def _padding(
     paddings: Sequence[int], crops: Sequence[int], own: Sequence[int], block: Sequence[int]
 ) -> list[int] | None:
-    """The padding before each axis, then behind; `None` where more is cropped than was padded."""
+    """The padding before each axis, then after each axis; `None` if a crop is greater than the padding."""
     if not len(paddings) == len(crops) == len(own) == 2 * len(block) == 4:
         return None
-    # Of the blocks' ops, before and behind stand side by side.
+    # `paddings` and `crops` have the two sides of an axis next to each other.
     places = [2 * axis + side for side in (0, 1) for axis in (0, 1)]
     result = [
         paddings[place] - crops[place] + own[position] * block[position % 2] for position, place in enumerate(places)
@@ -116,7 +116,7 @@ def _padding(
 
 
 def _pads_alike(conv: Conv2DOp | QnnConv2DOp, split: SpaceToBatchNdOp) -> bool:
-    """Whether what is padded in front is what the convolution pads with."""
+    """Whether `split` pads with the same value as the convolution."""
     value = split.pad_value.value.data
     if not isinstance(conv, QnnConv2DOp):
         return value == 0

@@ -1,10 +1,12 @@
 """`relay-fold-constant`: evaluates operators whose operands are constants.
 
-What: an operator all of whose operands are constants is evaluated by the interpreter, and its result becomes a
-constant. Why the interpreter: one meaning for every op, so folding changes no value; and no code is generated to run
-once. Chains are evaluated as a whole: only what is still used afterwards becomes a constant of the program. It is
-copied once, to where native code reads it, and what nothing reads any more is let go of before the next is copied:
-weights are in memory once. The elements of a result are dropped after its last use is folded.
+The interpreter evaluates each operator whose operands are all constants, and its result becomes a constant. The
+interpreter defines the semantics of the operators, so folding does not change values, and no code has to be generated
+for a single run.
+
+Chains are evaluated as a whole: only results that are used afterwards become constants of the program. Each is copied
+once, to memory that native code can read. Unused constants are freed before the next copy, so that weights are in
+memory only once. The elements of a result are freed after its last use is folded.
 
 Before:
 
@@ -15,15 +17,19 @@ After:
 
     %p = relay.constant #relay.weight<"conv1.w.OIHW16i16o", …> : tensor<4x2x3x3x16x16xf32>
 
-A tuple that is read as a whole becomes a `relay.tuple` of constants. A field of a `relay.tuple` becomes what was put
-in, whatever the other fields are; a `relay.let` of a known value goes; a `relay.if` on a known condition becomes the
-branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents that are all known become them, whatever the
-elements are. What a folded op made extents of are numbers from then on, wherever their names stood.
+Other rewrites:
 
-Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes
-are not here; ops without a numpy meaning, or outside their domain. Operators on quantised numbers stay, as in Relay,
-for passes that look for them, unless `fold-qnn` is set; the compiler has put plain ones in their places before. Fused
-groups and what stands in kernels stay as they are.
+- A tuple that is read as a whole becomes a `relay.tuple` of constants.
+- A field of a `relay.tuple` becomes the operand, even if other fields are unknown.
+- A `relay.let` of a constant is removed.
+- A `relay.if` on a constant condition becomes the branch that runs.
+- `relay.shape_of` and `relay.ndarray_size` of a static shape become constants, even if the elements are unknown.
+- Named extents that a folded op introduces become numbers in the whole function.
+
+The pass refuses, with a remark, results that are more than `max-growth` bytes larger than all operands together;
+weights whose bytes are not loaded; and ops that the interpreter cannot evaluate, or whose operands are invalid.
+Operators on quantised numbers are not folded, as in Relay, because other passes match them, unless `fold-qnn` is set;
+the compiler lowers them to plain operators before. Fused groups and kernels are not changed.
 """
 
 from __future__ import annotations
@@ -70,14 +76,14 @@ from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
-"""A folded constant may be this many bytes larger than what it was computed from."""
+"""By how many bytes a folded constant may be larger than its operands together."""
 MOST_EXTENTS = 64
-"""A vector of more numbers is no shape."""
+"""The greatest number of elements of a constant that type inference may use as a shape."""
 
 
 @dataclass(frozen=True)
 class RelayFoldConstantPass(ModulePass):
-    """Evaluate operators on constants with the interpreter. Exact."""
+    """Evaluates operators on constants with the interpreter. Exact."""
 
     name = "relay-fold-constant"
 
@@ -86,18 +92,18 @@ class RelayFoldConstantPass(ModulePass):
     )
 
     fold_qnn: bool = field(
-        default=False, metadata={"help": "also evaluate operators on quantised numbers, which other passes look for"}
+        default=False, metadata={"help": "also evaluate operators on quantised numbers, which other passes match"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fold the module in place."""
+        """Folds the module in place."""
         report(fold_constants(op, max_growth=self.max_growth, fold_qnn=self.fold_qnn))
 
 
 def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: bool = False) -> list[Remark]:
-    """Fold every function of `module` that is not a kernel; says what was folded and what was refused.
+    """Folds every function of `module` that is not a kernel; returns remarks on folded and refused ops.
 
-    Operators on quantised numbers stay, unless `fold_qnn` asks for them too.
+    Operators on quantised numbers are folded only if `fold_qnn` is set.
     """
     folder = _Folder(max_growth, fold_qnn=fold_qnn)
     for function in module.body.block.ops:
@@ -109,16 +115,16 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: 
 
 
 class _Known(NamedTuple):
-    """The value of an SSA value, and the name its constant would have."""
+    """The array, or tuple of arrays, of an SSA value, with the name that its constant gets."""
 
     value: Value
     name: str
     bytes: int
-    """Of all its arrays together."""
+    """The size of all arrays together."""
 
     @staticmethod
     def of(value: Value, name: str) -> _Known:
-        """`value`, called `name`, measured."""
+        """`value` with its name and its size."""
         return _Known(value, name, size_of(value))
 
 
@@ -128,27 +134,27 @@ class _Folder:
         self.remarks = Remarks("relay-fold-constant")
         self.known: dict[SSAValue, _Known] = {}
         self.folded: dict[Operation, None] = {}
-        """Ops that were evaluated, in order."""
+        """The evaluated ops, in program order."""
         self.awaited: dict[SSAValue, int] = {}
-        """For each tensor that such an op gave the uses that may still need its elements."""
+        """Tensor result of an evaluated op → the number of uses that may still need its elements."""
         self.passed_on = Replacements()
-        """Fields of tuples, lets and chosen branches → the values that they are."""
+        """Result of a tuple access, a let or an if → the value that replaces it."""
         self.gone: dict[Operation, None] = {}
-        """The ops that made those, in order."""
+        """The ops whose results are replaced, in program order."""
         self.extents: dict[FuncOp, dict[str, Dim]] = {}
-        """The names of extents that folded ops made, and what they are."""
+        """The named extents that folded ops introduce, with their values."""
         self.read_through: dict[Operation, None] = {}
-        """Tuples and lets that may have no use in the end, a let before what it binds."""
+        """Tuples and lets that may become unused; a let precedes the tuple that it binds."""
 
     def evaluate(self, function: FuncOp) -> None:
-        """Find the values of the ops of `function` that are known, in the order of the program."""
+        """Evaluates the ops of `function` with known operands, in program order."""
         places = [block.first_op for block in reversed(function.body.blocks)]
         while places:
             op = places.pop()
             if op is None:
                 continue
             if isinstance(op, IfOp) and (chosen := self._chosen(op)) is not None:
-                # The walk comes to `op` again behind them.
+                # The walk visits the inlined ops, then `op` again.
                 places.append(self._take(op, chosen))
                 continue
             places.append(op.next_op)
@@ -175,7 +181,7 @@ class _Folder:
         return may_fold(op) and (self.fold_qnn or not isinstance(op, QnnOp))
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
-        """The value that was put into the tuple, where it is seen being made."""
+        """The operand for this field of the `relay.tuple` that made the tuple; `None` if another op made it."""
         owner = self.passed_on.of(op.data).owner
         while isinstance(owner, LetOp):
             self.read_through[owner] = None
@@ -186,26 +192,26 @@ class _Folder:
         return self.passed_on.of(owner.fields[op.index.value.data])
 
     def _pass_on(self, op: Operation, value: SSAValue) -> None:
-        """Let `value` stand for the result of `op`."""
+        """Replaces the result of `op` by `value`."""
         if value.name_hint is None:
             value.name_hint = op.results[0].name_hint
         self.passed_on.add(op.results[0], value)
         self.gone[op] = None
 
     def _chosen(self, op: IfOp) -> Block | None:
-        """The branch that a known condition takes."""
+        """The branch that runs, if the condition is known."""
         known = self.known.get(self.passed_on.of(op.condition))
         if known is None or op in self.gone or isinstance(known.value, tuple):
             return None
         return (op.true_region if known.value.item() else op.false_region).block
 
     def _take(self, op: IfOp, branch: Block) -> Operation | None:
-        """Put the ops of `branch` in front of `op`; gives the first, with which the walk goes on."""
+        """Moves the ops of `branch` before `op`; returns the first of them, from which the walk continues."""
         *body, last = branch.ops
         for inner in body:
             inner.detach()
         Rewriter.insert_op(body, InsertPoint.before(op))
-        self.remarks.applied(op, "its condition is known: it becomes the branch that it takes")
+        self.remarks.applied(op, "its condition is constant: replaced by the branch that runs")
         self._pass_on(op, last.operands[0])
         return body[0] if body else op
 
@@ -215,10 +221,10 @@ class _Folder:
         elif op.value.data.is_resolved:
             self.known[op.result] = _Known.of(op.array, op.value.data.name)
         else:
-            self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not here")
+            self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not loaded")
 
     def _know_shape(self, op: ShapeValueOp) -> None:
-        """Note what the extents of the operand say."""
+        """Records the result of a shape op, which follows from the static shape of the operand."""
         numbers = [number % (1 << 64) for number in op.values(shape_of(op.data.type)) if isinstance(number, int)]
         rank = len(shape_of(op.results[0].type))
         value = np.array(numbers, np.uint64).astype(numpy_dtype(op.dtype)).reshape([-1] * rank)
@@ -239,10 +245,10 @@ class _Folder:
             self.remarks.refused(op, error.message)
             return
         if isinstance(value, tuple) and not isinstance(result.type, TupleType):
-            return  # a sequence, or a tuple whose type is not known yet: neither is an array
+            return  # a sequence, or a tuple whose type is not inferred yet; neither can be a constant
         extents = folded_extents(op, value)
         if extents is None:
-            self.remarks.refused(op, "its value does not tell all extents that it makes")
+            self.remarks.refused(op, "the value does not determine all extents that the op introduces")
             return
         if extents:
             self.extents.setdefault(function_around(op), {}).update(extents)
@@ -250,11 +256,11 @@ class _Folder:
         self.folded[op] = None
         if isinstance(result.type, TensorType):
             self.awaited[result] = sum(1 for _ in result.uses)
-        if not isinstance(op, TupleOp):  # whose fields are read through it
+        if not isinstance(op, TupleOp):  # later accesses of its fields still need the operands
             self._forget(op.operands)
 
     def _forget(self, operands: Sequence[SSAValue]) -> None:
-        """Drop the elements of folded results whose last use is one of `operands`."""
+        """Frees the elements of folded results that have no further use after `operands`."""
         for operand in operands:
             if operand in self.awaited:
                 self.awaited[operand] -= 1
@@ -262,7 +268,7 @@ class _Folder:
                     del self.known[operand]
 
     def replace(self) -> None:
-        """Replace what was folded by constants where it is still used."""
+        """Replaces folded results that are still used by constants, and erases the folded ops."""
         self.passed_on.apply()
         for op in reversed(self.gone):
             erase_op(op)
@@ -271,7 +277,7 @@ class _Folder:
                 erase_op(op)
         for op in self.folded:
             if isinstance(op.results[0].type, TupleType) and not self._is_read_whole(op):
-                del self.known[op.results[0]]  # which is no constant, and would keep its fields
+                del self.known[op.results[0]]  # it does not become a constant, and would keep its fields in memory
         self._release(list(self.known))
         for op in reversed(self.folded):
             result = op.results[0]
@@ -280,11 +286,11 @@ class _Folder:
             elif result in self.known:
                 self._replace_by_constants(op)
         for function, extents in self.extents.items():
-            # Of these nothing makes the names any more.
+            # The ops that introduced these names are erased.
             DimSubstitution(extents).apply([function])
 
     def _is_read_whole(self, op: Operation) -> bool:
-        """Whether something that stays reads the tuple of tensors that `op` computes."""
+        """Whether an op that is not folded reads the tuple of tensors that `op` computes."""
         (result,) = op.results
         if isinstance(op, TupleOp) or not isinstance(result.type, TupleType):
             return False
@@ -292,21 +298,21 @@ class _Folder:
         return reads and all(isinstance(field, TensorType) for field in result.type.types)
 
     def _erase(self, op: Operation) -> None:
-        """Erase an op that was folded, and the constants that nothing else reads."""
+        """Erases a folded op, and constants that only it used."""
         operands = list(op.operands)
         erase_op(op)
         self.known.pop(op.results[0], None)
         self._release(operands)
 
     def _release(self, values: Sequence[SSAValue]) -> None:
-        """Erase constants without a use, and forget their arrays."""
+        """Erases the unused constants among `values`, and frees their arrays."""
         for value in values:
             if isinstance(value.owner, ConstantOp) and value.first_use is None and value in self.known:
                 self.known.pop(value)
                 erase_op(value.owner)
 
     def _replace_by_constants(self, op: Operation) -> None:
-        """Put a constant in the place of `op`, or a tuple of constants."""
+        """Replaces `op` by a constant or a tuple of constants."""
         result = op.results[0]
         value, name, _ = self.known[result]
         if isinstance(value, tuple):
@@ -325,37 +331,37 @@ class _Folder:
 
 
 def _known_type(op: Operation, operands: Sequence[_Known]) -> Attribute:
-    """The type of the result, whose extents the elements of small operands may say that were not known before."""
+    """The result type of `op`; extents that depend on elements of small operands are inferred from their values."""
     if not made_extents(op) or not isinstance(op, RelayOp):
         return op.results[0].type
     try:
         return op.inference(op.operand_types, [_elements(operand.value) for operand in operands]).type
-    except XRelayError:  # it does not run with these either
+    except XRelayError:  # evaluation fails on these operands, too
         return op.results[0].type
 
 
 def _elements(value: Value) -> tuple[int, ...] | None:
-    """The elements of a value that may be a shape or a number of such."""
+    """The elements of a small array of integers, which may be a shape or an extent; `None` for other values."""
     if isinstance(value, tuple) or value.dtype.kind not in "iu" or value.size > MOST_EXTENTS:
         return None
     return tuple(int(element) for element in value.reshape(-1))
 
 
 def _constant(value: Value, name: str, folded: Operation) -> ConstantOp:
-    """The constant of an array that `folded` gives."""
-    # A view of its operand would keep the whole operand alive, and native code reads plain memory.
+    """The constant for an array that `folded` computes."""
+    # The copy does not keep an operand alive, as a view would, and has the alignment that native code expects.
     constant = ConstantOp.of(aligned(np.asarray(value)), name if name else "constant")
     constant.location = folded.location
     return constant
 
 
 def may_fold(op: Operation) -> bool:
-    """Whether `op` may be evaluated where its operands are known."""
+    """Whether `op` may be evaluated if its operands are known."""
     if (
         not is_computation(op)
         or not is_pure(op)
         or requirements_of(op)
-        # Whose names others use, as numbers that nothing would bind then.
+        # Its names may be used by other ops, and would have no definition if it were folded.
         or isinstance(op, ExtentsOp)
         or isinstance(op.results[0].type, SequenceType | OptionalType | ClosureType)
     ):
@@ -364,7 +370,7 @@ def may_fold(op: Operation) -> bool:
 
 
 def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
-    """The name of the largest operand with what was done to it: `conv1.w.OIHW16i16o`, `conv1.w.multiply`."""
+    """The name of the largest operand and of the operation, as `conv1.w.OIHW16i16o` and `conv1.w.multiply`."""
     largest = max(operands, key=attrgetter("bytes"), default=None)
     base = largest.name if largest is not None else ""
     if isinstance(op, LayoutTransformOp):
@@ -377,14 +383,14 @@ def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
 
 
 def size_of(value: Value) -> int:
-    """Bytes of a value, all its arrays together."""
+    """The size of all arrays of a value together, in bytes."""
     if isinstance(value, tuple):
         return sum(size_of(field) for field in value)
     return value.nbytes
 
 
 def bytes_of(type: Attribute) -> int:
-    """Bytes of a value of static type; 0 for what is not known."""
+    """The size of a value of this type, in bytes; tensors that are not static count as 0."""
     if isinstance(type, TupleType):
         return sum(bytes_of(field) for field in type.types)
     if not isinstance(type, TensorType):

@@ -1,7 +1,7 @@
-"""`relay-fold-explicit-padding`: padding in front of a convolution or a pool becomes padding of the op.
+"""`relay-fold-explicit-padding`: folds padding before a convolution or a pool into the `padding` of the op.
 
-What: `relay.nn.pad` of the spatial axes joins the `padding` of the convolution, the maximum pool or the mean pool
-behind it. Why: importers write padding apart, which costs a copy of the image. Exact.
+A `relay.nn.pad` of the spatial axes becomes part of the `padding` of the convolution, max pool or average pool that
+reads it. Importers produce separate padding, which costs a copy of the image. Exact.
 
 Before:
 
@@ -12,13 +12,14 @@ After:
 
     %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1]}
 
-A convolution pads with 0, one of quantised numbers with the zero point, and a maximum with the least number, so that is
-what the padding must hold. The least finite number does too where each window meets the data, which has a greater one,
-unless all that a window meets is minus infinity. A mean counts what was padded apart, so `count_include_pad` is set;
-where the op pads and does not count, it is left alone.
+The padding value must be the value with which the op pads: 0 for a convolution, the zero point for a quantised
+convolution, and the least number of the type for a max pool. For floats the least number is minus infinity; the least
+finite number is accepted too if every window contains data. Then the results are equal unless all data in a window are
+minus infinity. An average pool counts the explicit padding, so `count_include_pad` is set; an average pool that has
+padding of its own and does not count it is not changed.
 
-Left alone: padding that holds another number, is no constant, or repeats the data; padding of batch or channels;
-blocked layouts; means that round their number of windows up.
+Not changed: other padding values, values that are not constant, and padding that repeats the data; padding of the batch
+or channel axis; blocked layouts; average pools in ceil mode.
 """
 
 from __future__ import annotations
@@ -70,17 +71,17 @@ _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
 
 @dataclass(frozen=True)
 class RelayFoldExplicitPaddingPass(ModulePass):
-    """Let convolutions and pools pad; see the module's docstring."""
+    """Folds explicit padding into convolutions and pools; see the module's docstring."""
 
     name = "relay-fold-explicit-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         rewrite(op, dict.fromkeys(_KINDS, FoldPadding()))
 
 
 class FoldPadding(RewritePattern):
-    """Padding in front of an op that pads → padding of the op. Exact.
+    """Folds a `relay.nn.pad` into the op that reads it. Exact.
 
     Before:
 
@@ -93,7 +94,7 @@ class FoldPadding(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the op pads with the same number."""
+        """Rewrites `op` if its data is padded with the value with which `op` pads."""
         if not isinstance(op, ConvOp | WindowPoolOp) or not all(map(is_complete, op.operand_types)):
             return
         pad = plain_owner_of(op.operands[0], PadOp)
@@ -115,7 +116,7 @@ class FoldPadding(RewritePattern):
 
 
 def _spatial_padding(op: ConvOp | WindowPoolOp, pad: PadOp) -> list[int] | None:
-    """What is added before each spatial axis, then what is added behind; `None` where other axes grow too."""
+    """The padding before each spatial axis, then after each; `None` if `pad` pads other axes too."""
     layout = op.layouts[0]
     if pad.pad_mode.data != "constant" or any(layout.factor(axis) is not None for axis in layout.primal):
         return None
@@ -127,7 +128,7 @@ def _spatial_padding(op: ConvOp | WindowPoolOp, pad: PadOp) -> list[int] | None:
 
 
 def _pads_with(op: ConvOp | WindowPoolOp, pad: PadOp, added: Sequence[int]) -> bool:
-    """Whether the op would give the same if it padded itself."""
+    """Whether `pad` pads with a value that has the same effect as padding of `op`."""
     number = constant_of(pad.pad_value)
     if number is None:
         return False
@@ -144,20 +145,20 @@ def _pads_with(op: ConvOp | WindowPoolOp, pad: PadOp, added: Sequence[int]) -> b
 
 
 def _meets_data(op: WindowPoolOp, shape: Shape, added: Sequence[int]) -> bool:
-    """Whether no window of a pool that pads by so much more lies in the padding alone."""
+    """Whether every window of the pool contains data if its padding grows by `added`."""
     own, axes, layout = ints(op.padding), len(op.AXES), op.layouts[0]
     if len(own) != len(added) or op.ceil_mode.value.data:
         return False
     steps = each(ints(op.dilation), axes)
     extents = [shape[layout.index(axis)] for axis in op.AXES]
-    # A window that begins in front of the data ends in it, and its elements are no further apart than the data reaches.
+    # A window that begins before the data must end in the data, and its step must not skip the data.
     reach = [(size - 1) * step for size, step in zip(op.sizes, steps, strict=True)] * 2
     long_enough = all(isinstance(n, int) and n >= max(step, 1) for n, step in zip(extents, steps, strict=True))
     return long_enough and all(old + new <= most for old, new, most in zip(own, added, reach, strict=True))
 
 
 def _padded(op: ConvOp | WindowPoolOp, added: Sequence[int]) -> dict[str, Attribute] | None:
-    """The properties that change; `None` where the op cannot pad in this way."""
+    """The changed properties of `op`; `None` if it cannot pad by `added`."""
     own = ints(op.padding)
     if len(own) != len(added):
         return None

@@ -1,22 +1,23 @@
-"""`relay-fold-scale-axis`: moves factors per channel into the weights of convolutions and dense layers.
+"""`relay-fold-scale-axis`: folds factors per channel into the weights of convolutions and dense layers.
 
-What: a constant factor behind a convolution, of one to three axes, or a dense layer scales the weight's out-channels
-and what is added on the way (backward); a constant factor in front of one scales the weight's in-channels (forward). A
-factor behind another factor joins it. Why: after `relay-simplify-inference` every batch norm is such a factor; moved
-into a constant weight it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
+Backward: a constant factor after a convolution (1D to 3D) or a dense layer scales the weight's out-channels, and
+constants that are added between the two. Forward: a constant factor before such a *heavy op* scales the weight's
+in-channels, and constants that are added between the two are divided by it. A factor after another factor is merged
+into it. `relay-simplify-inference` turns every batch norm into such a factor; in a constant weight it costs nothing at
+run time. Not exact: results differ by rounding, so the pass belongs to opt level 3.
 
-Between the factor and the heavy op may stand values used once only: sums and differences with constants, `nn.bias_add`,
-and, where all factors are positive, `nn.relu` and maxima of windows. What is added behind a factor is divided by it
-(forward). Where several heavy ops read the value in front of them, and nothing else does, the weights of all of them
-are scaled (forward); so are those of both sides of a sum or a difference (backward). Channels may stand in blocks.
+Between the factor and the heavy op there may be sums and differences with constants and `nn.bias_add`, and `nn.relu`
+and max pools if all factors are positive. Each of these values may have only one use. Forward, several heavy ops may
+read the scaled value if no other op does; the weights of all are scaled. Backward, the value may be a sum or a
+difference of two tensors; the weights on both sides are scaled. Channels may be blocked (`NCHW16c`).
 
-With `weights=any`, as in Relay, weights and what is added may be any values: an op scales them when the program runs,
-until they are bound and folded. That pays where they will be constants; else the factor was cheaper where it was.
+With `weights=any`, as in Relay, weights and added values need not be constants: an op scales them at run time, until
+they are bound and folded. This pays only for values that become constants later.
 
-Refuses, with a remark: factors that vary along another axis; weights that are no constants, unless `weights` is `any`;
-a value used elsewhere too; a factor that is not positive across a relu, or too small to divide by; constants whose
-products with it their type does not hold; grouped convolutions that are not one filter for each channel (forward);
-blocks of other axes; integers.
+The pass refuses, with a remark: factors that vary along another axis; weights that are not constant, unless `weights`
+is `any`; values with other uses; factors that are not positive before or after a relu or a max pool; factors too small
+to divide by; constants whose scaled values do not fit their type; grouped convolutions that are not depthwise
+(forward); blocks of other axes; integers.
 """
 
 from __future__ import annotations
@@ -60,27 +61,30 @@ from xrelay.passes.relay.scale_ways import (
 
 @dataclass(frozen=True)
 class RelayFoldScaleAxisPass(ModulePass):
-    """Move per-channel factors into the weights of convolutions and dense layers; see the module's docstring."""
+    """Folds per-channel factors into the weights of convolutions and dense layers; see the module's docstring."""
 
     name = "relay-fold-scale-axis"
 
     direction: str = field(
-        default="both", metadata={"help": "backward: factors behind heavy ops; forward: those in front; both, in turn"}
+        default="both",
+        metadata={
+            "help": "backward: factors after heavy ops; forward: factors before them; both: backward, then forward"
+        },
     )
 
     weights: str = field(
-        default="constant", metadata={"help": "constant: weights that are constants are scaled; any: others too"}
+        default="constant", metadata={"help": "constant: only constant weights are scaled; any: all weights are"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fold the module in place."""
+        """Folds the module in place."""
         report(fold_scale_axis(op, direction=self.direction, weights=self.weights))
 
 
 def fold_scale_axis(module: ModuleOp, *, direction: str = "both", weights: str = "constant") -> list[Remark]:
-    """Fold factors backward, then those that are left forward; says what was moved and what was refused.
+    """Folds factors backward, then the remaining ones forward; returns remarks on folded and refused factors.
 
-    `PassError` for another direction than `backward`, `forward` and `both`, and other weights than `constant` or `any`.
+    Raises `PassError` unless `direction` is `backward`, `forward` or `both`, and `weights` is `constant` or `any`.
     """
     if weights not in ("constant", "any"):
         raise PassError(f"relay-fold-scale-axis: weights is {weights!r}", help="it is constant or any")
@@ -101,7 +105,7 @@ def fold_scale_axis(module: ModuleOp, *, direction: str = "both", weights: str =
 
 
 class ScaleBackward(RewritePattern):
-    """A factor behind a heavy op → into its weight, and into what is added between the two.
+    """Folds a factor after a heavy op into its weight and into the constants added between the two.
 
     Before:
 
@@ -114,18 +118,18 @@ class ScaleBackward(RewritePattern):
         %c = relay.nn.conv2d(%x, %v)           %v : %w times %s along O, a constant
         %y = relay.add(%c, %d)                 %d : %bias times %s, a constant
 
-    Behind a sum of two tensors it goes into the weights of both.
+    A factor after a sum of two tensors is folded into the weights of both.
     """
 
     KIND: ClassVar = MultiplyOp
-    """What the pattern starts from."""
+    """The class of the ops to which the pattern applies."""
 
     def __init__(self, remarks: Remarks, any_value: bool = False):
         self.remarks, self.any_value = remarks, any_value
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
-        """Walk from the factor up to the heavy op, then scale everything on the way."""
+        """Finds the heavy ops from the factor upwards, then scales their weights and the constants between."""
         operands = data_and_factor(op)
         if operands is None:
             return
@@ -149,7 +153,10 @@ class ScaleBackward(RewritePattern):
         Emitter(rewriter, op).replace(data)
 
     def _scale(self, segment: Segment, scaling: Scaling) -> str:
-        """Scale all that is added in a segment and the weight that it begins with; says what, if that is a heavy op."""
+        """Scales the constants in a segment and the weight of its heavy op.
+
+        Returns a description of the scaled weight for remarks, empty if the segment starts from a sum.
+        """
         for step in segment.scaled:
             if isinstance(step, HeavyOp):
                 scaling.weight(step, "O")
@@ -161,7 +168,7 @@ class ScaleBackward(RewritePattern):
 
 
 class ScaleForward(RewritePattern):
-    """A factor in front of a heavy op → into its weight; what is added between the two is divided by it.
+    """Folds a factor before a heavy op into its weight; divides the constants added between the two by the factor.
 
     Before:
 
@@ -176,13 +183,13 @@ class ScaleForward(RewritePattern):
     """
 
     KIND: ClassVar = HeavyOp
-    """What the pattern starts from."""
+    """The class of the ops to which the pattern applies."""
 
     def __init__(self, remarks: Remarks, any_value: bool = False):
         self.remarks, self.any_value = remarks, any_value
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Walk from the heavy op up to a factor, as often as there is one."""
+        """Folds factors that precede the heavy op until there are no more."""
         if not isinstance(op, HeavyOp):
             return
         while self._fold_one(op, rewriter):
@@ -217,14 +224,14 @@ class ScaleForward(RewritePattern):
     def _in_channel_factors(
         self, op: HeavyOp, path: Sequence[Step], scaled: MultiplyOp, factor: Array
     ) -> tuple[Array, Axes]:
-        """The factor in front of `op` along its in-channels, and their axes; `Refused` where it cannot be moved."""
+        """The factor before `op` along its in-channels, and their axes; raises `Refused` if it cannot be folded."""
         if isinstance(op, ConvOp) and op.groups.value.data != 1 and not _is_filter_for_each(op):
-            raise Refused("the convolution behind it is grouped")
+            raise Refused("the convolution that reads it is grouped")
         axes = _in_channel_axes(op)
         vector = _vector(scaled, factor, axes)
         _check([*path, op], vector, axes, any_value=self.any_value)
         if any(isinstance(step, SumOp | BiasAddOp) for step in path) and not (np.abs(vector) >= LEAST).all():
-            raise Refused("something is added behind it, and a factor is too small to divide by")
+            raise Refused("a constant is added to the product, and a factor is too small to divide by")
         _check_range([op], vector)
         if path:
             _check_range(path, 1 / vector)
@@ -232,46 +239,46 @@ class ScaleForward(RewritePattern):
 
 
 def _readers(op: HeavyOp) -> list[HeavyOp]:
-    """The heavy ops that read the data of `op`, itself among them; none where something else reads it too."""
+    """The heavy ops that read the data of `op`, including `op`; empty if another op reads it too."""
     uses = list(op.data.uses)[::-1]
     readers = [use.operation for use in uses if isinstance(use.operation, HeavyOp) and use.index == 0]
     return readers if len(readers) == len(uses) else []
 
 
 def _is_filter_for_each(op: HeavyOp) -> bool:
-    """Whether a convolution has one filter for each channel, which gives one channel."""
+    """Whether `op` is a depthwise convolution."""
     return isinstance(op, ConvOp) and op.is_depthwise
 
 
 def _channel_axes(tops: Sequence[HeavyOp | MultiplyOp | SumOp], op: MultiplyOp) -> Axes | None:
-    """The axes of the channels in what all of `tops` give; `None` where any axis will do."""
+    """The channel axes in the results of `tops`; `None` if there is no heavy op, so that any axis is allowed."""
     found = {_out_channel_axes(top, op) for top in tops if isinstance(top, HeavyOp)}
     if len(found) > 1:
-        raise Refused("what is added has its channels along different axes")
+        raise Refused("the operands of a sum have their channels along different axes")
     return next(iter(found), None)
 
 
 def _out_channel_axes(top: HeavyOp, op: MultiplyOp) -> Axes:
-    """The axes of the channels in the result of `top`."""
+    """The channel axes in the result of `top`."""
     return (len(shape_of(op.result.type)) - 1,) if isinstance(top, DenseOp) else _axes_in(top, 2)
 
 
 def _in_channel_axes(op: HeavyOp) -> Axes:
-    """The axes of the channels in the data of `op`."""
+    """The channel axes in the data of `op`."""
     return (len(shape_of(op.data.type)) - 1,) if isinstance(op, DenseOp) else _axes_in(op, 0)
 
 
 def _axes_in(op: ConvOp, which: int) -> Axes:
-    """The axes of the channels in the data (0) or the result (2) of a convolution, whose other axes are whole."""
+    """The channel axes in the data (0) or the result (2) of a convolution; raises `Refused` for other blocked axes."""
     data, weight, out = op.layouts
     whole = [(layout, letter) for layout in (data, out) for letter in op.image_axes if letter != "C"]
     if any(layout.factor(letter) for layout, letter in (*whole, *((weight, letter) for letter in op.AXES))):
-        raise Refused("the convolution works in blocks of other axes than channels")
+        raise Refused("a layout of the convolution has blocks of other axes than the channels")
     return axes_of(op.layouts[which], "C")
 
 
 def _vector(op: MultiplyOp, factor: Array, axes: Axes | None) -> Array:
-    """The factor as a vector along the channels, of one element where all channels share it."""
+    """The factor as a vector along the channels, with one element if it is the same for all channels."""
     vector = factor.reshape(-1) if axes is None else channel_vector(factor, shape_of(op.result.type), axes)
     if vector is None:
         raise Refused("the factor varies along another axis than the channels")
@@ -279,22 +286,22 @@ def _vector(op: MultiplyOp, factor: Array, axes: Axes | None) -> Array:
 
 
 def _check(path: Sequence[Step | MultiplyOp], vector: Array, axes: Axes | None, *, any_value: bool) -> None:
-    """Require that every op on the way lets the factor through."""
+    """Raises `Refused` unless the factor can be moved past, or into, every op of `path`."""
     for op in path:
         if isinstance(op, HeavyOp):
             _check_heavy(op, any_value=any_value)
         elif isinstance(op, MultiplyOp) and not isinstance(element_type_of(op.result.type), AnyFloat):
-            raise Refused("only floats are re-associated")
+            raise Refused("products of integers are not re-associated")
         elif isinstance(op, BiasAddOp) and (axis_index(op.axis.value.data, len(shape_of(op.data.type))),) != axes:
             raise Refused("a bias is added along another axis than the channels")
         elif isinstance(op, MaxPoolOp) and axes_of(op.layouts[0], "C") != axes:
-            raise Refused(f"{op.name} takes the maximum along the axis that is scaled")
+            raise Refused(f"the windows of {op.name} extend along the scaled axis")
         elif isinstance(op, ReluOp | MaxPoolOp) and not (vector > 0).all():
-            raise Refused(f"it would pass {op.name}, and not every factor is positive")
+            raise Refused(f"{op.name} is on the path, and not every factor is positive")
 
 
 def _check_range(path: Sequence[Step | MultiplyOp], vector: Array) -> None:
-    """Require that the constants on the way hold what they are multiplied by."""
+    """Raises `Refused` unless the scaled constants of the ops of `path` fit their types."""
     for op in path:
         for operand in [op.weight] if isinstance(op, HeavyOp) else op.operands:
             constant = constant_of(operand)
@@ -304,6 +311,6 @@ def _check_range(path: Sequence[Step | MultiplyOp], vector: Array) -> None:
 
 def _check_heavy(op: HeavyOp, *, any_value: bool) -> None:
     if not any_value and constant_of(op.weight) is None:
-        raise Refused("the weight is no constant")
+        raise Refused("the weight is not a constant")
     if not isinstance(element_type_of(op.weight.type), AnyFloat) or op.out_dtype is not None:
         raise Refused("the weight and the result must be of one float type")

@@ -1,4 +1,4 @@
-"""What the named extents of an op are whose value is known: those of the arrays."""
+"""The values of named extents that a folded op introduces: the extents of its arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.types.dim_names import single_name
 
 
 def folded_extents(op: Operation, value: Value) -> Mapping[str, int] | None:
-    """The names of extents that `op` makes, with what they are in its value; `None` where that does not tell one."""
+    """The named extents that `op` introduces, with their values in the result `value`; `None` if one has no value."""
     made = {extent.name for extent in made_extents(op)}
     type = op.results[0].type
     types = type.types.data if isinstance(type, TupleType) else (type,)

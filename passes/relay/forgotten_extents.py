@@ -1,8 +1,9 @@
-"""Gives names of their own to extents that closures cannot be told, for `relay-lift-closures`.
+"""Renames extents that closures cannot receive, for `relay-lift-closures`.
 
-What a call gives may have extents that are made of one which only its callee knows, as `k floordiv 2 + k`: no value
-tells `k`. A closure that captures such a value says its extents by `k`, which nobody can hand to it. It gets the value
-out of an optional then, whose type has no extents, so that they have names which the value tells.
+The result of a call may have an extent such as `k floordiv 2 + k`, whose name `k` only the callee can compute: no value
+determines `k`. A closure that captures the result needs `k` for its types, but no caller can pass `k` to it. Such a
+value is wrapped in an optional, whose type has no extents, and unwrapped again, so that its extents get new names that
+the value itself determines.
 
     %v = relay.invoke %f(%x) {relay.binds = #relay.bounds<k>} : … -> tensor<?xf32, #relay.dims<k floordiv 2 + k>>
     %g = relay.fn(%b: tensor<f32>) -> tensor<f32> {
@@ -42,9 +43,12 @@ from xrelay.passes.types.infer_type import infer_types
 
 
 def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
-    """Let the closures `functions` of `module` have values whose extents these tell, where there are such."""
+    """Renames extents of values that the closures `functions` of `module` capture, if the values do not determine them.
+
+    `functions` contains outer functions before inner ones.
+    """
     changed = False
-    # Functions come before those inside of them, which find the values of the outer ones.
+    # The inner functions then capture the values renamed for the outer ones.
     for function in functions:
         names = untold_names(function)
         captured = _captured(function, names) if names else []
@@ -58,14 +62,14 @@ def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
 
 
 def _captured(function: FnOp, names: Collection[str]) -> list[SSAValue]:
-    """The tensors from around `function` that it uses and whose extents have one of `names`."""
+    """The tensors from outside of `function` that it uses and whose extents contain one of `names`."""
     inside = {value for op in walk_ops(function) for value in defined_values(op)}
     used = dict.fromkeys(value for op in walk_ops(function) for value in op.operands if value not in inside)
     return [value for value in used if isinstance(value.type, TensorType) and set(names) & set(names_in([value.type]))]
 
 
 def _with_own_names(value: SSAValue, function: FnOp) -> SSAValue:
-    """`value`, in front of `function`, with an extent of its own in the place of each that is not a number."""
+    """Inserts ops before `function` that yield `value` with new names for extents that are not numbers."""
     held = OptionalConstructOp.call(value)
     got = OptionalGetElementOp.call(held.results[0])
     for op in (held, got):
@@ -81,7 +85,7 @@ def _replace_inside(function: FnOp, old: SSAValue, new: SSAValue) -> None:
 
 
 def _forget_types(function: FnOp, names: Collection[str]) -> None:
-    """Let inference tell anew what the types in `function` say by `names`, and what its ops demand, make and bind."""
+    """Removes types with `names` in `function`, and requirements and bindings of their ops, for type inference."""
     types: dict[SSAValue, Attribute] = {}
     said = DimNamesOfOps()
     for op in walk_ops(function):

@@ -22,11 +22,11 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel
 
 LEAST = 2.0**-64
-"""A number divided by less than this may leave what f32 holds."""
+"""A quotient with a smaller divisor may exceed the range of f32."""
 
 
 Axes: TypeAlias = tuple[int, ...]
-"""The axis of the channels, or that of their blocks and the one in a block."""
+"""The channel axis, or the axis of the blocks of channels and the axis within a block."""
 
 
 def axes_of(layout: Layout, letter: str) -> Axes:
@@ -36,9 +36,9 @@ def axes_of(layout: Layout, letter: str) -> Axes:
 
 
 def channel_vector(factor: Array, shape: Shape, axes: Axes) -> Array | None:
-    """`factor`, which broadcasts against `shape`, as a vector along the channels; `None` where it varies otherwise.
+    """`factor`, which broadcasts to `shape`, as a vector along the channels; `None` if it varies along another axis.
 
-    A factor that varies nowhere gives a vector of one element.
+    A uniform factor becomes a vector of one element.
     """
     if len(axes) == 1:
         return per_channel(factor, len(shape), axes[0])
@@ -53,9 +53,9 @@ def channel_vector(factor: Array, shape: Shape, axes: Axes) -> Array | None:
 
 
 def stays_in_range(array: Array, factor: Array) -> bool:
-    """Whether what the type of `array` holds still does for its products with `factor`, down to the least digit.
+    """Whether the products of `array` and `factor` fit the type of `array` without loss of precision.
 
-    Their greatest must be a normal number, or 0; of smaller ones no more is lost than it rounds.
+    The greatest magnitude must be a normal number or 0. Smaller products then lose no more than it does by rounding.
     """
     if array.size == 0 or factor.size == 0:
         return True
@@ -64,21 +64,21 @@ def stays_in_range(array: Array, factor: Array) -> bool:
 
 
 def _greatest(array: Array) -> float:
-    """The greatest size of an element; NaN where one is."""
+    """The greatest magnitude of an element; NaN if an element is NaN."""
     return float(np.maximum(abs(float(array.min())), abs(float(array.max()))))
 
 
 class Scaling:
-    """A factor on its way: `vector` is `factor` along the channels, which are `axes` of the values between.
+    """Scales operands by a factor. `vector` is `factor` along the channels, the axes `axes` of the scaled values.
 
-    A constant is scaled here and now. In front of `anchor`, behind which all else stands, the factor is put for values
-    that only the run tells; an op scales them.
+    Constant operands are scaled at once. For others an op scales them at run time; the factor for these ops is inserted
+    before `anchor`, which precedes all of them.
 
     Before:
 
         %c = relay.nn.conv2d(%x, %w)
 
-    After, where %w is no constant and %s, of shape 64 × 1 × 1, moves into its out-channels:
+    After, if %w is not a constant and %s, of shape 64 × 1 × 1, scales its out-channels:
 
         %q = relay.squeeze(%s) {axis = [1, 2]}
         %e = relay.expand_dims(%q) {axis = 1, num_newaxis = 3}
@@ -91,15 +91,15 @@ class Scaling:
         self._factor, self._vector, self._axes = factor, vector, axes
         self._squeezed: SSAValue | None = None
         self.into = "a constant"
-        """What the factor was moved into, for remarks."""
+        """The kind of the scaled operands, for remarks."""
 
     def weight(self, op: ConvOp | DenseOp, letter: str) -> None:
-        """Multiply the weight of `op` along its axis O (out-channels) or I (in-channels)."""
+        """Multiplies the weight of `op` along its axis O (out-channels) or I (in-channels)."""
         axes = axes_of(op.layouts[1], letter) if isinstance(op, ConvOp) else ("OI".index(letter),)
         self._scale(op, 1, axes, shape_of(op.weight.type))
 
     def added(self, op: AddOp | SubtractOp | MultiplyOp, index: int, *, divide: bool = False) -> None:
-        """Multiply or divide operand `index`, which broadcasts with the result."""
+        """Multiplies or divides operand `index`, which broadcasts to the result."""
         if self._axes is not None:
             self._scale(op, index, self._axes, shape_of(op.result.type), divide=divide)
         elif constant_of(op.operands[index]) is not None:
@@ -108,11 +108,11 @@ class Scaling:
             self._scale_value(op, index, Emitter(self._rewriter, op).insert(ConstantOp.of(self._factor)).result, divide)
 
     def bias(self, op: BiasAddOp, *, divide: bool = False) -> None:
-        """Multiply or divide the bias."""
+        """Multiplies or divides the bias."""
         self._scale(op, 1, (0,), shape_of(op.bias.type), divide=divide)
 
     def _scale(self, op: Operation, index: int, axes: Axes, shape: Shape, *, divide: bool = False) -> None:
-        """Multiply or divide an operand, which broadcasts with `shape`, by the vector along `axes` of that."""
+        """Multiplies or divides an operand, which broadcasts to `shape`, by the vector along `axes` of `shape`."""
         if constant_of(op.operands[index]) is not None:
             along = self._vector.reshape(self._shape(axes, shape) if self._vector.size != 1 else ())
             self._scale_constant(op, index, along, divide=divide)
@@ -120,7 +120,7 @@ class Scaling:
         self._scale_value(op, index, self._along(Emitter(self._rewriter, op), axes, shape), divide)
 
     def _shape(self, axes: Axes, shape: Shape) -> list[int]:
-        """The shape of the factor along `axes` of `shape`; of one axis, without those before it."""
+        """The shape of the factor along `axes` of `shape`; for a single axis without the leading ones."""
         if len(axes) == 1:
             return [self._vector.size, *[1] * (len(shape) - 1 - axes[0])]
         blocks = [extent if isinstance(extent, int) else -1 for extent in (shape[axis] for axis in axes)]
@@ -150,13 +150,13 @@ class Scaling:
     def _scale_constant(self, op: Operation, index: int, factor: Array, *, divide: bool) -> None:
         old = owner_of(op.operands[index], ConstantOp)
         if old is None:
-            raise ValueError(f"operand {index} of {op.name} is no constant")
+            raise ValueError(f"operand {index} of {op.name} is not a constant")
         name = old.value.data.name if isinstance(old.value, WeightAttr) else "constant"
         scaled = np.divide(old.array, factor) if divide else old.array * factor
         new = Emitter(self._rewriter, op).insert(ConstantOp.of(scaled, f"{name}.scaled"))
         new.location = old.location
         op.operands[index] = new.result
         self._rewriter.notify_op_modified(op)
-        if old.result.first_use is None:  # else the weights of a network would be there twice when the pass ends
+        if old.result.first_use is None:  # erased now, so that a network's weights are not in memory twice
             self._rewriter.handle_operation_removal(old)
             erase_op(old)

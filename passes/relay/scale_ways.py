@@ -1,4 +1,4 @@
-"""The ways between a factor and the heavy ops whose weights it may be moved into, for `relay-fold-scale-axis`."""
+"""Finds the ops between a factor and the heavy ops whose weights it can scale, for `relay-fold-scale-axis`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SumOp: TypeAlias = AddOp | SubtractOp
 Step: TypeAlias = ConvOp | DenseOp | SumOp | BiasAddOp | ReluOp | MaxPoolOp
 
 BETWEEN: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
-"""What may stand between a heavy op and a factor."""
+"""The ops that may be between a heavy op and a factor."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A way from a factor, or from a sum on its way, up to what made the value: `path` are the ops between.
+    """The ops `path` from a factor, or from the operand of a sum, up to `top`, the op that the factor reaches.
 
-    `top` is a heavy op or another factor, or, where the segment `joins`, a sum of two values that go on by themselves.
+    `top` is a heavy op or another factor; if `joins` is set, a sum of two values, each with a segment of its own.
     """
 
     path: Sequence[Step]
@@ -38,16 +38,16 @@ class Segment:
 
     @property
     def scaled(self) -> Sequence[Step | MultiplyOp]:
-        """The ops with something to scale, and those that a factor has to pass."""
+        """The ops that the factor passes or scales."""
         return self.path if self.joins else [*self.path, self.top]
 
 
 class Refused(Exception):
-    """A factor cannot be moved; the message says why."""
+    """A factor cannot be moved; the message is the reason."""
 
 
 def data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
-    """The operand that is scaled and the constant that scales it; `None` for a product of another kind."""
+    """The scaled operand and the constant factor; `None` if no operand, or both, are constants."""
     for data, factor in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         array = constant_of(factor)
         if array is not None and data.type == op.result.type and constant_of(data) is None:
@@ -56,9 +56,9 @@ def data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
 
 
 def climb(value: SSAValue, *, any_value: bool, shared: bool = False) -> tuple[list[Step], SSAValue]:
-    """The ops of `BETWEEN` from `value` up, each used once only, and the value they start from.
+    """The ops of `BETWEEN` from `value` upwards, each with a single use, and the value from which they start.
 
-    The first, `value`, may be used more often where it is `shared`.
+    If `shared` is set, `value` itself may have several uses.
     """
     path: list[Step] = []
     while isinstance(value, OpResult) and isinstance(value.op, BETWEEN):
@@ -73,7 +73,7 @@ def climb(value: SSAValue, *, any_value: bool, shared: bool = False) -> tuple[li
 
 
 def _above(op: Step, *, any_value: bool) -> SSAValue | None:
-    """The operand through which a factor may be moved up past `op`; `None` where it may not."""
+    """The operand to which a factor of the result of `op` may move; `None` if it may not."""
     if isinstance(op, ReluOp | MaxPoolOp):
         return op.data
     if isinstance(op, BiasAddOp):
@@ -86,7 +86,7 @@ def _above(op: Step, *, any_value: bool) -> SSAValue | None:
 
 
 def side_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
-    """Which operand is a constant, or else, with `any_value`, is smaller than the result."""
+    """The index of the constant operand, or else, with `any_value`, of the operand that is broadcast."""
     found = next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
     if found is None and any_value:
         found = next((index for index in (1, 0) if op.operands[index].type != op.result.type), None)
@@ -94,7 +94,7 @@ def side_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
 
 
 def segments_behind(value: SSAValue, *, any_value: bool) -> list[Segment]:
-    """The ways from a factor behind `value` to all heavy ops, or other factors, that it is made of."""
+    """The segments from `value`, a sum of any number of tensors, up to the heavy ops or other factors in them."""
     pending, found = [value], list[Segment]()
     while pending:
         path, start = climb(pending.pop(), any_value=any_value)
@@ -108,7 +108,7 @@ def segments_behind(value: SSAValue, *, any_value: bool) -> list[Segment]:
 
 
 def first_of_all(segments: Sequence[Segment]) -> Operation | None:
-    """An op in front of all tops, where they stand in one block."""
+    """An op that no top precedes; `None` if the tops are in several blocks."""
     blocks = {id(segment.top.parent): segment.top.parent for segment in segments}
     block = next(iter(blocks.values()))
     if len(segments) == 1 or len(blocks) > 1 or block is None:
@@ -117,7 +117,7 @@ def first_of_all(segments: Sequence[Segment]) -> Operation | None:
 
 
 def _joint(value: SSAValue) -> SumOp | None:
-    """The sum or difference of two tensors of one type that made `value` for this one use."""
+    """The sum or difference of two tensors of one type that defines `value`, if `value` has a single use."""
     op = value.owner
     if not isinstance(op, SumOp) or not value.has_one_use():
         return None
@@ -125,11 +125,11 @@ def _joint(value: SSAValue) -> SumOp | None:
 
 
 def _top_at(value: SSAValue) -> HeavyOp | MultiplyOp:
-    """The heavy op, or the other factor, that made `value` for this one use."""
+    """The heavy op, or the other factor, that defines `value`; raises `Refused` for other ops or further uses."""
     op = value.owner
     name = op.name if isinstance(op, Operation) else "a parameter"
     if not value.has_one_use():
-        raise Refused(f"the result of {name} is used elsewhere too")
+        raise Refused(f"the result of {name} has other uses")
     if isinstance(op, HeavyOp) or (isinstance(op, MultiplyOp) and data_and_factor(op) is not None):
         return op
     raise Refused(f"it scales the result of {name}")

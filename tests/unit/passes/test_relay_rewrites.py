@@ -127,7 +127,7 @@ func.func @main() -> tensor<32xf32> {
 """)
     (remark,) = fold_constants(module)
     assert not remark.applied
-    assert "'far' are not here" in str(remark)
+    assert "'far' are not loaded" in str(remark)
 
 
 def test_scales_say_where_they_went():
