@@ -1,10 +1,10 @@
 """`relay-inline`: replaces calls of functions and closures by their bodies.
 
-Every call of a function with a body becomes the ops of the body, callers first. Then every `relay.invoke` of a known
-closure does, also through lets and fields of tuples. The result of a `relay.if` is called in a copy of its branches, if
-no op of the branches runs more often then (`chosen_closures.py`). Later passes look at one function at a time, and
-fusion does not cross a call. Recursive functions and closures keep their calls; kernels (`relay.primitive`), functions
-of lower levels and functions without a body are never inlined.
+Later passes work on one function at a time, and fusion does not cross a call. The pass first replaces the calls of
+functions, then each `relay.invoke` of a known closure, also if lets and tuples are between the closure and the call. If
+the callee is the result of a `relay.if`, copies of its branches contain the call, unless an op of the branches would
+run more often (`chosen_closures.py`). Calls of recursive functions and closures remain. Kernels (`relay.primitive`),
+functions of lower levels and functions without a body are never inlined.
 
 Before:
 
@@ -19,7 +19,7 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
-The dimensions of a `relay.call` replace the callee's names in the body. Extents that ops of the body make get new
+The dimensions of a `relay.call` replace the callee's names in the body. Extents that ops of the body introduce get new
 names:
 
     %y = relay.call @found<n = 2 * m, k = j>(%x) {relay.binds = #relay.bounds<j>} : (…) -> tensor<?x1xi32, …<j>>
@@ -28,9 +28,9 @@ becomes
 
     %y = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 2 * m>} : (…) -> tensor<?x1xi32, …<j>>
 
-and the types are inferred again, so that each op records its requirements. The call's own requirements (two arguments
-of equal extents, a name that is not negative) are checked with each result of the call. An argument of another extent
-than the parameter gets the parameter's type:
+Then the types are inferred again, so that each op records its requirements. The call's own requirements (equal extents
+of two arguments, a name that is not negative) become a `relay.require` for each result of the call. An argument whose
+extents differ from the parameter's gets the parameter's type:
 
     %y = relay.call @sum<n = m>(%x, %z) {relay.requires = #relay.requirements<p == m "C0 argument extent">}
         : (tensor<?xf32, …<m>>, tensor<?xf32, …<p>>) -> tensor<?xf32, …<m>>
@@ -44,19 +44,21 @@ becomes
 
 A call with such requirements and a tuple as result is not inlined, nor is a call whose names are not inferred yet.
 
-With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures. A
-function with the attribute `Compiler` is for a compiler from outside: calls of it and in it stay.
+With `marked`, the pass is Relay's `Inline`: it inlines only functions with the attribute `relay.inline`, and no
+closures. Functions with the attribute `Compiler` belong to an external compiler: neither they nor the calls in them are
+inlined.
 
-Ops are moved to the blocks where their uses meet first: a let of a callee is computed in the block of the call.
+Before inlining, ops are moved to the innermost block that contains all their uses, so that a let of a callee is in the
+block of the call.
 
-A private function all of whose calls were inlined goes, with `marked` a public one too, but not `@main`; its ops move
-to the last of them, so that a chain of functions costs no copies.
+A private function is removed when all of its calls are inlined, with `marked` also a public one other than `@main`. Its
+ops move to the last call, so that a chain of functions needs no copies.
 
-If types contradict each other afterwards, as in a branch that is wrong at the extents of a call, functions and closures
-with named dimensions keep their calls: the branch is an error when it is taken.
+If types contradict each other after inlining, as in a branch that is invalid for the extents of a call, functions and
+closures with named dimensions are not inlined: the branch is then an error only if it runs.
 
-Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
-every level.
+Raises `PassError` if the module would grow by more than `max-ops` ops: functions that call each other twice double the
+size at each level.
 """
 
 from __future__ import annotations
@@ -98,32 +100,32 @@ MAX_OPS = 1_000_000
 
 
 SEALED = {PRIMITIVE, COMPILER}
-"""Attributes of functions whose bodies are for others."""
+"""Attributes of functions whose bodies belong to kernels or to external compilers."""
 
 
 @dataclass(frozen=True)
 class RelayInlinePass(ModulePass):
-    """Replace calls of the graph's functions by their bodies; see the module's docstring. Exact."""
+    """Replaces calls of the graph's functions by their bodies; see the module's docstring. Exact."""
 
     name = "relay-inline"
 
-    max_ops: int = field(default=MAX_OPS, metadata={"help": "how many ops inlining may add"})
-    marked: bool = field(default=False, metadata={"help": "inline the functions with the attribute relay.inline alone"})
+    max_ops: int = field(default=MAX_OPS, metadata={"help": "the maximum number of ops that inlining adds"})
+    marked: bool = field(default=False, metadata={"help": "inline only functions with the attribute relay.inline"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Inline in place."""
+        """Inlines in place."""
         inline_calls(op, max_ops=self.max_ops, marked=self.marked)
 
 
 def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = False) -> int:
-    """Inline every call that is not recursive, with `marked` of functions marked by `relay.inline` alone.
+    """Inlines the calls of functions and closures that are not recursive; returns the number of inlined calls.
 
-    Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
+    With `marked`, only functions with the attribute `relay.inline` are inlined, and no closures.
     """
     place_ops(module)
     calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
     first = next(calls, None)
-    # Without named dimensions no type changes where a body takes the place of a call.
+    # Inlining changes types only if there are named dimensions.
     undo = None if first is None or not dim_names_in(module) else Undo(module)
     try:
         return _inline_calls(module, max_ops, marked=marked, named=True)
@@ -131,14 +133,14 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
         if first is None or undo is None:
             raise
         remarks = Remarks(RelayInlinePass.name)
-        remarks.refused(first, f"calls of what has named dimensions stay: {error}")
+        remarks.refused(first, f"callees with named dimensions are not inlined: {error}")
         report(remarks.all)
         undo.run()
         return _inline_calls(module, max_ops, marked=marked, named=False)
 
 
 def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) -> int:
-    """Inline as `inline_calls` says; unless `named`, what has named dimensions keeps its calls."""
+    """Inlines as `inline_calls` does; callees with named dimensions only if `named` is set."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
     calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
     recursive = recursive_functions(calls)
@@ -173,7 +175,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
 
 
 class _Inliner:
-    """Puts bodies in the places of calls, callers first: each op is copied or moved to its final place at once."""
+    """Replaces calls by bodies, callers first, so that each op is copied or moved to its final position at once."""
 
     def __init__(
         self,
@@ -184,19 +186,19 @@ class _Inliner:
     ):
         self.wanted, self.calls, self.max_ops = wanted, calls, max_ops
         self.left = only_called
-        """How many calls are left of each function that nothing else needs."""
+        """Removable function → the number of its remaining calls."""
         self.going = {name for name in wanted if only_called[name]}
-        """The functions that nothing will need afterwards."""
+        """The functions to remove when their calls are inlined."""
         self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
-        """How many ops a copy of a body adds."""
+        """The number of ops that a copy of each body adds."""
         self.added = self.inlined = 0
         self.has_named = False
         """Whether a function with named dimensions was inlined."""
         self._names = {name: dim_names_in(function) for name, function in wanted.items()}
-        """The names of dimensions in each function."""
+        """The named dimensions of each function."""
 
     def expand(self, function: FuncOp) -> None:
-        """Inline the calls in `function`, and those in what comes in their places."""
+        """Inlines the calls in `function` and in the inlined bodies."""
         taken: DimNames | None = None
         places = [function.body.block.first_op]
         while places:
@@ -214,19 +216,19 @@ class _Inliner:
             places.extend(block.first_op for region in op.regions for block in region.blocks)
 
     def _bindings(self, call: AnyCall, taken: DimNames) -> dict[str, Dim]:
-        """What each name in the callee is in the place of `call`: new ones for those of which the call says nothing."""
+        """The caller's dimension for each name in the callee; names that `call` does not bind get new names."""
         known: dict[str, Dim]
         if isinstance(call, NamedCallOp):
             self.has_named, known = True, call.names
         else:
-            # Its types are those of the callee, names and all.
+            # The call has the types of the callee, including names.
             type = self.wanted[callee_name(call)].function_type
             known = {name: symbol(name) for name in names_in([*type.inputs, *type.outputs])}
         new = (name for name in self._names[callee_name(call)] if name not in known)
         return known | {name: symbol(taken.fresh(name)) for name in new}
 
     def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
-        """Replaces `call` by the body of its callee; returns the next op to look at."""
+        """Replaces `call` by the body of its callee; returns the next op to visit."""
         name = callee_name(call)
         before, behind = call.prev_op, call.next_op
         arguments = carried_arguments(call, call.arguments, self.wanted[name].args, bindings)
@@ -248,7 +250,7 @@ class _Inliner:
         return before.next_op if before is not None else block.first_op if block is not None else None
 
     def _replace(self, call: AnyCall, ops: list[Operation]) -> None:
-        """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
+        """Replaces `call` by `ops`, and its results by the operands of their `func.return`."""
         *body, last = ops
         if not isinstance(last, ReturnOp):
             raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
@@ -262,13 +264,13 @@ class _Inliner:
 
 
 def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
-    """How often `function` calls each function of `names` in a way that can be inlined."""
+    """The number of calls in `function` that can be inlined, for each callee in `names`."""
     calls = (op for op in walk_ops(function) if is_call(op) and not _stays(op))
     return Counter(name for call in calls if (name := callee_name(call)) in names)
 
 
 def _stays(call: AnyCall) -> bool:
-    """Whether `call` does not say yet what the names stand for, or demands something and gives what is no tensor."""
+    """Whether `call` cannot be inlined: its names are not inferred yet, or no op can take over its requirements."""
     if not isinstance(call, NamedCallOp):
         return False
     return call.bindings is None or not can_carry(call)
@@ -279,7 +281,7 @@ def _is_inlinable(function: FuncOp) -> bool:
 
 
 def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked: bool) -> Counter[str]:
-    """How often each function is called that nothing but these `calls` mentions, and that may go therefore."""
+    """The number of calls of each removable function: only `calls` mention it, and it is private or `marked`."""
     mentions = Counter(name for op in module.body.block.ops for name in mentioned_symbols(op))
     called = Counter[str]()
     for found in calls.values():
@@ -292,13 +294,13 @@ def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked:
 
 
 def _copied(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
-    """Copies of the ops of `callee` on `arguments`, its `func.return` last."""
+    """Copies of the ops of `callee`, applied to `arguments`; the `func.return` is last."""
     values: dict[SSAValue, SSAValue] = dict(zip(callee.args, arguments, strict=True))
     return [op.clone(values) for op in callee.body.block.ops]
 
 
 def _moved(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
-    """The ops of `callee` on `arguments`, those of its last call; it is left with nothing in it."""
+    """The ops of `callee`, applied to `arguments` of its last call; the body of `callee` becomes empty."""
     for parameter, argument in zip(callee.args, arguments, strict=True):
         parameter.replace_all_uses_with(argument)
     ops = list(callee.body.block.ops)

@@ -1,4 +1,4 @@
-"""Replaces calls of closures that are known when compiling by their bodies, for `relay-inline`."""
+"""Replaces calls of closures that are known at compile time by their bodies, for `relay-inline`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from xrelay.passes.types.dim_names import DimNames
 
 
 def known_closure(value: SSAValue) -> FnOp | None:
-    """The closure that `value` is, through lets and fields of tuples; `None` where a run decides."""
+    """The `relay.fn` that defines `value`, possibly by way of lets and tuples; `None` if it depends on the run."""
     path: list[int] = []
-    """The fields to take from what comes, the last first."""
+    """The indices of pending tuple accesses, the innermost last."""
     while isinstance(value, OpResult):
         op = value.op
         if isinstance(op, FnOp) and not path:
@@ -50,32 +50,32 @@ def known_closure(value: SSAValue) -> FnOp | None:
 
 
 class _NamesOf:
-    """The names of dimensions in a function, looked for when they are needed."""
+    """The named dimensions of a function, collected on first use."""
 
     def __init__(self, function: FuncOp):
         self._function = function
 
     @cached_property
     def names(self) -> DimNames:
-        """The names that are taken, and who makes them."""
+        """The names in use, and their definitions."""
         return DimNames(self._function)
 
 
 @dataclass
 class ClosureInliner:
-    """Replaces calls of known closures; a recursive closure keeps its calls."""
+    """Replaces calls of known closures that are not recursive."""
 
     max_ops: int
-    """How many ops it may add."""
+    """The maximum number of ops to add."""
     named: bool = True
-    """Whether it inlines closures with named dimensions of their own."""
+    """Whether closures with named dimensions of their own are inlined."""
     added: int = 0
     inlined: int = 0
     changes_types: bool = False
-    """Whether types have to be inferred again: names of dimensions were put in, or a call had no type yet."""
+    """Whether types have to be inferred again, because names were bound or a call had no type yet."""
 
     def expand(self, function: FuncOp) -> None:
-        """Inline the calls in `function`, and those in what comes in their places."""
+        """Inlines the calls in `function` and in the inlined bodies."""
         taken = _NamesOf(function)
         places = [block.first_op for block in function.body.blocks]
         while places:
@@ -96,7 +96,7 @@ class ClosureInliner:
             places.extend(block.first_op for region in op.regions for block in region.blocks)
 
     def _call_in_branches(self, call: InvokeOp, choice: IfOp) -> IfOp:
-        """Let a copy of a branch that gives a closure give what the closure does for the arguments of `call`.
+        """Replaces `call` by a copy of `choice`, whose branches call the closures that they yield.
 
             %f = relay.if %c : … {… relay.yield %g} else {… relay.yield %h}
             %y = relay.invoke %f(%x)
@@ -125,7 +125,7 @@ class ClosureInliner:
         return new
 
     def _add(self, ops: int, call: InvokeOp) -> None:
-        """Count ops that are added; `PassError` where they are too many."""
+        """Counts added ops; raises `PassError` if there are too many."""
         self.added += ops
         if self.added > self.max_ops:
             raise PassError(
@@ -135,7 +135,7 @@ class ClosureInliner:
             )
 
     def _bindings(self, call: InvokeOp, closure: FnOp, taken: _NamesOf) -> Mapping[str, Dim] | None:
-        """What the names that `closure` binds are in the place of `call`; `None` where the call has to stay."""
+        """The caller's dimension for each name that `closure` binds; `None` if `call` cannot be inlined."""
         parameters = [parameter.type for parameter in closure.parameters]
         inner = dim_names_in(closure)
         if not inner:
@@ -154,7 +154,7 @@ class ClosureInliner:
         return bindings
 
     def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
-        """Replaces `call` by the body of `closure`; returns the next op to look at."""
+        """Replaces `call` by the body of `closure`; returns the next op to visit."""
         self.inlined += 1
         behind, callee = call.next_op, call.callee
         arguments = carried_arguments(call, call.arguments, closure.parameters, bindings)
@@ -185,7 +185,7 @@ class ClosureInliner:
 
 
 def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
-    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that."""
+    """A name for each extent that ops in `closure` introduce: that in the result of `call`, or a new one."""
     made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
     output = yielded(closure.body).type
     shown = [name for name in names_in([output]) if name in made]
@@ -194,7 +194,7 @@ def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim
 
 
 def erase_unused_closure(value: SSAValue) -> None:
-    """Erase the closure that nothing calls any more, and the lets, tuples and branches that it went through."""
+    """Erases `value` if it is unused, with the closures, lets, tuples and ifs that become unused."""
     pending = [value]
     while pending:
         current = pending.pop()

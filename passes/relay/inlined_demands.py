@@ -1,4 +1,4 @@
-"""What an inlined call demands and no op of the body does: `relay-inline` leaves it to `relay.require`."""
+"""Keeps the requirements of an inlined call that no op of the body has, in `relay.require`, for `relay-inline`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from xrelay.index_algebra.requirement import Requirement
 
 
 def own_demands(call: Operation) -> list[Requirement]:
-    """What `call` demands and no op of its callee does."""
+    """The requirements of `call` that are not requirements of an op of its callee."""
     return [demand for demand in requirements_of(call) if demand.constraint != "C6"]
 
 
 def can_carry(call: Operation) -> bool:
-    """Whether ops can carry what `call` demands: it demands nothing, or gives nothing but tensors."""
+    """Whether `call` has no requirements of its own, or only tensor results, to which `relay.require` applies."""
     return not own_demands(call) or all(isinstance(type, TensorType) for type in call.result_types)
 
 
 def carried_arguments(
     call: Operation, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], bindings: Mapping[str, Dim]
 ) -> list[SSAValue]:
-    """`arguments` as the body takes them; tensors of other extents than the parameters' where the demands hold."""
+    """`arguments` with the types of `parameters`; a `relay.require` converts those whose extents differ."""
     demands = RequirementsAttr.of(own_demands(call))
     given = list(arguments)
     for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
@@ -40,7 +40,7 @@ def carried_arguments(
 
 
 def carried_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAValue]:
-    """`results` of the body where what `call` demands holds."""
+    """`results` of the body, subject to the requirements of `call`."""
     demands = RequirementsAttr.of(own_demands(call))
     if demands is None:
         return list(results)
@@ -48,7 +48,7 @@ def carried_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAVal
 
 
 def _required(value: SSAValue, type: Attribute, call: Operation, demands: RequirementsAttr) -> SSAValue:
-    """`value` as one of `type` where `demands` hold, in front of `call`."""
+    """`value` with type `type`, by a `relay.require` of `demands` before `call`."""
     op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
     op.location = call.location
     Rewriter.insert_op(op, InsertPoint.before(call))

@@ -1,8 +1,8 @@
-"""`relay-label-ops`: gives each function a label that equal functions share.
+"""`relay-label-ops`: labels each function with a hash that is the same for equal functions.
 
-What: functions of the module, closures and fused groups get the attribute `hash`, 16 hexadecimal digits made of what
-the function computes (`body_digest`), and the layouts that its own operators name (`data_layout`, `kernel_layout`, …).
-Why: profiles and records of tuning know kernels again by it, whatever they are called, in this process and in others.
+Functions of the module, closures and fused groups get the attribute `hash`, 16 hexadecimal digits that depend on the
+computation (`body_digest`), and the layout attributes of their own operators (`data_layout`, `kernel_layout`, …).
+Profiles and tuning records identify kernels by this hash, independent of names and processes.
 
 Before:
 
@@ -16,9 +16,10 @@ After:
     %r = relay.fused @fused_nn_conv2d(%p0 = %x : T, %p1 = %w : W) -> T attributes {anchor = "nn.conv2d",
         hash = "5d1c…", data_layout = "NCHW", kernel_layout = "OIHW", out_layout = ""} {…}
 
-Of several operators that name different layouts the last one in the text counts. Names of functions and groups, and
-attributes of groups, are no part of the label, those of functions are. Left alone: what has the attribute already,
-functions without a body or of several blocks. A weight whose bytes are not here is an `UnresolvedWeightError`.
+If operators have different layouts, the last operator in the text determines the attribute. The hash depends on the
+attributes of functions and closures, but not on names, nor on the attributes of groups. Functions that have the
+attribute already, have no body, or have several blocks are not changed. Raises `UnresolvedWeightError` for a weight
+whose bytes are not loaded.
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ from xrelay.passes.graph.body_digest import body_digest
 from xrelay.passes.infra.verify import walk_ops
 
 _LAYOUT = "layout"
-"""A part of the name of each attribute that names a layout."""
+"""The names of layout attributes contain this."""
 
 
 @dataclass(frozen=True)
 class RelayLabelOpsPass(ModulePass):
-    """Give each function a label that equal functions share; see the module's docstring. Exact."""
+    """Labels each function with a hash of its computation; see the module's docstring. Exact."""
 
     name = "relay-label-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Label functions in place."""
+        """Labels functions in place."""
         label_ops(op)
 
 
 def label_ops(module: ModuleOp) -> int:
-    """Label the functions of `module`; gives how many."""
+    """Labels the functions of `module`; returns their number."""
     functions = [op for op in walk_ops(module) if isinstance(op, FuncOp | FnOp | FusedOp)]
-    # What is inside comes first: its label is a part of what is outside for nobody, and layouts are each function's.
+    # Inner functions are labelled first.
     unlabelled = [op for op in reversed(functions) if HASH not in op.attributes and len(op.body.blocks) == 1]
     for function in unlabelled:
         attributes = {} if isinstance(function, FusedOp) else function.attributes
@@ -67,7 +68,7 @@ def label_ops(module: ModuleOp) -> int:
 
 
 def _layouts(function: FuncOp | FnOp | FusedOp) -> dict[str, Attribute]:
-    """The layouts that the operators of `function` name, by the names of their attributes."""
+    """The layout attributes of the operators of `function`, by name."""
     found: dict[str, Attribute] = {}
     for op in _own_ops(function):
         if isinstance(op, RelayOp):
@@ -76,7 +77,7 @@ def _layouts(function: FuncOp | FnOp | FusedOp) -> dict[str, Attribute]:
 
 
 def _own_ops(function: Operation) -> Iterator[Operation]:
-    """The ops in `function`, but for those in functions in it, in the order of the text; iterative."""
+    """Yields the ops in `function` in the order of the text, without those in inner functions; iterative."""
     pending = [op for region in function.regions for block in region.blocks for op in block.ops][::-1]
     while pending:
         op = pending.pop()

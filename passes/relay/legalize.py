@@ -1,10 +1,10 @@
-"""`relay-legalize`: operators become what their hooks say.
+"""`relay-legalize`: replaces operators by the results of hooks.
 
-What: each operator of the program is shown once to the hook that is registered for it, behind those that it uses; what
-the hook makes takes its place, and is not shown to hooks again. Why: a target, or who works with it, has a form of an
-operator that it takes (channels in fours, say, or another operator), and says so in a function instead of a pass. There
-are no hooks but those that someone registers, with `relay.op.register_legalize` or `passes/relay/legalize_hooks.py`.
-`legalize-map-attr-name` asks another list of hooks than `FTVMLegalize`. As exact as the hooks are.
+The pass calls the registered hook of each operator once, after those of its operands. The result of the hook replaces
+the operator; hooks are not called on new ops. With a hook, a target can require another form of an operator (channels
+in multiples of four, say, or another operator) without a pass of its own. There are no predefined hooks:
+`relay.op.register_legalize` and `passes/relay/legalize_hooks.py` register them. `legalize-map-attr-name` selects
+another list of hooks than `FTVMLegalize`. The pass is exact if the hooks are.
 
 Before, with a hook that doubles weights:
 
@@ -15,8 +15,9 @@ After:
     %v = relay.multiply(%w, %two)
     %y = relay.nn.conv2d(%x, %v) {padding = [1, 1, 1, 1]}
 
-Left alone: operators without a hook, those whose hook gives `None`, and those whose types are not known yet.
-`PassError`, naming hook, op and place, where a hook raises, or gives anything but a value of the type of the result.
+Operators without a hook, operators whose hook returns `None`, and operators whose types are not inferred yet are not
+changed. Raises `PassError` with hook, op and location if a hook raises, or returns anything else than a value of the
+result's type.
 """
 
 from __future__ import annotations
@@ -38,27 +39,27 @@ from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, ask_hook,
 
 @dataclass(frozen=True)
 class RelayLegalizePass(ModulePass):
-    """Replace operators by what their hooks say; see the module's docstring."""
+    """Replaces operators by the results of their hooks; see the module's docstring."""
 
     name = "relay-legalize"
 
-    legalize_map_attr_name: str = field(default=LEGALIZE, metadata={"help": "which list of hooks is asked"})
+    legalize_map_attr_name: str = field(default=LEGALIZE, metadata={"help": "the name of the list of hooks"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Legalize in place."""
+        """Legalizes in place."""
         hooks = legalize_hooks(self.legalize_map_attr_name)
         if hooks:
             rewrite_once(op, RelayOp, AskHook(hooks))
 
 
 class AskHook(RewritePattern):
-    """An operator → what its hook says. As exact as the hook is.
+    """Replaces an operator by the result of its hook. Exact if the hook is.
 
     Before:
 
         %y = relay.nn.relu(%x)
 
-    After, where the hook of `nn.relu` says so:
+    After, with such a hook for `nn.relu`:
 
         %z = relay.add(%zero, %x)
         %y = relay.nn.relu(%z)
@@ -68,7 +69,7 @@ class AskHook(RewritePattern):
         self._hooks = hooks
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Ask the hook of its class."""
+        """Calls the hook for the class of `op`, if there is one."""
         hook = self._hooks.get(type(op)) if isinstance(op, RelayOp) else None
         if hook is None or not isinstance(op, RelayOp):
             return

@@ -1,12 +1,12 @@
-"""The registry of what `relay-legalize` asks: hooks by op, under a name of the list that they belong to.
+"""The registry of the hooks that `relay-legalize` calls, by the name of a list and by op.
 
     @legalizes("nn.conv2d")
     def hook(op: Conv2DOp, emit: Emitter) -> SSAValue | None:
         return emit.call(Conv2DOp, op.data, emit.call(NegativeOp, op.weight), **attributes)
 
-A hook puts ops in front of `op` with `emit` and gives the value that is to stand for its result, of the same type and
-not computed from it; or `None` where `op` is to stay. Of several hooks for an op the last one counts;
-`legalize_scope` has hooks that end with a `with` block. `relay.op.register_legalize` takes Relay's form.
+A hook inserts ops before `op` with `emit` and returns the value that replaces its result, or `None` if `op` is to
+remain. The value must have the same type and must not depend on `op`. A later hook for an op replaces an earlier one.
+`legalize_scope` registers hooks for a `with` block. `relay.op.register_legalize` accepts hooks in Relay's form.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
 
 LegalizeHook: TypeAlias = Callable[..., object]
-"""`hook(op, emit)`; see the module's docstring for what it gives, `ask_hook` for what is checked."""
+"""`hook(op, emit)`; see the module's docstring for its result, and `ask_hook` for the checks."""
 
 HookT = TypeVar("HookT", bound=LegalizeHook)
 
 LEGALIZE = "FTVMLegalize"
-"""The list that is asked where no other is named: Relay's name of the attribute of operators."""
+"""The default list: Relay's name for the attribute of operators."""
 
 _HOOKS: dict[tuple[str, type[RelayOp]], LegalizeHook] = {}
 _SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LegalizeHook]] = ContextVar(
@@ -43,9 +43,9 @@ _SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LegalizeHook]] = ContextV
 
 
 def legalizes(op: type[RelayOp] | str, *, name: str = LEGALIZE) -> Callable[[HookT], HookT]:
-    """Decorator: the function says what takes the place of `op`, a class or Relay's name, in the list `name`.
+    """Returns a decorator that registers a function as hook for `op`, a class or Relay's name, in the list `name`.
 
-    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    It replaces an earlier hook permanently. Raises `UnknownOpError` if no op has this name.
     """
     kind = _class_of(op)
 
@@ -58,20 +58,20 @@ def legalizes(op: type[RelayOp] | str, *, name: str = LEGALIZE) -> Callable[[Hoo
 
 
 def registered_legalize_hook(op: type[RelayOp], *, name: str = LEGALIZE) -> LegalizeHook | None:
-    """The hook that is registered for good for an op in the list `name`; `None` for none."""
+    """The permanently registered hook for `op` in the list `name`, or `None`."""
     return _HOOKS.get((name, op))
 
 
 def forget_legalize_hook(op: type[RelayOp], *, name: str = LEGALIZE) -> None:
-    """Take back what is registered for good."""
+    """Removes the permanently registered hook for `op`."""
     _HOOKS.pop((name, op), None)
 
 
 @contextmanager
 def legalize_scope(hooks: Mapping[type[RelayOp] | str, LegalizeHook], *, name: str = LEGALIZE) -> Generator[None]:
-    """Hooks that go before the registered ones, until the `with` block ends; this thread alone sees them.
+    """A context in which `hooks` override the registered ones, in this thread only.
 
-    Scopes nest: the inner one goes before the outer. `UnknownOpError` for a name of no op.
+    Inner contexts override outer ones. Raises `UnknownOpError` if no op has a given name.
     """
     own = {(name, _class_of(op)): hook for op, hook in hooks.items()}
     token = _SCOPED.set({**_SCOPED.get(), **own})
@@ -83,16 +83,16 @@ def legalize_scope(hooks: Mapping[type[RelayOp] | str, LegalizeHook], *, name: s
 
 
 def legalize_hooks(name: str = LEGALIZE) -> dict[type[RelayOp], LegalizeHook]:
-    """The hooks of the list `name`; none for a list that nobody has written to."""
+    """The hooks of the list `name`; empty for an unknown list."""
     load_plugins("targets")
     registered = {**_HOOKS, **_SCOPED.get()}
     return {op: hook for (own, op), hook in registered.items() if own == name}
 
 
 def ask_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | None:
-    """What is to stand for the result of `op`; `None` where it stays.
+    """The value with which `hook` replaces the result of `op`; `None` if `op` remains.
 
-    `PassError`, naming both, where the hook raises, or gives what is no value or has another type.
+    Raises `PassError` with hook and op if the hook raises, or returns no value or a value of another type.
     """
     try:
         answer = hook(op, emit)
@@ -102,9 +102,9 @@ def ask_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | None:
     if answer is None or answer is result:
         return None
     if not isinstance(answer, SSAValue):
-        raise _hook_error(hook, op, f"gave {answer!r}, not a value or None")
+        raise _hook_error(hook, op, f"returned {answer!r}, not a value or None")
     if answer.type != result.type:
-        raise _hook_error(hook, op, f"gave a value of type {answer.type} for one of type {result.type}")
+        raise _hook_error(hook, op, f"returned a value of type {answer.type} for a result of type {result.type}")
     return answer
 
 

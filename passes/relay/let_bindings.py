@@ -1,4 +1,4 @@
-"""Values bound by `relay.let`, with names that are each given once in a function."""
+"""Binds values by `relay.let`, with names that are unique in a function."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Chooses: TypeAlias = Callable[[SSAValue], bool]
 
 
 def bind_values(blocks: Iterable[Block], chooses: Chooses) -> int:
-    """Bind the results in `blocks` that `chooses` takes by lets, which all their uses take; gives how many it made.
+    """Binds the results in `blocks` that `chooses` accepts by lets, for all uses; returns the number of new lets.
 
-    Constants, and values that lets alone use, are names as they are.
+    Constants, and values that only lets use, need no further binding.
     """
     blocks = list(blocks)
     names = _Names(op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp))
@@ -40,7 +40,7 @@ def _bound_already(value: SSAValue) -> bool:
 
 
 def _bind(op: Operation, value: SSAValue, names: _Names, bound: Replacements) -> None:
-    """Put a let behind `op`, for all uses of `value`."""
+    """Inserts a let of `value` after `op`, for all uses of `value`."""
     let = LetOp.call(value, variable=names.fresh(value.name_hint))
     let.location = op.location
     let.result.name_hint, value.name_hint = value.name_hint, None
@@ -49,13 +49,13 @@ def _bind(op: Operation, value: SSAValue, names: _Names, bound: Replacements) ->
 
 
 class _Names:
-    """Names of variables, each given once in a function."""
+    """Generates unique names of variables."""
 
     def __init__(self, taken: Iterable[str]):
         self._numbers = dict.fromkeys(taken, 0)
 
     def fresh(self, hint: str | None) -> str:
-        """`hint` (`x` without one), numbered where it was given before."""
+        """Returns `hint` (`x` without a hint) if it is unused, else `hint` with a number."""
         base = hint if hint is not None else "x"
         name, number = base, self._numbers.get(base, 0)
         while name in self._numbers:

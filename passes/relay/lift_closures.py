@@ -1,12 +1,11 @@
-"""`relay-lift-closures`: functions that are values become functions of the module, and data.
+"""`relay-lift-closures`: replaces functions that are values by functions of the module, and data.
 
-What: each `relay.fn` that `relay-inline` leaves becomes a private function, which gets what it captures in front of
-its own parameters. A call of it where it is known is a call of that function. Where it is handed on (by a branch or
-loop, to or from a function), the value is a `!relay.closure`: the number of the function and what it captured. A call
-of such a value asks for the number, and calls one of the functions that the value may be. What calls itself in one
-place becomes a loop then, and what does not is inlined again, unless the option `keep` leaves all of them, as Relay's
-`LambdaLift` does. Why: native code has calls of functions it knows, and
-data.
+Native code has only calls of known functions. Each `relay.fn` that `relay-inline` leaves becomes a private function,
+with the captured values as its first parameters. A `relay.invoke` of a known `relay.fn` becomes a call of this
+function. If a closure is passed on (through a branch or loop, to or from a function), its value becomes a
+`!relay.closure`: the number of the function and the captured values. A call of such a value branches on the number to
+one of the functions that the value may be. Then recursive functions with a single call of themselves become loops, and
+functions that are not recursive are inlined. The option `keep` keeps all functions, as Relay's `LambdaLift` does.
 
 Before:
 
@@ -36,11 +35,11 @@ After:
       %h = relay.closure_construct(%w) {number = 1}
       …
 
-What a closure captures is computed where it is made, as in basic block normal form.
+The captured values are computed before the closure, as in basic block normal form.
 
-Refuses (`PassError`): a call of a function that is no `relay.fn` of the program, as one that `@main` is given, and one
-whose body names an extent that no value around it tells. What a value of an incomplete type hands on is not known:
-where there are closures, it is a `TypeInferenceError`.
+Raises `PassError` for a call of a function that is not a `relay.fn` of the program, such as an argument of `@main`, and
+for a closure whose body names an extent that no value outside of it determines. Raises `TypeInferenceError` for values
+of incomplete type in a program with closures, because such a value may contain a closure.
 """
 
 from __future__ import annotations
@@ -81,30 +80,30 @@ from xrelay.passes.types.check_types import check_types
 from xrelay.passes.types.infer_type import infer_types
 
 MOST_OPS = 20_000
-"""As many ops a function may become by inlining what its closures call."""
+"""The maximum number of ops in a function after inlining the calls of its closures."""
 
 
 @dataclass(frozen=True)
 class RelayLiftClosuresPass(ModulePass):
-    """Make functions of the module, and data, of functions that are values; see the module's docstring. Exact."""
+    """Replaces functions that are values by functions of the module, and data; see the module's docstring. Exact."""
 
     name = "relay-lift-closures"
 
-    keep: bool = field(default=False, metadata={"help": "leave the functions: neither loops nor inlined"})
+    keep: bool = field(default=False, metadata={"help": "neither inline the functions nor turn them into loops"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         lift_closures(op, keep=self.keep)
 
 
 def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False) -> Exchanges:
-    """Lift the closures of `module`, and unless `keep` let what that makes be loops, or be inlined.
+    """Lifts the closures of `module`; unless `keep` is set, turns the new functions into loops or inlines them.
 
-    With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: what they and
-    `@main` exchange.
+    With `callers`, also adds a function for each closure that `@main` returns, which calls that closure. Returns the
+    closures that `@main` and these functions exchange.
     """
     if any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
-        # What nobody calls gets closures from nowhere.
+        # No closures flow to the parameters of functions that are never called.
         eliminate_dead_code(module)
         check_types(module)
     added = AddedCallers(module)
@@ -130,7 +129,7 @@ def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False
 
 
 def _inline(module: ModuleOp) -> None:
-    """Inline what does not call itself; where choices of choices would make that very much, what is called once."""
+    """Inlines functions that are not recursive; only those with a single call if a function would grow too large."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
     sizes: dict[str, int] = {}
@@ -147,13 +146,13 @@ def _inline(module: ModuleOp) -> None:
     inline_calls(module, marked=True)
     names = {function.sym_name for function in once}
     for function in module.body.block.ops:
-        # Where types contradict each other, other ops take the place of these.
+        # If types contradict each other, inlining restores copies of the functions, so they are looked up by name.
         if isinstance(function, FuncOp) and function.sym_name in names:
             function.attributes.pop(INLINE, None)
 
 
 def _leave_out_lets(module: ModuleOp) -> None:
-    """Let closures have no other names than those of their functions."""
+    """Removes lets of closures, so that calls use the closures directly."""
     for op in list(walk_ops(module)):
         if isinstance(op, LetOp) and isinstance(op.result.type, FunctionType):
             op.result.replace_all_uses_with(op.value)
@@ -167,7 +166,7 @@ class _Lifter:
         self._module, self._functions, self._flow = module, functions, flow
         self._captures: Captures = captures_of(functions)
         self._results: dict[SSAValue, SSAValue] = {}
-        """What stands for the results of calls that are replaced."""
+        """Results of replaced calls → the new results."""
         names = _Symbols(module)
         self.lifted: Mapping[FnOp, LiftedFunction] = {
             function: self._described(number, function, names) for number, function in enumerate(functions)
@@ -180,8 +179,8 @@ class _Lifter:
         return LiftedFunction(number, names.of(function), captured, has_names)
 
     def run(self, calls: list[InvokeOp]) -> None:
-        """Replace calls and closures, and move the bodies."""
-        # Asked before values go that lead from a function to its call.
+        """Replaces calls and closures, and moves the bodies to functions."""
+        # Looked up first, because the rewrite erases values between a closure and its call.
         chosen = {call: self._flow.functions(call.callee) for call in calls if function_of(call.callee) is None}
         for call in calls:
             known = function_of(call.callee)
@@ -189,7 +188,7 @@ class _Lifter:
                 self._call_chosen(call, chosen[call])
             else:
                 self._call_known(call, known)
-        # Functions in functions come first: what they capture is in the body of those around them.
+        # Inner functions come first: they capture values in the bodies of outer ones.
         for function in reversed(self._functions):
             self._lift(function)
 
@@ -205,14 +204,14 @@ class _Lifter:
         found = sorted((self.lifted[function] for function in functions), key=lambda each: each.number)
         if not found:
             raise PassError(
-                "relay-lift-closures: what is called here is no function of the program",
+                "relay-lift-closures: the callee is not a function of the program",
                 location=location_of(call),
-                help="only functions that the compiled program makes can be called; interpret the program",
+                help="compiled code can only call functions that the program creates; use an interpreter",
             )
         self._results[call.result] = call_any_of(found, call)
 
     def _lift(self, function: FnOp) -> None:
-        """Move the body of `function` to a function of the module, and let a closure stand for its value."""
+        """Moves the body of `function` to a function of the module, and replaces its value by a `!relay.closure`."""
         lifted, captured = self.lifted[function], self._captured(function)
         if function.result.first_use is not None:
             function.result.replace_all_uses_with(closure_over(lifted, captured, function))
@@ -243,7 +242,7 @@ class _Lifter:
 
 
 def _replace_values(block: Block, values: dict[SSAValue, SSAValue]) -> None:
-    """Let the ops in `block` use other values, and constants of their own in the place of those from elsewhere."""
+    """Replaces operands in `block` as in `values`, and constants from outside of it by copies."""
     inside = {value for op in block.ops for inner in walk_ops(op) for value in inner.results}
     copies: list[Operation] = []
     for op in [inner for outer in block.ops for inner in walk_ops(outer)]:
@@ -259,22 +258,22 @@ def _replace_values(block: Block, values: dict[SSAValue, SSAValue]) -> None:
 
 
 def _home(op: Operation) -> FuncOp:
-    """The function of the module that `op` stands in."""
+    """The function of the module that contains `op`."""
     around = op.parent_op()
     while around is not None and not isinstance(around, FuncOp):
         around = around.parent_op()
     if around is None:
-        raise PassError("relay-lift-closures: a function stands in no function", location=location_of(op))
+        raise PassError("relay-lift-closures: a relay.fn is not in a function", location=location_of(op))
     return around
 
 
 class _Symbols:
-    """Gives out names for functions that no symbol of the module has yet."""
+    """Generates names for functions that are unused in the module."""
 
     def __init__(self, module: ModuleOp):
         self._taken = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
 
     def of(self, function: FnOp) -> str:
-        """The name of the function around it, and its own."""
+        """A new name, from those of the enclosing function and of `function`."""
         hint = function.result.name_hint or "fn"
         return fresh_name(f"{_home(function).sym_name.data}_{hint}", self._taken)

@@ -123,7 +123,7 @@ def test_an_op_that_does_not_exist() -> None:
     ("answer", "words"),
     [
         (lambda attrs, inputs, types: 3, "raised PassError: it gave 3, not an expression"),
-        (lambda attrs, inputs, types: inputs[1], "gave a value of type tensor<4x4x3x3xf32> for one of type"),
+        (lambda attrs, inputs, types: inputs[1], "returned a value of type tensor<4x4x3x3xf32> for a result of type"),
         (lambda attrs, inputs: None, "takes 2 positional arguments"),
     ],
 )
@@ -138,6 +138,6 @@ def test_answers_that_are_none_are_named(answer: Callable[..., Any], words: str)
 def test_what_is_no_value_is_named() -> None:
     with (
         transform.legalize_scope({"nn.relu": lambda op, emit: op}),
-        pytest.raises(PassError, match=r"of nn\.relu gave .*, not a value or None"),
+        pytest.raises(PassError, match=r"of nn\.relu returned .*, not a value or None"),
     ):
         transform.Legalize()(module_of(relay.nn.relu(X)))

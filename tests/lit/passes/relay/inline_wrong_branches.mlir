@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-specialize-functions | filecheck %s --check-prefix=SPECIAL
 
 // A branch of @sum is invalid at these extents: the call stays, and so do all calls with named dimensions.
-// CHECK:       remark: relay-inline: relay.call: calls of what has named dimensions stay: {{.*}}broadcast(p, q) has no value: 2 and 3 do not broadcast
+// CHECK:       remark: relay-inline: relay.call: callees with named dimensions are not inlined: {{.*}}broadcast(p, q) has no value: 2 and 3 do not broadcast
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT:    relay.negative(%x)
 // CHECK-NEXT:    relay.call @sum<p = 2, q = 3>(%c, %{{.*}}, %y)

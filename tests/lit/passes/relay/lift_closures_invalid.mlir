@@ -3,7 +3,7 @@
 !t = tensor<3xf32>
 
 func.func @main(%f: (!t) -> !t, %x: !t) -> !t {
-  // expected-error@below {{relay-lift-closures: what is called here is no function of the program}}
+  // expected-error@below {{relay-lift-closures: the callee is not a function of the program}}
   %y = relay.invoke %f(%x) : (!t) -> !t
   func.return %y : !t
 }
