@@ -1,10 +1,10 @@
-"""`relay-merge-composite`: what patterns match becomes a function that is called in its place.
+"""`relay-merge-composite`: outlines matches of patterns as composite functions.
 
-What: for each row of a table of patterns, in order, every match becomes a `relay.fn` with the name of the row as
-Composite and the names of its operators as PartitionedFromPattern, as in Relay. Why: such a function stands for one
-operation of a library or an accelerator, and is handed to it as a whole; whoever compiles it here inlines it again
-(`relay-inline`), and the numbers are the same. The table is one that was registered under a name
-(`relay.op.contrib.register_pattern_table`), or chains of operators (`passes/patterns/chains.py`). Exact.
+For each row of a table of patterns, in order, every match becomes a call of a new `relay.fn` with the name of the row
+as Composite and the names of its operators as PartitionedFromPattern, as in Relay. Such a function corresponds to one
+operation of a library or an accelerator. If it is compiled here, `relay-inline` inlines it again, with equal results.
+The rows are those of a registered table (`relay.op.contrib.register_pattern_table`), or chains of operators
+(`passes/patterns/chains.py`). Exact.
 
 Before, with `chains="acme.conv:nn.conv2d:nn.relu"`:
 
@@ -21,11 +21,13 @@ After:
     }
     %r = relay.invoke %f(%x, %w) : (T, U) -> V
 
-A match that starts nearest to the result comes first, and each op is in one at most. Parameters stand in the order of
-the pattern's leaves; constants are parameters where anything may stand, and inside where the pattern asks for them.
+Matches nearest to the function's result come first, and each op is in at most one match. Parameters are in the order of
+the pattern's leaves. A constant that matches a wildcard becomes a parameter; a constant that matches a constant pattern
+is copied into the function.
 
-Left alone: a match part of which is used outside of it, unless that use ends in the match again; what is inside of such
-functions already; kernels, and functions of other compilers. With a remark: what makes a named extent.
+Not outlined: matches with an inner value that is used outside, unless the use leads back into the match; ops in
+composite functions; kernels and functions for external compilers. Matches that introduce a named extent are refused
+with a remark.
 """
 
 from __future__ import annotations
@@ -45,12 +47,12 @@ from xrelay.passes.patterns.composites import partition_function
 from xrelay.passes.patterns.tables import TableRow, table
 
 _CLOSED = (PRIMITIVE, COMPILER, SKIP_OPTIMIZATION)
-"""The marks of functions that are not looked into."""
+"""Attributes of functions that are skipped."""
 
 
 @dataclass(frozen=True)
 class RelayMergeCompositePass(ModulePass):
-    """Make functions of what patterns match; see the module's docstring."""
+    """Outlines matches of patterns as composite functions; see the module's docstring."""
 
     name = "relay-merge-composite"
 
@@ -61,13 +63,13 @@ class RelayMergeCompositePass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place; `PassError` for a table that nobody registered, and for what is no chain."""
+        """Rewrites the module in place; raises `PassError` for an unknown table or an invalid chain."""
         rows = list(table(self.table)) if self.table else []
         merge_composites(op, [*rows, *map(chain_row, self.chains)])
 
 
 def merge_composites(module: ModuleOp, rows: Sequence[TableRow]) -> int:
-    """Make functions of what the rows of a table match, one row after the other; returns how many."""
+    """Outlines the matches of each row, one row after the other; returns the number of new functions."""
     remarks, made = Remarks(RelayMergeCompositePass.name), 0
     functions = [op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration]
     for row in rows:

@@ -1,10 +1,10 @@
-"""`relay-name-extents`: ops whose operands say their shape are told it by extents that have names.
+"""`relay-name-extents`: computes extents that depend on values of operands before the op, and names them.
 
-What: the extents that an op computes from integers which only the run knows are computed in front of it, by plain
-arithmetic on short lists, and get the names that the op bound; the op's operand are these extents, and it binds
-nothing. Why: native code allocates a result before the kernel that fills it runs, and errors about sizes are told
-there. Types stay as they are. An op's table (`EXTENTS`) has a row for each such operator, by family in
-`extents_of_shapes.py`, `extents_of_slices.py` and `extents_of_ranges.py`.
+Native code allocates a result before the kernel that fills it runs, and reports errors about sizes there. If an op
+determines extents of its result from integers that are known only at run time, the pass computes them before the op, by
+arithmetic on short lists, and binds the names that the op introduced. The op gets these extents as its operand and no
+longer introduces names. Types do not change. The table `EXTENTS` has an entry for each such operator; its functions are
+in `extents_of_shapes.py`, `extents_of_slices.py` and `extents_of_ranges.py`.
 
 Before:
 
@@ -16,13 +16,12 @@ After:
     %v = relay.extents(%s) {relay.binds = #relay.bounds<e>} : (tensor<1xi64>) -> tensor<1xi64>
     %y = relay.dyn.full(%f, %v) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
 
-Elements that are known stay known: of a shape `[3, %n]` one extent gets a name. Values that no rule gives a name (a
-number of repetitions, a width of padding) get one too, so that it is known of them that they are not negative, and what
-the rule of the op demands of them is checked where it runs. What is no shape at all becomes a negative extent, which is
-an error there.
+Known elements remain numbers: only one extent of the shape `[3, %n]` gets a name. Values that are not extents of the
+result (repetition counts, padding widths) get names too, so that they are known not to be negative, and requirements on
+them are checked when the op runs. An invalid shape becomes a negative extent, which is an error when it is bound.
 
-Left alone: ops of known shapes, save slices, of which native code takes the number of elements and not the end; ranges
-of unsigned numbers of 64 bits; kernels.
+Not changed: ops with static shapes, except slices that are defined by their ends, because native code needs the number
+of elements instead; ranges of ui64; kernels.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import renew_requirements
 
 NameExtents = Callable[[RelayOp, ShapeCode], RelayOp | SSAValue | None]
-"""Emits the extents of an op and gives what takes its place; `None` where it cannot."""
+"""Emits the extents of an op and returns its replacement; `None` if there is no way to compute them."""
 
 EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynReshapeOp: name_reshape,
@@ -83,22 +82,22 @@ EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynResizeOp: name_resize,
     ArangeOp: name_arange,
 }
-"""Op whose operands say its shape → what computes it."""
+"""Class of ops whose operands determine the shape → the function that emits the extents."""
 
 
 @dataclass(frozen=True)
 class RelayNameExtentsPass(ModulePass):
-    """Compute the extents that operands say in front of the ops that have them; see the module's docstring. Exact."""
+    """Computes extents that depend on values of operands before the op; see the module's docstring. Exact."""
 
     name = "relay-name-extents"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         report(name_extents(op))
 
 
 def name_extents(module: ModuleOp) -> list[Remark]:
-    """Rewrite `module`; says which extents are computed by ops of their own now."""
+    """Rewrites `module`; returns remarks on the extents that are now computed by separate ops."""
     pattern = ComputeExtents()
     rewrite_once(module, RelayOp, pattern)
     renew_requirements(module)
@@ -106,9 +105,9 @@ def name_extents(module: ModuleOp) -> list[Remark]:
 
 
 class ComputeExtents(RewritePattern):
-    """An op that makes extents of its operands' elements → the extents, and the op of these.
+    """Replaces an op that computes extents from elements of operands by ops that compute them, and the op on these.
 
-    It is shown the ops in the order of the program, and remembers the elements that it has met.
+    The pattern must visit the ops in program order, because it collects known elements.
     """
 
     def __init__(self) -> None:
@@ -117,7 +116,7 @@ class ComputeExtents(RewritePattern):
         self._names: dict[FuncOp, DimNames] = {}
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Learn what is known of the op's elements, and compute its extents where it makes some."""
+        """Records known elements of the op's result, and computes the extents that the op introduces."""
         if not isinstance(op, RelayOp) or not all(map(is_complete, op.operand_types)):
             return
         self._elements.learn(op, op.operand_types)
@@ -134,11 +133,11 @@ class ComputeExtents(RewritePattern):
         code = ShapeCode(op, emit, self._elements.of_operands(op), self._names[function].fresh)
         found = name(op, code)
         if found is not None:
-            told = ", ".join(extent.name for extent in made) or "where it begins"
-            self.remarks.applied(op, "{} is computed before it runs", told)
+            told = ", ".join(extent.name for extent in made) or "the start"
+            self.remarks.applied(op, "{} is computed by a separate op", told)
             emit.replace(found.results[0] if isinstance(found, Operation) else found)
 
 
 def _has_ends(op: RelayOp) -> bool:
-    """Whether a slice is told by the places before which it ends, which native code does not take."""
+    """Whether `op` is a slice that is defined by its ends, which native code does not support."""
     return isinstance(op, DynStridedSliceOp) and op.slice_mode.data == "end"

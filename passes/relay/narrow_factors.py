@@ -1,4 +1,4 @@
-"""What products of integers are made of, for `relay-narrow-products`: bytes, and zero points beside them."""
+"""Bytes and zero points from which the factors of integer products are computed, for `relay-narrow-products`."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
 
 SHIFT = 128
-"""How far bytes with a sign are moved so that they have none."""
+"""The number that is added to signed bytes to make them unsigned."""
 
 _SMALL = 1 << 14
-"""A zero point up to this size, of either sign, leaves differences of bytes in 16 bits."""
+"""The greatest magnitude of a zero point for which differences from bytes surely fit 16 bits."""
 
 _KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp)
-"""Ops between stored weights and those that are multiplied. Folding leaves them where the result is much larger."""
+"""Ops between the stored weight and the product; constant folding keeps them if the result is much larger."""
 
 _STEPS = 8
-"""How many such ops are looked through."""
+"""The maximum number of such ops."""
 
 
 class WideError(Exception):
-    """Products stay as they are; the message says why."""
+    """A product cannot use bytes; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Bytes:
-    """Data of which a product takes `value - zero_point`."""
+    """A factor `value - zero_point` of a product."""
 
     value: SSAValue
-    """Of ui8 or i8."""
+    """A tensor of ui8 or i8."""
     zero_point: SSAValue | None
-    """Of i32, or one constant of 16 bits; `None` for 0."""
+    """A tensor of i32, or a single constant of 16 bits; `None` for 0."""
 
     @property
     def has_sign(self) -> bool:
-        """Whether the bytes have a sign, so that they are moved by `SHIFT`."""
+        """Whether the bytes are signed, so that `SHIFT` must be added."""
         return element_type_of(self.value.type) == i8
 
     @property
     def known_zero_point(self) -> int | None:
-        """The zero point of the moved bytes, where it is one constant number; it wraps at 32 bits, as sums do."""
+        """The zero point of the unsigned bytes, if it is a single constant; it wraps at 32 bits, as sums do."""
         if self.zero_point is None:
             return SHIFT * self.has_sign
         array = constant_of(self.zero_point)
@@ -61,14 +61,14 @@ class Bytes:
         return int(moved.astype(np.int32)[0])
 
     def unsigned(self, emit: Emitter) -> SSAValue:
-        """The bytes without a sign."""
+        """The bytes as unsigned bytes."""
         if not self.has_sign:
             return self.value
         wide = emit.call(CastOp, self.value, dtype=np.dtype(np.int16))
         return emit.call(CastOp, emit.call(AddOp, wide, emit.scalar(SHIFT, wide.type)), dtype=np.dtype(np.uint8))
 
     def offset(self, emit: Emitter) -> SSAValue | None:
-        """What is taken from the bytes without a sign; `None` for 0."""
+        """The zero point of the unsigned bytes; `None` for 0."""
         if (known := self.known_zero_point) is not None:
             return emit.scalar(known, TensorType(i32, [])) if known else None
         zero_point = self.zero_point
@@ -78,7 +78,7 @@ class Bytes:
 
 
 def data_bytes(value: SSAValue) -> Bytes:
-    """The bytes and the zero point of which `value`, of integers, is the difference; `WideError` for anything else."""
+    """The bytes and the zero point whose difference is `value`; raises `WideError` for other values."""
     if _is_byte(value):
         return Bytes(value, None)
     zero_point: SSAValue | None = None
@@ -87,18 +87,18 @@ def data_bytes(value: SSAValue) -> Bytes:
         value, zero_point = difference.operands
     wide = owner_of(value, CastOp)
     if wide is None or not is_complete(wide.operands[0].type) or not _is_byte(wide.operands[0]):
-        raise WideError("its data is no byte less a zero point")
+        raise WideError("its data are neither bytes nor bytes minus a zero point")
     if not np.can_cast(_dtype(wide.operands[0]), _dtype(value)):
-        raise WideError(f"its data, bytes with a sign, is cast to {element_type_of(value.type)}, which has none")
+        raise WideError(f"its data are signed bytes, cast to the unsigned type {element_type_of(value.type)}")
     if difference is not None and shape_of(difference.result.type) != shape_of(wide.result.type):
-        raise WideError("its zero point has more places than its data")
+        raise WideError("its zero point changes the shape of its data")
     if zero_point is not None and not _keeps_differences(zero_point):
-        raise WideError(f"its zero point is taken from its data in {element_type_of(value.type)}, which may wrap")
+        raise WideError(f"its zero point is subtracted in {element_type_of(value.type)}, which may wrap")
     return Bytes(wide.operands[0], zero_point)
 
 
 def _keeps_differences(zero_point: SSAValue) -> bool:
-    """Whether bytes less `zero_point` are in its type what they are in i32: it is of i32, or one small number."""
+    """Whether bytes minus `zero_point` have no overflow in its type: it is of i32, or a single small constant."""
     if element_type_of(zero_point.type) == i32:
         return True
     array = constant_of(zero_point)
@@ -115,15 +115,15 @@ def _is_byte(value: SSAValue) -> bool:
 
 @dataclass(frozen=True)
 class ByteWeight:
-    """A weight `array + rest`, of i8 and a number."""
+    """A weight `array + rest`, the sum of a tensor of i8 and a number."""
 
     array: Array
     rest: int
-    """It wraps at 32 bits, as sums do: near the greatest numbers it would be beyond them."""
+    """It wraps at 32 bits, as sums do, because it may exceed i32 for weights close to the greatest number."""
 
 
 def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
-    """A constant weight of integers as i8; `WideError` where that does not hold it, with `may_rest` less a number."""
+    """A constant weight of integers as i8, plus a number if `may_rest` is set; raises `WideError` for others."""
     array = _known_array(value)
     if array is None:
         raise WideError("its weight is not constant")
@@ -132,13 +132,13 @@ def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
     if limits.min <= least and most <= limits.max:
         return ByteWeight(array.astype(np.int8), 0)
     if most - least > limits.max - limits.min or not may_rest:
-        raise WideError(f"its weight reaches from {least} to {most}, beyond 8 bits with a sign")
+        raise WideError(f"its weight ranges from {least} to {most}, which exceeds i8")
     rest = least - limits.min
     return ByteWeight((array.astype(np.int64) - rest).astype(np.int8), int(np.int64(rest).astype(np.int32)))
 
 
 def _known_array(value: SSAValue) -> Array | None:
-    """The elements of a value that is computed from constants in a few steps."""
+    """The elements of a value that is computed from constants in at most `_STEPS` ops; else `None`."""
     order: list[OpResult] = []
     known: dict[SSAValue, Array] = {}
     pending = [value]
@@ -157,6 +157,6 @@ def _known_array(value: SSAValue) -> Array | None:
 
 
 def broadcasts_over_last(value: SSAValue) -> bool:
-    """Whether a value is the same along the last axis of what it broadcasts with."""
+    """Whether a value broadcasts along the last axis."""
     shape = shape_of(value.type)
     return not shape or shape[-1] == 1

@@ -1,10 +1,10 @@
-"""`relay-narrow-products`: sums in i32 of products of bytes, however these were widened, become those that CPUs have.
+"""`relay-narrow-products`: rewrites integer products of bytes to ui8 times i8, for which CPUs have instructions.
 
-What: a convolution of two axes, a dense layer or a matrix product that adds up in i32, whose data are bytes, or bytes
-less a zero point in more bits, and whose weight is constant and fits into i8, multiplies ui8 by i8; what the zero point
-adds, its product with the sums of the weight, is subtracted behind. Why: quantised networks say it in 32 bits or
-multiply i8 by i8, CPUs multiply four bytes in the time of one number of 32 bits, and weights take a quarter of the
-memory. Exact: sums wrap at 32 bits in both forms.
+Quantised networks contain products in 32 bits or of i8 by i8. CPUs multiply four bytes in the time of one number of 32
+bits, and weights of bytes need a quarter of the memory. The pass rewrites 2D convolutions, dense layers and matrix
+products that add in i32, if the data are bytes or bytes minus a zero point, and the weight is constant and fits i8. The
+product of the zero point and the sums of the weight is subtracted from the result. Exact: sums wrap at 32 bits in both
+forms.
 
 Before:
 
@@ -16,15 +16,15 @@ After:
     %p = relay.nn.dense(%x, %v) {out_dtype = i32}                     %v : tensor<8x64xi8>
     %y = relay.subtract(%p, %c)                                       %c : %z times the sums of the rows of %v
 
-Bytes with a sign are moved by 128 first. A dense layer may have a weight that i8 holds less a number: that number times
-the sums of the rows of the data is added. A convolution that pads gets its data padded with the zero point in front;
-where its channels are not a multiple of four, zeros of the weight are added to make them so, in a dense layer likewise.
-Filters and units that are no multiple of eight become one, if no more are added than there are; what they give is cut
-off.
+Signed bytes become unsigned by adding 128. The weight of a dense layer may also be the sum of a tensor of i8 and a
+number; this number times the sums of the data's rows is added to the result. If a convolution pads, its data are padded
+with the zero point by a separate op. The channels of a convolution, and the terms of a dense layer, are padded with
+zeros to a multiple of four. The filters of a convolution, and the units of a dense layer, are padded to a multiple of
+eight unless that more than doubles them; the results of the additional ones are cut off.
 
-Refuses, with a remark: data that are no bytes; weights that are not constant or exceed i8; filters of one channel each;
-groups whose channels are not a multiple of four; channels in blocks; a zero point that varies along the channels, or,
-of a convolution, is not known; one that is taken from data in 16 bits, where the difference may wrap.
+The pass refuses, with a remark: data that are not bytes; weights that are not constant or exceed i8; depthwise
+convolutions; groups whose channels are not a multiple of four; blocked channels; zero points that vary along the
+channels; unknown zero points of a convolution; zero points subtracted in 16 bits, where the difference may wrap.
 """
 
 from __future__ import annotations
@@ -58,37 +58,37 @@ from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over
 from xrelay.target.features import DOT_TERMS
 
 _VECTOR = 8
-"""Results are whole vectors of so many: the layouts of blocks are for such alone, on most CPUs."""
+"""Results are padded to a multiple of this, as blocked layouts require on most CPUs."""
 
 Product = Conv2DOp | DenseOp | MatmulOp
 
 
 @dataclass(frozen=True)
 class RelayNarrowProductsPass(ModulePass):
-    """Multiply bytes instead of numbers of 32 bits; see the module's docstring."""
+    """Multiplies bytes instead of numbers of 32 bits; see the module's docstring."""
 
     name = "relay-narrow-products"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         report(narrow_products(op))
 
 
 def narrow_products(module: ModuleOp) -> list[Remark]:
-    """Rewrite `module`; says which products became those of bytes, and why others did not."""
+    """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
     remarks = Remarks(RelayNarrowProductsPass.name)
     rewrite_once(module, Product, NarrowProduct(remarks))
     return remarks.all
 
 
 class NarrowProduct(RewritePattern):
-    """A product of integers, added up in i32 → of ui8 by i8; see the module's docstring. Exact."""
+    """Rewrites a product of integers that adds in i32 to ui8 times i8; see the module's docstring. Exact."""
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where data and weight are bytes."""
+        """Rewrites `op` if data and weight are bytes."""
         if not isinstance(op, Product) or not _adds_integers(op):
             return
         emit = Emitter(rewriter, op)
@@ -102,7 +102,7 @@ class NarrowProduct(RewritePattern):
 
 
 def _adds_integers(op: Product) -> bool:
-    """Whether an op multiplies integers and adds up in i32, and not as it would behind the pass."""
+    """Whether `op` multiplies integers and adds in i32, and is not yet in the form that the pass produces."""
     types = [*op.operand_types, op.results[0].type]
     if not all(is_complete(type_) for type_ in types) or element_type_of(types[2]) != i32:
         return False
@@ -112,7 +112,7 @@ def _adds_integers(op: Product) -> bool:
 
 
 def _is_whole(op: Product) -> bool:
-    """Whether sums and results of an op are whole instructions; blocks, and what only the run tells, count as such."""
+    """Whether the terms and the results of `op` fill whole instructions; assumed for blocked and dynamic weights."""
     shape, rows, columns = shape_of(op.operands[1].type), 0, 1
     if isinstance(op, Conv2DOp):
         rows, columns = (op.layouts[1].index(letter) for letter in "OI")
@@ -126,7 +126,7 @@ def _is_whole(op: Product) -> bool:
 
 
 def _missing_results(count: int) -> int:
-    """How many more filters or units make whole vectors; none where they would be more than those there are."""
+    """The number of filters or units to add for a multiple of `_VECTOR`; 0 if that more than doubles them."""
     missing = -count % _VECTOR
     return missing if missing <= count else 0
 
@@ -135,7 +135,7 @@ def _missing_results(count: int) -> int:
 
 
 def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
-    """The dense layer of bytes, less what the zero point adds."""
+    """The dense layer on bytes, minus the contribution of the zero point."""
     flip_data, rows_first = op.transposed if isinstance(op, MatmulOp) else (False, True)
     if flip_data:
         raise WideError("its data is transposed")
@@ -167,7 +167,7 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
 
 
 def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
-    """The convolution of bytes, of data that is padded before, less what the zero point adds."""
+    """The convolution on bytes, padded by a separate op, minus the contribution of the zero point."""
     image, kernel, result = op.layouts
     if any(len(layout.axes) > 4 for layout in (image, kernel, result)):
         raise WideError("its channels are in blocks")
@@ -177,14 +177,14 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
         raise WideError("its filters have one channel each")
     missing = -depth % DOT_TERMS
     if missing and groups > 1:
-        raise WideError(f"the {depth} channels of a group are no multiple of {DOT_TERMS}")
+        raise WideError(f"the {depth} channels of a group are not a multiple of {DOT_TERMS}")
     zero_point = data.known_zero_point
     if zero_point is None:
         raise WideError("its zero point is not one constant")
     sums = weight.sum(axis=tuple(axis for axis in range(4) if axis != kernel.index("O")), dtype=np.int32)
     pads = any(ints(op.padding)) and zero_point != 0
     if pads and not 0 <= zero_point <= np.iinfo(np.uint8).max:
-        raise WideError(f"its zero point, {zero_point} of bytes without a sign, is none of them, and it pads")
+        raise WideError(f"it pads, and its zero point for unsigned bytes, {zero_point}, is not a byte")
     value, properties = data.unsigned(emit), dict(op.properties)
     if pads or missing:
         sides = _sides(op) if pads else (0, 0, 0, 0)
@@ -207,7 +207,7 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
 
 
 def _sides(op: Conv2DOp) -> tuple[int, int, int, int]:
-    """How much is padded at the top, left, bottom and right."""
+    """The padding at the top, left, bottom and right."""
     window = op.window([int(extent) for extent in _kernel_extents(op)])
     top, left = (axis.before for axis in window)
     bottom, right = (axis.after for axis in window)
@@ -234,14 +234,14 @@ def _first(value: SSAValue, count: int, axis: int, emit: Emitter) -> SSAValue:
 
 
 def _constant(array: Array, source: SSAValue, emit: Emitter) -> SSAValue:
-    """A constant with the name of what it stands for."""
+    """A constant with the name of `source`, which it replaces."""
     constant = emit.insert(ConstantOp.of(array)).result
     constant.name_hint = source.name_hint
     return constant
 
 
 def _less_offset(product: SSAValue, data: Bytes, sums: Array, emit: Emitter) -> SSAValue:
-    """The product less the zero point times the sums of the weight."""
+    """The product minus the zero point times the sums of the weight."""
     known = data.known_zero_point
     if known is not None:
         if known == 0:

@@ -1,4 +1,4 @@
-"""Which values can be there in front of an op, and moving the ops that make them there."""
+"""Moves ops before another op, so that their results can be its operands."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from xrelay.dialects.shared.types import is_static
 from xrelay.passes.graph.value_uses import depth_first
 
 MOST_MOVED = 64
-"""How many ops may be moved for one value, so that a pass that asks for each op of a graph stays linear."""
+"""The maximum number of ops to move for one value, so that a pass that does so for each op takes linear time."""
 
 
 class OpsInFront:
-    """Moves ops in front of others, each of which gets new ops in front of it at most once.
+    """Moves ops before other ops; an op may get new ops before it only once.
 
-    `places` says where each op of the module stands, by pairs of numbers of which the first differ; `barred` ops stay
-    where they are.
+    `places` contains the position of each op of the module, a pair whose first number is unique. `barred` ops are never
+    moved.
     """
 
     def __init__(self, places: dict[Operation, tuple[int, int]], barred: AbstractSet[Operation]):
         self._places, self._barred = places, barred
 
     def can_have(self, op: Operation, values: Sequence[SSAValue]) -> bool:
-        """Whether `values` are there where `op` runs, or can be: of few ops of static types that may be moved."""
+        """Whether `values` are defined before `op`, or by a few ops of static types that may move before it."""
         return all(self._behind(op, value) is not None for value in values)
 
     def bring(self, op: Operation, values: Sequence[SSAValue]) -> None:
-        """Move what makes `values` in front of `op`; `can_have` said that it can be."""
+        """Moves the ops that define `values` before `op`; requires `can_have`."""
         block = op.parent
         for value in values:
             for one in self._behind(op, value) or ():
@@ -41,7 +41,7 @@ class OpsInFront:
                     self._places[one] = (self._places[op][0], -1)
 
     def note_new(self, op: Operation) -> None:
-        """Learn where what now stands in front of `op` stands."""
+        """Records the positions of new ops before `op`."""
         number, count = self._places[op][0], 0
         new = op.prev_op
         while new is not None and self._places.get(new, (number, 0))[0] == number:
@@ -50,7 +50,7 @@ class OpsInFront:
             new = new.prev_op
 
     def _behind(self, op: Operation, value: SSAValue) -> list[Operation] | None:
-        """The ops behind `op` that make `value`, in order; `None` where one of them has to stay, or they are many."""
+        """The ops after `op` that define `value`, in order; `None` if they are too many or one of them cannot move."""
         if not isinstance(value, OpResult) or self._is_in_front(value.op, op):
             return []
         seen: set[Operation] = {value.op}
@@ -72,11 +72,11 @@ class OpsInFront:
 
 
 def _makers(op: Operation) -> list[Operation]:
-    """The ops whose results `op` uses."""
+    """The ops that define the operands of `op`."""
     return [value.op for value in op.operands if isinstance(value, OpResult)]
 
 
 def _is_movable(op: Operation) -> bool:
-    """Whether `op` means the same wherever its operands are."""
+    """Whether `op` has the same result wherever its operands are defined."""
     static = all(is_static(result.type) for result in op.results)
     return static and isinstance(op, RelayOp | ConstantOp) and not op.regions

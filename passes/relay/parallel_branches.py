@@ -1,10 +1,11 @@
-"""Ops that multiply the same data by weights of their own, for `relay-combine-parallel-conv2d` and its kin.
+"""Combines products of the same data and different weights, for `relay-combine-parallel-conv2d` and similar passes.
 
-A branch is such a product and the elementwise ops that follow it, each the only user of the one before. Branches of one
-kind become one: a product of all weights, one op for each level of equal ops, and a slice for each branch.
+A branch is such a product with the elementwise ops that follow, each the only user of its predecessor. Branches of the
+same kind are combined to one: a product with all weights, one op for each level of equal ops, and a slice for each
+branch.
 
-Only products of one block are combined. Ops are moved to the blocks where their uses meet first, so that no op leaves
-the branch that alone uses it.
+Only products in the same block are combined. Before that, ops are moved to the innermost block that contains all their
+uses, so that no op is hoisted out of a branch that contains all its uses.
 """
 
 from __future__ import annotations
@@ -32,23 +33,23 @@ Products = Sequence[RelayOp]
 
 @dataclass(frozen=True)
 class Combining:
-    """How a pass makes one product of several."""
+    """The way in which a pass combines products."""
 
     name: str
     """The pass's name."""
     key: Callable[[RelayOp], Hashable | None]
-    """What products that may be one have in common; `None` for no product of the pass."""
+    """A key that is equal for products that may be combined; `None` for ops that the pass does not combine."""
     product: Callable[[Emitter, Products, Sequence[SSAValue]], SSAValue]
-    """Emits the product of all weights, the second operands."""
+    """Emits the product with all weights, which are the second operands."""
     joint: Callable[[Products], Joint]
-    """How the results of the products lie in that of the one."""
+    """The arrangement of the results of the products in the combined result."""
 
 
 def combine(module: ModuleOp, combining: Combining, least: int) -> None:
-    """Make one branch of each group of at least `least` branches with the same data.
+    """Combines each group of at least `least` branches with the same data.
 
-    The one stands in front of the first product: what the others take is moved there, where it depends on no product.
-    `PassError` where `least` is below 2.
+    The combined branch replaces the first product. Operands of the other branches are moved before it, if they do not
+    depend on a product. Raises `PassError` if `least` is below 2.
     """
     if least < 2:
         raise PassError(f"{combining.name}: min-num-branches is {least}, it must be at least 2")
@@ -69,7 +70,7 @@ def combine(module: ModuleOp, combining: Combining, least: int) -> None:
 
 
 def _combine(combining: Combining, front: OpsInFront, products: Products) -> None:
-    """Replace the branches that begin with `products` by one in front of the first."""
+    """Replaces the branches that begin with `products` by a combined branch before the first product."""
     first = products[0]
     weights = [op.operands[1] for op in products]
     front.bring(first, weights)
@@ -91,22 +92,22 @@ def _combine(combining: Combining, front: OpsInFront, products: Products) -> Non
 
 
 def join_weights(emit: Emitter, weights: Sequence[SSAValue], axis: int) -> SSAValue:
-    """The weights one behind the other."""
+    """The weights, concatenated along `axis`."""
     return emit.call(ConcatenateOp, emit.call(TupleOp, *weights), axis=axis)
 
 
 def extents_along(values: Sequence[SSAValue], axis: int) -> tuple[int, ...]:
-    """How long each of `values` is along `axis`, which `extents_but` says is known."""
+    """The extents of `values` along `axis`, which are numbers."""
     extents = (shape_of(value.type)[axis] for value in values)
     return tuple(extent for extent in extents if isinstance(extent, int))
 
 
 def extents_but(value: SSAValue, axis: int) -> Hashable | None:
-    """The shape without the extent along `axis`; `None` where that is not known."""
+    """The shape without the extent along `axis`; `None` if that extent is dynamic."""
     shape = shape_of(value.type)
     return (*shape[:axis], *shape[axis + 1 :]) if isinstance(shape[axis], int) else None
 
 
 def properties_but(op: RelayOp, *names: str) -> Hashable:
-    """The properties, without some of them, so that they can be compared."""
+    """The properties except `names`, in a form that can be compared."""
     return tuple((name, value) for name, value in sorted(op.properties.items()) if name not in names)

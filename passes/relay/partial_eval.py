@@ -1,10 +1,13 @@
-"""`relay-partial-eval`: does what is known of a program when compiling.
+"""`relay-partial-eval`: evaluates a program as far as it is known at compile time.
 
-What: goes through each function as the interpreter does, with parameters that are not known. An operator on known
-values is computed by the interpreter; a field of a tuple that is made here is what was put in; a `relay.if` on a known
-condition is the branch that it takes; a call of a known closure, or of a function of the module, is the body on these
-arguments; a `relay.let` is its value. The rest is written. Why: closures, tuples and branches that serve the
-structure of a program go, and what remains is operators, which fuse.
+The pass executes each function as the interpreter does, with unknown parameters, and emits ops for unknown values:
+
+- The interpreter evaluates an operator on known values.
+- A field of a known `relay.tuple` is its operand, and a `relay.let` is its value.
+- A `relay.if` on a known condition becomes the branch that runs.
+- A call of a known closure, or of a function of the module, becomes the body on its arguments.
+
+Closures, tuples and branches that only structure the program disappear; operators remain, which can be fused.
 
 Before:
 
@@ -27,22 +30,24 @@ After:
     %b = relay.multiply(%x, %x)
     %y = relay.multiply(%b, %x)
 
-Calls are followed as in Relay, while that makes progress: an argument is a whole number, 0 or more, that is less than
-in all calls of the function around this one, or a value that was made before theirs. A call that makes none stays, so
-following them ends. It ends as well after `max-ops` ops in bodies that are followed: functions that call one another
-twice double at every level.
+Calls are followed as in Relay, as long as an argument makes progress: it is a nonnegative integer that is less than in
+all enclosing calls of the same function, or its value was created before theirs. Other calls are emitted, so that the
+evaluation ends. It also stops following calls after `max-ops` ops in called bodies, because functions that call each
+other twice double the size at each level.
 
-An op that fails when it is computed here is left as it is: it reports its error when it runs, if its value is used.
+An op whose evaluation fails is emitted: it reports its error at run time, if its value is used.
 
-The results of an unknown branch, of a loop and of a call that stays are unknown, and so are the values that a loop
-carries. A closure that one of them uses is written, with unknown parameters. Ops without uses are not written.
-Functions are read in basic block normal form; those in dataflow form stay in it, others are brought to basic block
-normal form again. Public functions come first, then the functions that they still call; private functions without calls
-stay as they are, for `relay-dead-code-elimination`. Types are inferred first if some are incomplete.
+The results of an unknown branch, of a loop and of an emitted call are unknown, and so are the values that a loop
+carries. A closure that such an op uses is emitted with unknown parameters. Unused ops are not emitted.
 
-Refuses: to follow calls of functions with named dimensions, kernels, functions of lower levels or without a body, or
-those for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on
-quantised numbers, and other ops that `relay-fold-constant` does not evaluate.
+Functions are converted to basic block normal form first. Functions that were in dataflow form return to it; others are
+converted to basic block normal form again. The pass evaluates public functions, then the functions that they still
+call. Private functions without calls are left for `relay-dead-code-elimination`. Types are inferred first if some are
+incomplete.
+
+The pass does not follow calls of functions with named dimensions, of kernels, of functions of lower levels or without a
+body, and of functions for external compilers. It does not evaluate ops whose results are more than a mebibyte larger
+than their operands, operators on quantised numbers, and other ops that `relay-fold-constant` does not evaluate.
 """
 
 from __future__ import annotations
@@ -68,26 +73,26 @@ from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types, renew_requirements
 
 MAX_OPS = 100_000
-"""How many ops are gone through in bodies of calls unless told otherwise."""
+"""The default limit for the number of ops evaluated in called bodies."""
 
 
 @dataclass(frozen=True)
 class RelayPartialEvalPass(ModulePass):
-    """Do what is known of a program when compiling; see the module's docstring. Exact."""
+    """Evaluates a program as far as it is known at compile time; see the module's docstring. Exact."""
 
     name = "relay-partial-eval"
 
     max_ops: int = field(
-        default=MAX_OPS, metadata={"help": "ops in the bodies of calls after which no more calls are followed"}
+        default=MAX_OPS, metadata={"help": "the number of ops in called bodies after which calls are not followed"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         partially_evaluate(op, max_ops=self.max_ops)
 
 
 def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
-    """Evaluate the functions of `module` as far as they are known."""
+    """Evaluates the functions of `module` as far as they are known."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_open(op)}
     if has_incomplete_types(functions.values()):
         infer_types(module)
@@ -98,7 +103,7 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     program, budget = Program(functions), Budget(max_ops)
     public = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
     bodies: dict[str, Block] = {}
-    # What nothing calls any more is not asked for: a chain of functions would be followed from each of them.
+    # Only functions that are still called are evaluated, as each function of a chain would follow the rest of it.
     pending = public if public else list(functions)
     for name in pending:
         if name not in bodies:
@@ -115,11 +120,11 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
 
 
 def _called(body: Block) -> dict[str, None]:
-    """The functions that a body calls."""
+    """The names of the functions that a body calls."""
     return {callee_name(op): None for outer in body.ops for op in walk_ops(outer) if is_call(op)}
 
 
 def _is_open(function: FuncOp) -> bool:
-    """Whether the pass may look into a function."""
+    """Whether the pass may evaluate a function."""
     marks = {PRIMITIVE, COMPILER, SKIP_OPTIMIZATION}
     return is_graph(function) and not marks & function.attributes.keys()

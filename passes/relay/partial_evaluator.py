@@ -1,9 +1,9 @@
 """Evaluates the functions of a program as far as it is known, for `relay-partial-eval`.
 
-A machine goes through the ops of a block in their order, as the interpreter does, and knows of each value what can be
-known. What is known is computed, what is not is written. A call of a known function goes through its body, in the
-place of the call; where a branch is not known, both are gone through. What remains to be done stands on a stack of its
-own, so neither the depth of the program nor that of its calls is Python's.
+The evaluator executes the ops of a block in order, as the interpreter does, and records what is known about each value.
+Known results are computed, and ops for unknown results are emitted. A call of a known function evaluates its body; an
+unknown condition evaluates both branches. Pending blocks are on an explicit stack, so that neither the depth of the
+program nor that of its calls is limited by Python's recursion.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from xrelay.passes.relay.partial_values import Activation, Closure, Fuels, Parti
 from xrelay.passes.relay.partial_writer import Sink, Writer
 
 End = Callable[[list[Partial]], None]
-"""Takes what a block gives."""
+"""Receives the operands of a block's terminator."""
 
 
 @dataclass(eq=False, slots=True)
 class _Frame:
-    """A block that is gone through."""
+    """A block that is being evaluated."""
 
     op: Operation | None
     values: Activation
@@ -50,18 +50,18 @@ class _Frame:
     sink: Sink
     end: End
     followed: bool
-    """Whether it stands in the body of a call that is followed."""
+    """Whether the block is in the body of a followed call."""
 
 
 class Budget:
-    """How many ops may still be gone through in the bodies of calls that are followed."""
+    """The number of ops that may still be evaluated in bodies of followed calls."""
 
     def __init__(self, ops: int):
         self.left = ops
 
 
 class Program:
-    """The functions of a module as they are before, and what is asked of them again and again."""
+    """The functions of a module before evaluation, with cached properties."""
 
     def __init__(self, functions: Mapping[str, FuncOp]):
         self.functions = functions
@@ -71,7 +71,7 @@ class Program:
             self._note_names(function)
 
     def _note_names(self, function: FuncOp) -> None:
-        """Note whether `function` says extents by names, and which of its closures do."""
+        """Records whether `function` has named extents, and which of its closures do."""
         if dim_names_in(function):
             self._named.add(function)
             self._named |= {op for op in walk_ops(function) if isinstance(op, FnOp) and dim_names_in(op)}
@@ -81,12 +81,12 @@ class Program:
         return self._numbers.setdefault(function, len(self._numbers))
 
     def has_names(self, function: FuncOp | FnOp) -> bool:
-        """Whether a function or closure says extents by names, which mean others in another place."""
+        """Whether a function or closure has named extents, which have other values at each call."""
         return function in self._named
 
 
 class Evaluator:
-    """Goes through one function of a program, whose parameters are not known, and writes what is left of it."""
+    """Evaluates one function of a program with unknown parameters, and emits the remaining ops."""
 
     def __init__(self, program: Program, budget: Budget, max_growth: int):
         self._program, self._budget, self._max_growth = program, budget, max_growth
@@ -112,7 +112,7 @@ class Evaluator:
         return self._writer.finish()
 
     def _go(self, first: _Frame) -> None:
-        """Go through a block, and all that comes of it."""
+        """Evaluates a block, and all blocks that it enters."""
         self._frames.append(first)
         while self._frames:
             frame = self._frames[-1]
@@ -154,7 +154,7 @@ class Evaluator:
     # --- values ----------------------------------------------------------------------------------------------------
 
     def _constant(self, op: ConstantOp) -> Partial:
-        """What is known of a constant, each once in the function."""
+        """The value of a constant, which is emitted once per function."""
         if op not in self._constants:
             is_here = not isinstance(op.value, WeightAttr) or op.value.data.is_resolved
             value = op.array if is_here else None
@@ -170,13 +170,13 @@ class Evaluator:
         return made
 
     def _compute(self, frame: _Frame, op: Operation) -> None:
-        """Compute an op of known operands that does not fail, and write any other."""
+        """Computes an op if its operands are known and it does not fail; emits it otherwise."""
         value = self._evaluated(op, [frame.values.of(operand).value for operand in op.operands])
         made = [known(value)] if value is not None else self._write(frame, op)
         frame.values.values.update(zip(op.results, made, strict=True))
 
     def _evaluated(self, op: Operation, operands: Sequence[Value | None]) -> Value | None:
-        """The result of an op, where it is known and small enough."""
+        """The result of an op, if it is known and small enough."""
         values = [value for value in operands if value is not None]
         if len(values) < len(operands) or not may_fold(op) or isinstance(op, QnnOp):
             return None
@@ -186,11 +186,11 @@ class Evaluator:
         try:
             value = evaluate_op(op, values)
         except InterpreterError:
-            return None  # It fails where it runs, if it does.
+            return None  # It fails at run time, if it runs.
         return None if isinstance(value, tuple) and not isinstance(type, TupleType) else value
 
     def _write(self, frame: _Frame, op: Operation) -> list[Partial]:
-        """Write an op as it is, on what stands for its operands."""
+        """Emits an op on the emitted operands; returns its unknown results."""
         operands = {value: frame.values.of(value) for value in op.operands}
         if op.regions:
             operands |= {value: frame.values.of(value) for value in captures_in(op)[op]}
@@ -208,7 +208,7 @@ class Evaluator:
         return [Partial(value) for value in new.results]
 
     def _closure(self, frame: _Frame, op: FnOp) -> None:
-        """Make a closure; its body is written where something needs it that is not known to be a call."""
+        """Creates a closure; its body is emitted only if a use other than a known call needs it."""
         new = FnOp.create(result_types=list(op.result_types), properties=dict(op.properties), regions=[Region()])
         new.attributes.update(op.attributes)
         closure = Closure(op, frame.values, frame.fuels)
@@ -216,7 +216,7 @@ class Evaluator:
         frame.values.values[op.result] = Partial(new.result, closure=closure)
 
     def _body(self, closure: Closure, new: FnOp) -> Sink:
-        """Write the body of a closure, whose parameters are not known."""
+        """Emits the body of a closure, with unknown parameters."""
         function = closure.function
         old = function.body.block
         sink, values = self._writer.sink([value.type for value in old.args]), Activation(closure.around)
@@ -233,7 +233,7 @@ class Evaluator:
         return sink
 
     def _yield_to(self, sink: Sink, old: Block, then: Callable[[Partial], None] | None = None) -> End:
-        """Takes what a block gives, and ends the block that was written for it."""
+        """Returns a function that terminates the emitted block with the value that `old` yields, then calls `then`."""
         last = old.last_op
         assert last is not None, "a block ends in a terminator"
 
@@ -279,7 +279,7 @@ class Evaluator:
         arguments: Sequence[Partial],
         values: Activation,
     ) -> bool:
-        """Goes through the body of the callee of `call` with these `values`; returns whether that makes progress."""
+        """Enters the body of the callee of `call` with `values`; returns False if the call makes no progress."""
         if self._budget.left <= 0 or self._program.number(function) >= Fuels.MOST:
             return False
         fuels = frame.fuels.following(self._program.number(function), tuple(each.fuel for each in arguments))
@@ -295,9 +295,9 @@ class Evaluator:
     # --- control flow ----------------------------------------------------------------------------------------------
 
     def _choose(self, frame: _Frame, op: IfOp) -> None:
-        """Go through the branch that a known condition takes, in the place of the op; else through both."""
+        """Evaluates the branch that a known condition selects, or both branches."""
         condition = frame.values.of(op.condition)
-        # An extent that the branches make together has a name, which the op binds.
+        # If the op introduces a named extent for both branches, the name must remain bound.
         if isinstance(condition.value, np.ndarray) and not made_extents(op):
             region = op.true_region if condition.value.item() else op.false_region
 
@@ -321,11 +321,11 @@ class Evaluator:
         self._enter(frame, op.true_region.block, sinks[0], self._yield_to(sinks[0], op.true_region.block, other))
 
     def _enter(self, frame: _Frame, block: Block, sink: Sink, end: End) -> None:
-        """Go through a block in the function of `frame`."""
+        """Evaluates a block of the function of `frame`."""
         self._frames.append(_Frame(block.first_op, frame.values, frame.fuels, sink, end, frame.followed))
 
     def _loop(self, frame: _Frame, op: LoopOp) -> None:
-        """Go through the body of a loop once, of which an iteration is not known."""
+        """Evaluates the body of a loop once, with unknown iteration number and carried values."""
         body = op.body.block
         sink = self._writer.sink([value.type for value in body.args])
         for old, new in zip(body.args, sink.block.args, strict=True):
@@ -349,7 +349,7 @@ class Evaluator:
 
 
 def known(value: Value) -> Partial:
-    """What is known of a value that was computed."""
-    # Operators give tuples of arrays, and no tuples of tuples.
+    """The known value `value`, with its fields if it is a tuple."""
+    # Operators return tuples of arrays, but no nested tuples.
     fields = tuple(known(field) for field in value) if isinstance(value, tuple) else None
     return Partial(None, value, fields)

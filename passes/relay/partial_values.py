@@ -1,4 +1,4 @@
-"""What partial evaluation knows of values, and how often it follows calls, for `relay-partial-eval`."""
+"""Known values, and the progress of followed calls, for `relay-partial-eval`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from xrelay.interpreters.relay import Value
 _TIMES = count()
 
 Fuel: TypeAlias = "tuple[tuple[int, int], ...]"
-"""Of each argument of a call: when its value was made, and the number that it is, 0 for what is no whole number."""
+"""For each argument of a call: the time at which its value was created, and its value if it is an integer, else 0."""
 
 
 @dataclass(eq=False, slots=True)
 class Partial:
-    """What is known of a value, and the value of the program that is written that stands for it."""
+    """A value of the original program: its known parts, and its value in the new program."""
 
     dynamic: SSAValue | None = None
-    """`None` for what is a constant, until something needs it in the program."""
+    """The value in the new program; `None` for a constant that the new program does not use yet."""
     value: Value | None = None
-    """The array that it is, or the tuple of arrays, where all of it is known."""
+    """The array, or tuple of arrays, if it is fully known."""
     fields: tuple[Partial, ...] | None = None
-    """Of a tuple that was seen being made."""
+    """The fields of a tuple, if the op that creates it is known."""
     closure: Closure | None = None
     time: int = field(default_factory=lambda: next(_TIMES))
-    """When it was made: later values have greater numbers."""
+    """The time of creation: later values have greater numbers."""
 
     @property
     def fuel(self) -> tuple[int, int]:
-        """What it counts for as an argument."""
+        """The fuel of this value as an argument."""
         value, number = self.value, 0
         if isinstance(value, np.ndarray) and value.shape == () and value.dtype.name in ("int32", "int64"):
             number = max(0, int(value))
@@ -43,20 +43,20 @@ class Partial:
 
 
 class Activation:
-    """The values of one run of a function's body; those of the function around it where a closure was made."""
+    """The values in one execution of a function's body; `outer` has those that a closure captures."""
 
     def __init__(self, outer: Activation | None = None):
         self.values: dict[SSAValue, Partial] = {}
         self._outer = outer
 
     def of(self, value: SSAValue) -> Partial:
-        """What is known of `value`; what an outer function knows is noted in all functions on the way."""
+        """Returns the record of `value`; a record found in an outer activation is copied to all inner ones."""
         missed: list[Activation] = []
         current: Activation | None = self
         while current is not None and value not in current.values:
             missed.append(current)
             current = current._outer
-        assert current is not None, "a use comes behind its definition"
+        assert current is not None, "a use follows its definition"
         found = current.values[value]
         for each in missed:
             each.values[value] = found
@@ -65,7 +65,7 @@ class Activation:
 
 @dataclass(eq=False, slots=True)
 class Closure:
-    """A function that is a value: its text, the values around it, and the calls that were followed to where it is."""
+    """A `relay.fn` with the values that it captures, and the followed calls that led to it."""
 
     function: FnOp
     around: Activation
@@ -73,21 +73,21 @@ class Closure:
 
 
 class Fuels:
-    """How far calls were followed, by the function's number; a map that never changes, but gives changed ones.
+    """An immutable map from a function's number to the fuel of its enclosing calls.
 
-    A call is followed while that makes progress: an argument that was made earlier than in all calls of the function
-    around this one, or a smaller number. Both cannot go on for ever, so following calls ends.
+    A call is followed if it makes progress: an argument was created earlier, or is a smaller number, than in all
+    enclosing calls of the function. Neither can continue forever, so following calls ends.
     """
 
     _BITS, _LEVELS = 5, 4
     MOST = 1 << _BITS * _LEVELS
-    """Functions that may have numbers."""
+    """The number of functions that the map supports."""
 
     def __init__(self, root: Sequence[object] | None = None):
         self._root = root
 
     def of(self, number: int) -> Fuel | None:
-        """The least that the arguments of the calls of a function around were; `None` where there is none."""
+        """The minimum fuel of the arguments in the enclosing calls of a function; `None` if there are no such calls."""
         node = self._root
         for level in reversed(range(self._LEVELS)):
             if node is None:
@@ -96,7 +96,7 @@ class Fuels:
         return cast("Fuel | None", node)
 
     def following(self, number: int, arguments: Fuel) -> Fuels | None:
-        """The map inside of a call of a function with `arguments`; `None` where it makes no progress."""
+        """The map inside a call of a function with `arguments`; `None` if the call makes no progress."""
         old = self.of(number)
         if old is not None:
             least = tuple(
@@ -108,7 +108,7 @@ class Fuels:
         return self._with(number, arguments)
 
     def _with(self, number: int, fuel: Fuel) -> Fuels:
-        """A map with another entry; it shares all that stays with this one."""
+        """A map with another entry; it shares the unchanged nodes with this map."""
         path: list[Sequence[object] | None] = [self._root]
         for level in reversed(range(1, self._LEVELS)):
             node = path[-1]

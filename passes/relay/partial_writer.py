@@ -1,8 +1,8 @@
-"""Writes the program that partial evaluation leaves, for `relay-partial-eval`.
+"""Emits the program that remains after partial evaluation, for `relay-partial-eval`.
 
-Ops are written to lists, one for each block. In the end the live ops go to their blocks: ops that compute the results
-of a block or may have side effects, and their operands. Inner blocks come first, because xDSL looks at all blocks
-around an op that is added.
+Ops are collected in lists, one for each block. In the end the live ops are added to their blocks: ops that compute the
+results of a block or may have side effects, and the ops that define their operands. Inner blocks come first, because
+xDSL visits all blocks around an op that is added.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from xrelay.passes.relay.partial_values import Partial
 
 
 class Sink:
-    """The ops that are written for a block."""
+    """The ops emitted for a block."""
 
     def __init__(self, block: Block):
         self.block = block
         self.ops: list[Operation] = []
         self.stay: list[Operation] = []
-        """Those of the ops that stay whatever is needed."""
+        """The ops that are always live."""
         self.has_effects = False
-        """Whether an op of it may have side effects."""
+        """Whether an op of the block may have side effects."""
 
 
 class Writer:
-    """Writes the blocks of one function."""
+    """Emits the blocks of one function."""
 
     def __init__(self, parameters: Sequence[SSAValue]):
         self._sinks: list[Sink] = []
         self._inner: dict[Operation, Sequence[Sink]] = {}
-        """Ops that were written → the blocks in them."""
+        """Emitted ops → their inner blocks."""
         self._later: dict[Operation, Callable[[], Sink]] = {}
-        """Closures that were written → what writes their bodies."""
+        """Emitted closures → the functions that emit their bodies."""
         self._constants: list[Operation] = []
         self.body = self.sink([value.type for value in parameters])
         for old, new in zip(parameters, self.body.block.args, strict=True):
             new.name_hint = old.name_hint
 
     def sink(self, types: Sequence[Attribute] = ()) -> Sink:
-        """A block with arguments of these types, to which ops are written."""
+        """Returns a new block with arguments of these types."""
         made = Sink(Block(arg_types=types))
         self._sinks.append(made)
         return made
 
     def add(self, sink: Sink, new: Operation, like: Operation, inner: Sequence[Sink] = ()) -> None:
-        """Writes an op with the location and names of another; `inner` are the blocks in it."""
+        """Emits an op with the location and the names of `like`; `inner` are its inner blocks."""
         new.location = like.location
         for made, old in zip(new.results, like.results, strict=False):
             made.name_hint = old.name_hint
@@ -68,12 +68,12 @@ class Writer:
             sink.has_effects = True
 
     def add_closure(self, sink: Sink, new: FnOp, like: Operation, body: Callable[[], Sink]) -> None:
-        """Write a closure; `body` writes its body where something needs it, and gives the block."""
+        """Emits a closure; `body` emits its body, if the closure is live, and returns the block."""
         self.add(sink, new, like)
         self._later[new] = body
 
     def value(self, partial: Partial) -> SSAValue:
-        """The value that stands for what is known; of constants, made at the beginning of the function."""
+        """The value in the new program; constants are created at the beginning of the function."""
         if partial.dynamic is None:
             pending = [partial]
             while pending:
@@ -84,7 +84,7 @@ class Writer:
                 if not missing:
                     pending.pop()
                     each.dynamic = self._constant(each)
-        assert partial.dynamic is not None, "what is no constant was written"
+        assert partial.dynamic is not None, "values that are not constant were emitted"
         return partial.dynamic
 
     def _constant(self, partial: Partial) -> SSAValue:
@@ -97,14 +97,14 @@ class Writer:
         return made.results[0]
 
     def add_constant(self, op: ConstantOp) -> SSAValue:
-        """A constant as it was written before, at the beginning of the function."""
+        """Copies a constant of the original program to the beginning of the function."""
         made = op.clone()
         made.result.name_hint = op.result.name_hint
         self._constants.append(made)
         return made.result
 
     def finish(self) -> Block:
-        """The body of the function, with all that is needed in it."""
+        """Returns the body of the function with all live ops."""
         live: set[Operation] = set()
         pending: list[Operation] = list(self.body.stay)
         while pending:

@@ -1,10 +1,10 @@
-"""What `relay-to-mixed-precision` asks of operators: what each class declares, and what others say in its place.
+"""The precision of operators for `relay-to-mixed-precision`: the declaration of each class, or a hook.
 
     @sets_precision("nn.dense")
     def hook(op: DenseOp, mixed: Attribute) -> Precision:
         return Precision(MixedPrecision.ALWAYS, accumulation=f32, output=mixed)
 
-`op.MIXED_PRECISION` is the rule; a hook is for who knows more of a model or of a machine than the operator does.
+`op.MIXED_PRECISION` is the default; a hook overrides it for a specific model or machine.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from xrelay.registrations import note_registration
 
 @dataclass(frozen=True)
 class Precision:
-    """How one op is done where floats of fewer bits are asked for."""
+    """The way in which an op is computed in mixed precision."""
 
     category: MixedPrecision
     accumulation: Attribute
-    """The element type of its result, of an op that has a property for it."""
+    """The element type of the result, for an op that has a property for it."""
     output: Attribute
-    """The element type to which the result is cast for others."""
+    """The element type to which the result is cast for its users."""
 
 
 PrecisionHook: TypeAlias = Callable[[RelayOp, Attribute], object]
-"""`hook(op, mixed)`: a `Precision` for the op, which is done in the element type `mixed` or not."""
+"""`hook(op, mixed)` returns the `Precision` of `op`, with `mixed` as the element type of lower precision."""
 
 HookT = TypeVar("HookT", bound=PrecisionHook)
 
@@ -44,9 +44,9 @@ _HOOKS: dict[type[RelayOp], PrecisionHook] = {}
 
 
 def sets_precision(op: type[RelayOp] | str) -> Callable[[HookT], HookT]:
-    """Decorator: the function says how `op`, a class or Relay's name, is done. It replaces an earlier one, for good.
+    """Returns a decorator that registers a function as precision hook for `op`, a class or Relay's name.
 
-    `UnknownOpError` for a name of no op.
+    It replaces an earlier hook permanently. Raises `UnknownOpError` if no op has this name.
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
@@ -59,19 +59,19 @@ def sets_precision(op: type[RelayOp] | str) -> Callable[[HookT], HookT]:
 
 
 def registered_precision_hook(op: type[RelayOp]) -> PrecisionHook | None:
-    """The hook that is registered for an op; `None` for none."""
+    """The registered hook for `op`, or `None`."""
     return _HOOKS.get(op)
 
 
 def forget_precision_hook(op: type[RelayOp]) -> None:
-    """Take back what is registered: what the operator declares counts again."""
+    """Removes the hook for `op`, so that the declaration of its class applies again."""
     _HOOKS.pop(op, None)
 
 
 def precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
-    """How `op` is done where `mixed` is asked for; `None` where nobody has said.
+    """The precision of `op` for the element type `mixed`; `None` without declaration and hook.
 
-    `PassError`, naming both, where a hook raises or its answer is none.
+    Raises `PassError` with hook and op if the hook raises or does not return a `Precision`.
     """
     hook = _HOOKS.get(type(op))
     if hook is None:
@@ -81,12 +81,12 @@ def precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
     except Exception as error:
         raise also(_hook_error(hook, op, raised(error)), error) from error
     if not isinstance(answer, Precision):
-        raise _hook_error(hook, op, f"returned {answer!r}, which is no Precision")
+        raise _hook_error(hook, op, f"returned {answer!r}, not a Precision")
     return answer
 
 
 def _hook_error(hook: PrecisionHook, op: RelayOp, message: str) -> PassError:
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
-        f"relay-to-mixed-precision: what {name} says of {op.relay_name()}: it {message}", location=describe_place(op)
+        f"relay-to-mixed-precision: the hook {name} of {op.relay_name()} {message}", location=describe_place(op)
     )

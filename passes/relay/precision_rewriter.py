@@ -1,4 +1,4 @@
-"""Rewrites a function for `relay-to-mixed-precision`: ops in program order, in place, with casts in front of them."""
+"""Rewrites a function for `relay-to-mixed-precision`: op by op in program order, in place, with casts of operands."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from xrelay.passes.relay.precision_hooks import Precision, precision_of
 
 
 class PrecisionRewriter:
-    """Gives the f32 values of a function the element type `mixed` where their ops allow it."""
+    """Changes f32 values of a function to the element type `mixed` if their ops allow it."""
 
     def __init__(self, mixed: Attribute, remarks: Remarks):
         self._mixed, self._remarks = mixed, remarks
         self._before: dict[SSAValue, Attribute] = {}
-        """The types that values had which have another one now."""
+        """Value with a changed type → its original type."""
         self._cast: dict[SSAValue, SSAValue] = {}
-        """What each cast that was made is a cast of."""
+        """Result of an inserted cast → its operand."""
         self._made: dict[tuple[SSAValue, Attribute, Block], SSAValue] = {}
+        """Value, type and block → the cast to the type that is available in the block."""
         self.missing: dict[type[RelayOp], list[RelayOp]] = {}
-        """The operators that say nothing of themselves."""
+        """The ops without a declared precision, by class."""
 
     def run(self, function: FuncOp, *, keeps_results: bool) -> None:
-        """Rewrite `function`, whose results keep their types or not."""
+        """Rewrites `function`; its results keep their types if `keeps_results` is set."""
         for op in _ops_of_graph(function):
             if isinstance(op, TupleOp | TupleGetItemOp | LetOp):
                 self._set_type(op.result, op.inferred_type(op.operand_types))
@@ -55,7 +56,7 @@ class PrecisionRewriter:
     # --- one op ----------------------------------------------------------------------------------------------------
 
     def _lower(self, op: RelayOp) -> bool:
-        """Do `op` in the mixed type; whether that may be and can be."""
+        """Changes `op` to the mixed type; returns False if its precision or its rules forbid it."""
         precision = precision_of(op, self._mixed)
         if precision is None:
             self.missing.setdefault(type(op), []).append(op)
@@ -79,14 +80,14 @@ class PrecisionRewriter:
         return True
 
     def _loses_a_bound(self, op: ClipOp) -> bool:
-        """Whether a bound of a clip, which is finite, would be none in the mixed type."""
+        """Whether a finite bound of a clip is infinite in the mixed type."""
         bounds = np.array([op.a_min.value.data, op.a_max.value.data])
         with np.errstate(over="ignore"):
             rounded = bounds.astype(numpy_dtype(self._mixed)).astype(np.float64)
         return bool((np.isfinite(bounds) & ~np.isfinite(rounded)).any())
 
     def _result_type(self, op: RelayOp, types: Sequence[Attribute], precision: Precision) -> Attribute | None:
-        """The type of the result of `op` on operands of `types`, with its property set; `None` where it refuses."""
+        """Sets the result element type of `op`; returns its result type on operands of `types`, or `None` on errors."""
         before, name = dict(op.properties), op.RESULT_ELEMENT
         takes_floats = not types or self._mixed in [element for type in types for element in _elements(type)]
         if name is not None and takes_floats and before.get(name, f32) == f32:
@@ -100,7 +101,7 @@ class PrecisionRewriter:
         return _retyped(op.results[0].type, inferred)
 
     def _give_out(self, op: RelayOp, precision: Precision) -> None:
-        """Cast the result of `op` to the type that others are to see, where it has another."""
+        """Casts the result of `op` from the accumulation type to the output type, if they differ."""
         result = op.results[0]
         if not isinstance(result.type, TensorType) or result.type.element_type != precision.accumulation:
             return
@@ -112,7 +113,7 @@ class PrecisionRewriter:
         self._cast[cast] = result
 
     def _restore(self, op: Operation) -> None:
-        """Give `op` its operands in the types that they had."""
+        """Casts the operands of `op` back to their original types."""
         for index, operand in enumerate(tuple(op.operands)):
             op.operands[index] = self._as(operand, self._before.get(operand, operand.type), op)
 
@@ -127,7 +128,7 @@ class PrecisionRewriter:
         return self._mixed if element == f32 else element
 
     def _may_follow(self, value: SSAValue) -> bool:
-        """Whether each float in `value` has the mixed type, or may be cast to it."""
+        """Whether every float in `value` has the mixed type or may be cast to it."""
         pending = [value]
         while pending:
             current = pending.pop()
@@ -141,7 +142,7 @@ class PrecisionRewriter:
         return True
 
     def _as(self, value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
-        """`value` in `type`, which differs in element types alone, for `user`."""
+        """`value` cast to `type`, which differs only in element types, for `user`."""
         source = self._cast.get(value)
         if value.type == type or source is None or source.type != type:
             source = value
@@ -159,7 +160,7 @@ class PrecisionRewriter:
         return made
 
     def _make(self, value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
-        """A cast of `value`, or a tuple of casts, in front of `user`."""
+        """Inserts a cast of `value`, or a tuple of casts, before `user`."""
         if isinstance(value.type, TupleType) and isinstance(type, TupleType):
             if isinstance(value, OpResult) and isinstance(value.op, TupleOp):
                 fields = list(value.op.operands)
@@ -176,10 +177,10 @@ class PrecisionRewriter:
         return cast
 
     def _insert(self, op: RelayOp, user: Operation, *, after: bool = False) -> SSAValue:
-        """Put `op` in front of `user` or behind it; gives its result."""
+        """Inserts `op` before or after `user`; returns its result."""
         block = user.parent
         if block is None:
-            raise ValueError(f"{user.name} stands in no block")
+            raise ValueError(f"{user.name} is not in a block")
         (block.insert_op_after if after else block.insert_op_before)(op, user)
         op.location = user.location
         op.results[0].name_hint = op.operands[0].name_hint if op.operands else None
@@ -187,7 +188,7 @@ class PrecisionRewriter:
 
 
 def _ops_of_graph(function: FuncOp) -> Iterator[Operation]:
-    """The ops of `function` in program order, not those of groups."""
+    """Yields the ops of `function` in program order, without those in fused groups."""
     inside = set[Operation]()
     for op in walk_ops(function):
         around = op.parent_op()
@@ -198,12 +199,12 @@ def _ops_of_graph(function: FuncOp) -> Iterator[Operation]:
 
 
 def _is_given(value: SSAValue) -> bool:
-    """Whether nothing has to be computed for `value` that could tell how precise it is."""
+    """Whether `value` is a parameter, a constant or bound by a let, so that no op determines its precision."""
     return isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp | LetOp)
 
 
 def _elements(type: Attribute) -> Iterator[Attribute]:
-    """The element types in `type`, the last first; `type` itself where it holds what is no tensor, as sequences do."""
+    """Yields the element types of the tensors in `type`, the last first; other types, as sequences, as they are."""
     pending = [type]
     while pending:
         current = pending.pop()
@@ -214,13 +215,13 @@ def _elements(type: Attribute) -> Iterator[Attribute]:
 
 
 def _with_elements(type: Attribute, change: Callable[[Attribute], Attribute]) -> Attribute:
-    """`type` with its element types changed, in tuples too."""
+    """`type` with `change` applied to its element types, also in tuples."""
     if isinstance(type, TupleType):
         return tuple_type(_with_elements(field, change) for field in type.types)
     return tensor_type(shape_of(type), change(type.element_type)) if isinstance(type, TensorType) else type
 
 
 def _retyped(type: Attribute, like: Attribute) -> Attribute:
-    """`type`, whose extents have names, with the element types of `like`."""
+    """`type`, including its named extents, with the element types of `like`."""
     elements = list(_elements(like))
     return _with_elements(type, lambda _: elements.pop())

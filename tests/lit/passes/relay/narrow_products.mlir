@@ -76,8 +76,8 @@ func.func @conv(%x: tensor<1x4x4x3xui8>) -> tensor<1x6x3x2xi32> {
 // CHECK-LABEL: func.func @left
 // CHECK-NOT:     out_dtype
 // CHECK:         func.return
-// SAYS: relay.nn.dense: its weight reaches from -1 to 255, beyond 8 bits with a sign
-// SAYS: relay.nn.dense: its data is no byte less a zero point
+// SAYS: relay.nn.dense: its weight ranges from -1 to 255, which exceeds i8
+// SAYS: relay.nn.dense: its data are neither bytes nor bytes minus a zero point
 // SAYS: relay.nn.dense: its weight is not constant
 // SAYS: relay.nn.dense: its zero point varies along the sum
 func.func @left(%x: tensor<3x4xui8>, %i: tensor<3x4xi32>, %z: tensor<4xi32>) -> (tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>) {
@@ -92,7 +92,7 @@ func.func @left(%x: tensor<3x4xui8>, %i: tensor<3x4xi32>, %z: tensor<4xi32>) -> 
   func.return %0, %1, %2, %3 : tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>
 }
 
-// SAYS: relay.nn.dense: its zero point has more places than its data
+// SAYS: relay.nn.dense: its zero point changes the shape of its data
 // CHECK-LABEL: func.func @left_larger
 // CHECK-NOT:     out_dtype
 // CHECK:         func.return
@@ -106,7 +106,7 @@ func.func @left_larger(%x: tensor<3x4xui8>) -> tensor<1x3x2xi32> {
 }
 
 // SAYS: relay.nn.conv2d: its filters have one channel each
-// SAYS: relay.nn.conv2d: the 6 channels of a group are no multiple of 4
+// SAYS: relay.nn.conv2d: the 6 channels of a group are not a multiple of 4
 // SAYS: relay.nn.conv2d: its zero point is not one constant
 // CHECK-LABEL: func.func @left_convolutions
 // CHECK-NOT:     out_dtype
@@ -159,8 +159,8 @@ func.func @done(%x: tensor<3x4xui8>, %y: tensor<3x3xui8>) -> (tensor<3x1xi32>, t
 // Operands that wrap in 16 bits stay, and so do those interpreted as unsigned.
 // CHECK-LABEL: func.func @wraps
 // CHECK-NOT:     tensor<1x4xi8>
-// SAYS: relay.nn.dense: its zero point is taken from its data in i16, which may wrap
-// SAYS: relay.nn.dense: its data, bytes with a sign, is cast to ui16, which has none
+// SAYS: relay.nn.dense: its zero point is subtracted in i16, which may wrap
+// SAYS: relay.nn.dense: its data are signed bytes, cast to the unsigned type ui16
 func.func @wraps(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>, tensor<3x1xi32>) {
   %w = relay.constant dense<1> : tensor<1x4xi16>
   %v = relay.constant dense<1> : tensor<1x4xui16>
