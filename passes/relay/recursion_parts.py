@@ -1,8 +1,8 @@
-"""The parts of a recursion and the loops that they make, for `relay-recursion-to-loop`.
+"""Replaces a recursion by loops, for `relay-recursion-to-loop`.
 
-A function of one call of itself has three parts, each a copy of some of its ops: the *step* from its arguments to
-whether it calls itself, and with what; the *base*, its value where it does not; and the *way back*, from the value of
-the call to its own.
+A function with one call of itself is split in three, each with copies of some of its ops. The *step* computes whether
+the function calls itself, and the arguments of the call. The *base* computes the result without a call. The *way back*
+computes the result from the result of the call.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type,
 from xrelay.index_algebra.dims import ANY
 
 Values = dict[SSAValue, SSAValue]
-"""What stands for the values of the function in a copy of its ops."""
+"""Values of the original function → values in a copy of its ops."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A branch on the way to the call: of `op` the region number `index`."""
+    """A branch around the call: region `index` of `op`."""
 
     op: IfOp
     index: int
 
     @property
     def branch(self) -> Block:
-        """The branch that leads to the call."""
+        """The branch that contains the call."""
         return self.op.regions[self.index].block
 
     @property
     def other(self) -> Block:
-        """The branch that does not."""
+        """The branch without the call."""
         return self.op.regions[1 - self.index].block
 
 
 @dataclass(frozen=True)
 class Recursion:
-    """A function, its call of itself, and the branches in which that stands, outer ones first."""
+    """A function, its call of itself, and the branches around the call, outer ones first."""
 
     function: FuncOp
     call: AnyCall
@@ -67,12 +67,12 @@ class Recursion:
 
     @property
     def results(self) -> Sequence[SSAValue]:
-        """What the function returns."""
+        """The operands of the function's return."""
         return cast(ReturnOp, self.function.body.block.last_op).arguments
 
     @cached_property
     def way_back(self) -> set[Operation]:
-        """The ops that lead from the value of the call to that of the function, branches on the path apart."""
+        """The ops needed to compute the function's results from those of the call, including the ifs of the path."""
         steps = {step.op: step for step in self.path}
         needed, pending = set[Operation](), list(self.results)
         while pending:
@@ -89,7 +89,7 @@ class Recursion:
 
     @cached_property
     def frame(self) -> list[SSAValue]:
-        """The parameters that the way back uses."""
+        """The parameters that the way back needs."""
         steps = {step.op for step in self.path}
         used = {operand for op in self.way_back if op not in steps for inner in op.walk() for operand in inner.operands}
         used |= {_yielded(step.branch) for step in self.path} | set(self.results)
@@ -102,7 +102,7 @@ class Recursion:
         return found == list(self.call.results)
 
     def _passed_on(self, value: SSAValue) -> SSAValue:
-        """The value that `value` is where all branches on the path are taken."""
+        """The value that `value` has if every `relay.if` of the path selects the branch with the call."""
         steps = {step.op: step for step in self.path}
         while isinstance(value, OpResult) and isinstance(value.op, IfOp) and value.op in steps:
             step = steps[value.op]
@@ -117,13 +117,13 @@ class Writer:
         self.block, self._like = block, like
 
     def add(self, op: Operation) -> SSAValue:
-        """Append `op`; gives its first result."""
+        """Appends `op`; returns its first result."""
         op.location = self._like.location
         self.block.add_op(op)
         return op.results[0]
 
     def constant(self, value: int | bool) -> SSAValue:
-        """A truth value, or an integer of 64 bits."""
+        """A constant of i1 or i64."""
         dtype = np.bool_ if isinstance(value, bool) else np.int64
         return self.add(ConstantOp.of(np.array(value, dtype)))
 
@@ -137,17 +137,17 @@ class Writer:
         return [self.add(TupleGetItemOp.call(value, index=index)) for index in range(count)]
 
     def end(self, *values: SSAValue) -> None:
-        """Yield the tuple of `values`."""
+        """Appends a yield of the tuple of `values`."""
         self.block.add_op(YieldOp.create(operands=[self.pack(values)], location=self._like.location))
 
     def copy(self, ops: Iterable[Operation], values: Values) -> None:
-        """Append copies of `ops`, which use and define `values`."""
+        """Appends copies of `ops`, with operands from `values`, and adds their results to `values`."""
         for op in ops:
             self.block.add_op(op.clone(values))
 
 
 def write_loops(recursion: Recursion) -> None:
-    """Replace the body of the function by loops. The extent of the stacks has no name yet."""
+    """Replaces the body of the function by loops. The extent of the stacks is unnamed until types are inferred."""
     body, old = recursion.function.body, recursion.function.body.block
     block = Block(arg_types=old.arg_types)
     for argument, like in zip(block.args, old.args, strict=True):
@@ -163,7 +163,7 @@ def write_loops(recursion: Recursion) -> None:
 
 
 def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue], SSAValue, list[SSAValue]]:
-    """The loop from call to call: gives the arguments of the last call, how many came before, and the stacks."""
+    """Emits the loop over the calls; returns the arguments of the last call, the number of calls, and the stacks."""
     types = [parameter.type for parameter in recursion.parameters]
     body = Writer(Block(arg_types=[COUNT, *types, COUNT]), recursion.call)
     number, *arguments = body.block.args[:-1]
@@ -182,7 +182,7 @@ def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue]
 
 
 def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValue:
-    """The tuple of whether the function calls itself for the parameters as they are in `values`, and the next ones."""
+    """Emits the step for the parameters in `values`: a tuple of a condition, whether to call, and the arguments."""
     levels, block = [writer], recursion.function.body.block
     for step in recursion.path:
         levels[-1].copy(_before(block, step.op), values)
@@ -204,7 +204,7 @@ def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValu
 
 
 def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SSAValue]:
-    """The results of a function that does not call itself for the parameters as they are in `values`."""
+    """Emits the base for the parameters in `values`; returns the results."""
     levels, block = [writer], recursion.function.body.block
     for step in recursion.path[:-1]:
         levels[-1].copy(_before(block, step.op), values)
@@ -232,7 +232,7 @@ def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SS
 def _write_ascent(
     recursion: Recursion, writer: Writer, results: Sequence[SSAValue], count: SSAValue, stacks: Sequence[SSAValue]
 ) -> list[SSAValue]:
-    """The loop back: what each call does with the value of the next one, the last call first."""
+    """Emits the loop that computes the result of each call from that of the next one, the last call first."""
     types = [value.type for value in results]
     body = Writer(Block(arg_types=[COUNT, *types]), recursion.call)
     number, *carried = body.block.args
@@ -247,7 +247,7 @@ def _write_ascent(
 
 
 def _copy_way_back(recursion: Recursion, writer: Writer, values: Values) -> None:
-    """Copy the ops from the value of the call to the results, in the order in which they stand."""
+    """Copies the ops of the way back in program order."""
     block = recursion.function.body.block
     for step in recursion.path:
         writer.copy((op for op in _before(block, step.op) if op in recursion.way_back), values)
@@ -263,7 +263,7 @@ def _before(block: Block, op: Operation) -> list[Operation]:
 
 
 def _behind(op: Operation) -> list[Operation]:
-    """The ops behind `op` in its block, without the last."""
+    """The ops after `op` in its block, without the terminator."""
     found: list[Operation] = []
     while (following := op.next_op) is not None and following.next_op is not None:
         found.append(following)

@@ -1,10 +1,10 @@
-"""`relay-recursion-to-loop`: a function that calls itself in one place becomes loops.
+"""`relay-recursion-to-loop`: replaces the recursion of a function that calls itself in one place by loops.
 
-What: a function whose body has one call of itself, in a branch of a `relay.if`, becomes a `relay.loop` that follows the
-arguments from call to call for as long as the branch is taken. Where the result of the call is that of the function
-(tail recursion), the value of the last call is all that is left. Otherwise a second loop goes the way back, and applies
-to the value what each call did with it; the arguments that this needs the first loop stacks. Why: loops have a native
-form, and a call that is open costs more than a row of a stack.
+If the body of a function contains a single call of the function, in a branch of a `relay.if`, the recursion becomes a
+`relay.loop` that computes the arguments of the next call as long as the condition selects this branch. In a tail
+recursion the result of the last call is the result of the function. Otherwise a second loop applies the ops after the
+call, for each call from the last to the first; the first loop stacks the arguments that these ops need. Native code has
+loops, and an open call costs more than a row of a stack.
 
 Before:
 
@@ -33,15 +33,16 @@ After:
       relay.yield (%d)
     }
 
-The first loop names the function in `relay.recursion`: more iterations than calls may be open are the error that the
-recursion would be. Each op runs as often as before; ops that both the next arguments
-and the way back use run in both loops.
+The first loop has the attribute `relay.recursion` with the name of the function: it fails with the error of the
+recursion if it has more iterations than there may be open calls. Each op runs as often as before, except that ops whose
+results both loops need run in both.
 
-Ops are moved to the blocks where their uses meet first, so that a call before the branch that uses it ends.
+Before that, ops are moved to the innermost block that contains all their uses, so that a call before the branch that
+uses it does not recurse endlessly.
 
-Refuses, with a remark: a function that calls itself in several places or by way of another, a call in a loop or
-closure or in no branch, and arguments of other types than the parameters. Left alone: kernels, functions in A-normal or
-basic block normal form, whose ops run whether they are needed or not.
+The pass refuses, with a remark, functions that call themselves in several places, calls in a loop, in a closure or
+outside of branches, and arguments whose types differ from the parameters. Recursions by way of other functions, kernels
+and functions in A-normal or basic block normal form are not changed.
 """
 
 from __future__ import annotations
@@ -69,17 +70,17 @@ from xrelay.passes.types.infer_type import infer_types
 
 @dataclass(frozen=True)
 class RelayRecursionToLoopPass(ModulePass):
-    """Turn functions that call themselves in one place into loops; see the module's docstring. Exact."""
+    """Replaces recursions with a single call by loops; see the module's docstring. Exact."""
 
     name = "relay-recursion-to-loop"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         report(turn_recursions_into_loops(op))
 
 
 def turn_recursions_into_loops(module: ModuleOp) -> list[Remark]:
-    """Rewrite each function of `module` that calls itself in one place; gives what is to be said of each."""
+    """Rewrites each function of `module` that calls itself in one place; returns a remark on each recursion."""
     remarks = Remarks(RelayRecursionToLoopPass.name)
     pure = pure_functions(module)
     for function in module.body.block.ops:
@@ -113,7 +114,7 @@ def _calls_of_itself(function: FuncOp) -> list[AnyCall]:
 
 
 def _recursion(function: FuncOp, calls: list[AnyCall]) -> Recursion | str:
-    """The recursion of `function`, or why it becomes no loop."""
+    """The recursion of `function`, or the reason why it cannot become a loop."""
     call = calls[0]
     if len(calls) > 1:
         return f"@{function.sym_name.data} calls itself in {len(calls)} places"
@@ -122,18 +123,18 @@ def _recursion(function: FuncOp, calls: list[AnyCall]) -> Recursion | str:
         return "the function does not end in func.return"
     parameters = [argument.type for argument in function.body.block.args]
     if [operand.type for operand in call.operands] != parameters or not all(map(is_complete, parameters)):
-        return "the arguments of the call have other types than the parameters"
+        return "the types of the arguments differ from those of the parameters"
     if list(call.result_types) != [operand.type for operand in end.operands]:
-        return "the results of the call have other types than those of the function"
+        return "the types of the call's results differ from those of the function"
     path: list[Step] = []
     op: Operation = call
     while op.parent is not function.body.block:
         around, region = op.parent_op(), op.parent_region()
         if not isinstance(around, IfOp) or region is None:
-            return f"the call stands in a {around.name if around is not None else 'block of its own'}"
+            return f"the call is in a {around.name if around is not None else 'block of its own'}"
         path.append(Step(around, around.regions.index(region)))
         op = around
     found = Recursion(function, call, path[::-1])
     if not found.is_tail and not all(isinstance(parameter.type, TensorType) for parameter in found.frame):
-        return "the way back needs a parameter that is no tensor"
-    return found if path else "the call stands in no branch: it would not end"
+        return "the ops after the call need a parameter that is not a tensor"
+    return found if path else "the call is not in a branch: the recursion does not end"

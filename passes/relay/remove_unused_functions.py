@@ -1,8 +1,8 @@
-"""`relay-remove-unused-functions`: erases functions that no entry function reaches.
+"""`relay-remove-unused-functions`: erases functions that the entry functions do not use.
 
-What: starting from the functions named by `entry`, every function that they mention is kept, directly or through
-others; all other functions are erased, public ones too. Why beside `relay-dead-code-elimination`, which keeps public
-functions: a module of a library holds many, and the program at hand needs a few.
+The functions in `entry` and all functions that they mention, directly or through others, are kept. All other functions
+are erased, including public ones, which `relay-dead-code-elimination` keeps. This is for modules of a library that
+contain many functions, if a program needs only a few.
 
 Before, with `entry=main`:
 
@@ -15,7 +15,7 @@ After:
     func.func @main(…) {func.call @used(…) …}
     func.func @used(…)
 
-Refuses (`PassError`) an entry that is no function of the module.
+Raises `PassError` for an entry that is not a function of the module.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from xrelay.passes.graph.symbols import mentioned_symbols
 
 @dataclass(frozen=True)
 class RelayRemoveUnusedFunctionsPass(ModulePass):
-    """Erase functions that the entry functions do not need; see the module's docstring. Exact."""
+    """Erases functions that the entry functions do not use; see the module's docstring. Exact."""
 
     name = "relay-remove-unused-functions"
 
-    entry: tuple[str, ...] = field(default=("main",), metadata={"help": "the functions to start from"})
+    entry: tuple[str, ...] = field(default=("main",), metadata={"help": "the functions to keep with all that they use"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Clean the module in place."""
+        """Removes functions in place."""
         remove_unused_functions(op, self.entry)
 
 
 def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
-    """Erase the functions not reached from `entry`; gives how many. `PassError` for an entry that does not exist."""
+    """Erases the functions that `entry` does not use; returns their number. Raises `PassError` for unknown entries."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
     for name in entry:
         if name not in functions:
@@ -55,7 +55,7 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
             hint = did_you_mean(f"@{name}", known, f"it has {', '.join(known)}")
             raise PassError(f"relay-remove-unused-functions: no function is called @{name}", help=hint)
     reached, pending = set(entry), list(dict.fromkeys(entry))
-    # What stands beside the functions (a schedule, metadata) may mention some too.
+    # Other ops of the module, as schedules and metadata, may mention functions too.
     others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
     pending += [name for op in others for name in mentioned_symbols(op) if name in functions and name not in reached]
     reached.update(pending)

@@ -1,4 +1,4 @@
-"""Integer arithmetic on short lists, in front of the op whose extents it computes, for `relay-name-extents`."""
+"""Emits integer arithmetic on short lists that computes extents of an op, for `relay-name-extents`."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _U64: Final = IntegerType(64, Signedness.UNSIGNED)
 
 
 class ShapeCode:
-    """Emits the arithmetic for one op. All lists have elements of i64 and a known length."""
+    """Emits arithmetic before one op. All lists are of i64 and have a known length."""
 
     def __init__(self, op: RelayOp, emit: Emitter, elements: Sequence[Elements | None], fresh: Callable[[str], str]):
         self.op, self._emit, self._elements, self._fresh = op, emit, elements, fresh
         self.made = [extent.name for extent in made_extents(op)]
-        """The names of the extents that the op makes."""
+        """The names of the extents that the op introduces."""
 
     # --- values ----------------------------------------------------------------------------------------------------
 
     def call(self, kind: type[RelayOp], *operands: SSAValue | int, **attributes: AttributeValue) -> SSAValue:
-        """The op of class `kind` on lists and numbers."""
+        """The result of an op of class `kind` on lists and numbers."""
         values = [self.number(each) if isinstance(each, int) else each for each in operands]
         return self._emit.call(kind, *values, **attributes)
 
@@ -55,15 +55,15 @@ class ShapeCode:
         return self.numbers(value)
 
     def real(self, value: float) -> SSAValue:
-        """A constant of rank 0 in double precision."""
+        """A constant of rank 0 and type f64."""
         return self._emit.insert(ConstantOp.of(np.array(value, np.float64))).result
 
     def numbers(self, values: int | Sequence[int]) -> SSAValue:
-        """A constant."""
+        """A constant number or list."""
         return self._emit.insert(ConstantOp.of(np.array(values, np.int64))).result
 
     def cast(self, value: SSAValue) -> SSAValue:
-        """The integers in 64 bits; unsigned ones that are greater are the greatest of those, not negative ones."""
+        """The integers as i64; unsigned integers beyond i64 are clamped to its maximum."""
         element = element_type_of(value.type)
         if element == i64:
             return value
@@ -73,7 +73,7 @@ class ShapeCode:
         return self.call(CastOp, value, dtype=i64)
 
     def operand(self, index: int) -> SSAValue:
-        """Operand `index` of the op, in 64 bits."""
+        """Operand `index` of the op as i64."""
         return self.cast(self.op.operands[index])
 
     def shape(self, value: SSAValue) -> SSAValue:
@@ -87,11 +87,11 @@ class ShapeCode:
         return prod(known) if len(known) == len(shape_of(value.type)) else self.call(NdarraySizeOp, value)
 
     def where(self, condition: SSAValue, yes: SSAValue | int, no: SSAValue | int) -> SSAValue:
-        """One of two numbers for each condition."""
+        """The elementwise choice between `yes` and `no`."""
         return self.call(WhereOp, condition, yes, no)
 
     def join(self, *parts: SSAValue) -> SSAValue:
-        """Lists one after the other; those without elements are left out."""
+        """The concatenation of lists; empty lists are left out."""
         full = [part for part in parts if shape_of(part.type) != (0,)]
         return full[0] if len(full) == 1 else self.call(ConcatenateOp, self.call(TupleOp, *full))
 
@@ -104,19 +104,19 @@ class ShapeCode:
     # --- names -----------------------------------------------------------------------------------------------------
 
     def elements(self, index: int, count: int) -> Sequence[Dim | None]:
-        """What is known of each of the `count` elements of operand `index`."""
+        """The known elements of operand `index`, which has `count` elements; `None` for unknown elements."""
         known = self._elements[index]
         return [None] * count if known is None else known
 
     def name_of(self, dim: Dim) -> str | None:
-        """The name of an extent of the result, where the op makes it."""
+        """The name of an extent of the result, if the op introduces it."""
         name = single_name(dim)
         return name if name in self.made else None
 
     def bind(self, values: SSAValue, names: Sequence[str | None], places: Sequence[int] | None = None) -> SSAValue:
-        """The values, which are extents from here on, called `names` where they have one already.
+        """Binds `values` as extents to `names`, or to new names for `None`; returns them.
 
-        `places` are those of the values among all that the op is told, where they are not all of it.
+        `places` are the indices of the values in the op's operand, for messages; by default the values are all of it.
         """
         given = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
         if given is None:
@@ -130,10 +130,10 @@ class ShapeCode:
     def bind_unknown(
         self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, places: Sequence[int | None]
     ) -> SSAValue:
-        """A list of extents, each of which a rule knows: as a name, or as an element of `known` that it knows anyway.
+        """Binds those of `values` that are not known, and returns the list of all of them.
 
-        `values` are the extents as they are computed, `dims` those that the op's type says, where they are any of its,
-        and `places` where in `known` the others are; those that are in neither get names that only this list has.
+        `dims` has the extent of the op's result for each value, if it is one, and `places` the index in `known`, if the
+        value is known. Values with neither get new names.
         """
         made = [None if dim is None else self.name_of(dim) for dim in dims]
         bound = [at for at, (name, place) in enumerate(zip(made, places, strict=True)) if name or place is None]
@@ -147,7 +147,7 @@ class ShapeCode:
     # --- the op ----------------------------------------------------------------------------------------------------
 
     def remake(self, *operands: SSAValue, **properties: AttributeValue) -> RelayOp:
-        """The op on other operands, some of its properties changed, which binds nothing."""
+        """The op with other operands and changed properties, without the names that it introduces."""
         changed = type(self.op).properties_from(properties)
         kept = {**self.op.properties, **{name: changed[name] for name in properties}}
         types = [result.type for result in self.op.results]
@@ -155,7 +155,7 @@ class ShapeCode:
 
 
 def length(values: SSAValue) -> int:
-    """How many elements a list has."""
+    """The number of elements of a list."""
     (count,) = shape_of(values.type)
     if not isinstance(count, int):
         raise PassError(f"relay-name-extents: a list of {count} elements")
@@ -163,5 +163,5 @@ def length(values: SSAValue) -> int:
 
 
 def known_numbers(elements: Sequence[Dim | None]) -> list[int | None]:
-    """The place of each element that is a number, which is 0 or more; `None` for the others."""
+    """For each element its index if it is a nonnegative number, else `None`."""
     return [at if isinstance(element, int) and element >= 0 else None for at, element in enumerate(elements)]

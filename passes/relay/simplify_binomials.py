@@ -1,4 +1,4 @@
-"""The pattern of `relay-simplify-expr` on sums of squares and a product: what is a product of two sums becomes one."""
+"""The pattern of `relay-simplify-expr` that factors binomials into products of two sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 
 @dataclass(frozen=True)
 class _Term:
-    """A number times two values."""
+    """The product of a number and two values."""
 
     number: float
     first: SSAValue
@@ -38,7 +38,7 @@ class _Binomial:
 
 
 class FactorBinomial(RewritePattern):
-    """`x² + b x y + c y²` → `(x + p y) (x + q y)` with p + q = b and p q = c. Re-associating.
+    """Factors `x² + b x y + c y²` into `(x + p y) (x + q y)` with p + q = b and p q = c. Not exact.
 
     Before:
 
@@ -54,14 +54,14 @@ class FactorBinomial(RewritePattern):
         %s = relay.add(%x, %y)
         %z = relay.multiply(%s, %s)
 
-    Terms and factors may stand in any order. Left alone: b and c without real p and q, of integers without whole ones;
-    sums in which neither square has the factor 1; products and sums that others read; operands of other shapes than
-    the result.
+    Terms and factors may be in any order. Not changed: b and c without real p and q, or, for integers, without integer
+    p and q; sums in which neither square has the factor 1; inner products and sums with other uses; operands of other
+    shapes than the result.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AddOp, rewriter: PatternRewriter) -> None:
-        """Where the three terms are two squares and the product."""
+        """Rewrites `op` if it is a sum of two squares and their product."""
         found = _binomial(op)
         if found is None:
             return
@@ -76,7 +76,7 @@ class FactorBinomial(RewritePattern):
 
 
 def _binomial(op: AddOp) -> _Binomial | None:
-    """The sum as a binomial with the factor 1 before its first square; `None` where it is none."""
+    """The sum as a binomial, whose first square has the factor 1; `None` for other sums."""
     terms = _terms(op)
     mixed = [term for term in terms if not term.is_square]
     squares = {term.first: term.number for term in terms if term.is_square}
@@ -89,7 +89,7 @@ def _binomial(op: AddOp) -> _Binomial | None:
 
 
 def _terms(op: AddOp) -> list[_Term]:
-    """The three terms of a sum of a sum; none for anything else."""
+    """The three terms of two nested sums; fewer for other values."""
     for inner, last in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         first = plain_owner_of(inner, AddOp)
         if first is not None and inner.has_one_use():
@@ -99,7 +99,7 @@ def _terms(op: AddOp) -> list[_Term]:
 
 
 def _term(value: SSAValue, result: SSAValue) -> _Term | None:
-    """A product of two values of the type of `result` and of numbers; `None` for anything else."""
+    """A product of two values of the type of `result` and any constants; `None` for other values."""
     number, leaves, pending = 1.0, list[SSAValue](), [value]
     while pending:
         factor = pending.pop()
@@ -120,24 +120,24 @@ def _roots(b: float, c: float) -> tuple[float, float] | None:
     square = b * b - 4 * c
     if not isfinite(square) or square < 0:
         return None
-    # The greater one first: of it nothing cancels.
+    # The root of greater magnitude first, because its sum has no cancellation.
     greater = (b + (sqrt(square) if b > 0 else -sqrt(square))) / 2
     return greater, c / greater
 
 
 def _whole_roots(b: float, c: float) -> tuple[float, float] | None:
-    """Whole numbers with the sum b and the product c, small enough for every integer type to compute alike."""
+    """Integers with the sum b and the product c, if these are small enough for every integer type."""
     if max(abs(b), abs(c)) > _GREATEST:
         return None
     square = int(b) * int(b) - 4 * int(c)
     if square < 0 or isqrt(square) ** 2 != square:
         return None
-    # b and the root are both odd or both even.
+    # b and the square root are both odd or both even.
     return (int(b) + isqrt(square)) // 2, (int(b) - isqrt(square)) // 2
 
 
 _GREATEST = 127
-"""Every signed integer type holds such numbers; of an unsigned one, negative roots wrap as its sums do."""
+"""Every signed integer type can represent such numbers; in unsigned types negative roots wrap, as sums do."""
 
 
 def _sum(emit: Emitter, found: _Binomial, root: float) -> SSAValue:

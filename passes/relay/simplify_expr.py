@@ -1,25 +1,29 @@
-"""`relay-simplify-expr`: expressions of ops that are known to be simpler ones.
+"""`relay-simplify-expr`: replaces expressions by simpler ones.
 
-What: chains of reshapes, of transposes and changes of layouts, of pads, casts and bounds become one op or none; ops of
-the kind `zeros_like`, whose result depends on the type of an operand alone, name the type instead; adding 0 and
-multiplying by 1 is nothing; constants of sums and products are joined; `x² + b x y + c y²` becomes a product of two
-sums; arguments of a maximum are asked of quantised numbers themselves. Why: importers and other passes leave such
-expressions behind, and what is joined here is computed once, when compiling. Re-associating: factors and summands of
-constants are joined, and sums of products factored.
+Importers and other passes leave such expressions:
+
+- Chains of reshapes, of transposes and layout transforms, of pads, of casts and of clips become one op or disappear.
+- Ops such as `zeros_like`, whose result depends only on the type of an operand, become ops with this type (`zeros`).
+- Additions of 0 and multiplications by 1 disappear.
+- Constants in chains of sums and products are combined, so that they are computed at compile time.
+- `x² + b x y + c y²` becomes a product of two sums.
+- `argmax`, `argmin` and `argsort` of dequantised numbers use the integers.
+
+Not exact: combined constants and factored sums change rounding.
 
 Before:
 
     %a = relay.reshape(%x) {newshape = [16, 4]}
     %b = relay.reshape(%a) {newshape = [8, 8]}
     %c = relay.add(%b, %zero)
-    %y = relay.cast(%c) {dtype = f32}                                   which it is
+    %y = relay.cast(%c) {dtype = f32}                                   %c is f32
 
 After:
 
     %y = relay.reshape(%x) {newshape = [8, 8]}
 
-Left alone: ops whose types are not known yet; `…_like` of shapes that are not known; casts in between that lose
-something; sums and products whose inner one is used elsewhere too; what broadcasts to a larger shape.
+Not changed: ops whose types are not inferred yet; `…_like` of dynamic shapes; casts through a type that loses
+information; inner sums and products with other uses; operands that are broadcast to a larger shape.
 """
 
 from __future__ import annotations
@@ -41,34 +45,34 @@ from xrelay.passes.relay.simplify_shapes import SHAPE_PATTERNS
 
 @dataclass(frozen=True)
 class RelaySimplifyExprPass(ModulePass):
-    """Replace expressions by simpler ones; see the module's docstring."""
+    """Replaces expressions by simpler ones; see the module's docstring."""
 
     name = "relay-simplify-expr"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Simplify the module in place."""
+        """Simplifies the module in place."""
         kinds = dict.fromkeys([*SHAPE_PATTERNS, *NUMBER_PATTERNS])
         simplify(op, {kind: [*SHAPE_PATTERNS.get(kind, ()), *NUMBER_PATTERNS.get(kind, ())] for kind in kinds})
 
 
 def simplify(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[RewritePattern]]) -> None:
-    """Apply to ops of known types the first pattern of their class that changes something, until none does."""
+    """Applies to each op with known types the first pattern of its class that matches, until no pattern matches."""
     rewrite(module, {kind: FirstThatApplies(several) for kind, several in patterns.items()})
 
 
 class FirstThatApplies(RewritePattern):
-    """The first of several patterns that changes something. As exact as they are.
+    """Applies the first of several patterns that matches. Exact if the patterns are.
 
     Before: an op that some of the patterns match.
 
-    After: what the first of those makes of it.
+    After: the result of the first of these patterns.
     """
 
     def __init__(self, patterns: Sequence[RewritePattern]):
         self._patterns = patterns
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Try them in order."""
+        """Tries the patterns in order."""
         if not all(map(is_complete, op.operand_types)) or not all(map(is_complete, op.result_types)):
             return
         for pattern in self._patterns:

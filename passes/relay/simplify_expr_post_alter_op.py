@@ -1,10 +1,9 @@
-"""`relay-simplify-expr-post-alter-op`: the part of `relay-simplify-expr` that cleans up behind changes of layouts.
+"""`relay-simplify-expr-post-alter-op`: the patterns of `relay-simplify-expr` that are safe after layout changes.
 
-What: reshapes of reshapes, casts that lose nothing or change nothing, bounds that no number exceeds, and additions of 0
-and products with 1 become one op or none. Why a pass beside `relay-simplify-expr`: behind `relay-alter-op-layout`
-constants of weights are packed, and whoever looks for these should find them, so nothing here joins constants, moves
-factors or takes a transform for another op. Exact, but
-that a negative zero to which 0 was added keeps its sign.
+Chains of reshapes and of lossless casts become one op; clips without effect, additions of 0 and products with 1
+disappear. `relay-alter-op-layout` packs constant weights, which later passes match, so this pass neither combines
+constants, nor moves factors, nor rewrites layout transforms. Exact, except that a negative zero to which 0 was added
+keeps its sign.
 
 Before:
 
@@ -16,7 +15,7 @@ After:
 
     %y = relay.reshape(%x) {newshape = [8, 8]}
 
-Left alone: everything else that `relay-simplify-expr` takes, and ops whose types are not known yet.
+Other expressions that `relay-simplify-expr` simplifies, and ops whose types are not inferred yet, are not changed.
 """
 
 from __future__ import annotations
@@ -44,15 +43,15 @@ PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     CastOp: (JoinCasts(),),
     ClipOp: (DropBounds(),),
 }
-"""The patterns, by the op that they start from."""
+"""The patterns, by the class of their root op."""
 
 
 @dataclass(frozen=True)
 class RelaySimplifyExprPostAlterOpPass(ModulePass):
-    """Clean up behind changes of layouts; see the module's docstring."""
+    """Simplifies expressions after layout changes; see the module's docstring."""
 
     name = "relay-simplify-expr-post-alter-op"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Simplify the module in place."""
+        """Simplifies the module in place."""
         simplify(op, PATTERNS)

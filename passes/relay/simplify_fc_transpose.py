@@ -1,10 +1,10 @@
-"""`relay-simplify-fc-transpose`: a weight that is transposed in the program becomes a parameter that is transposed.
+"""`relay-simplify-fc-transpose`: replaces transposed weights of dense layers by transposed parameters.
 
-What: a dense layer of the transpose of a parameter that `target-weight-name` lists takes a new parameter in its place,
-whose name is the old one with `.T` behind it. The new ones stand behind all others; the old one goes where nothing else
-uses it. Why: weights that were trained in the other order need not be transposed in every run. Whoever runs the program
-gives transposed arrays; `relay.data_dep_optimization.simplify_fc_transpose` makes them. Exact, but for the parameters.
-Relay's SimplifyFCTranspose.
+If the weight of a dense layer is the transpose of a parameter in `target-weight-name`, a new parameter with the suffix
+`.T` replaces the transpose, so that it is not computed in every run. New parameters are added after all others; the old
+parameter is removed if it is unused. The caller must pass the transposed arrays, which
+`relay.data_dep_optimization.simplify_fc_transpose` computes. Exact, except for the parameters. This is Relay's
+SimplifyFCTranspose.
 
 Before, with `target-weight-name="w"`:
 
@@ -17,7 +17,7 @@ After:
     func.func @main(%x: tensor<1x32xf32>, %w.T: tensor<64x32xf32>) -> tensor<1x64xf32> {
       %y = relay.nn.dense(%x, %w.T) : (tensor<1x32xf32>, tensor<64x32xf32>) -> tensor<1x64xf32>
 
-Left alone: functions that others call, and kernels.
+Functions that other functions call, and kernels, are not changed.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from xrelay.passes.infra.verify import walk_ops
 
 @dataclass(frozen=True)
 class RelaySimplifyFcTransposePass(ModulePass):
-    """Let dense layers take transposed parameters; see the module's docstring."""
+    """Replaces transposed weights of dense layers by transposed parameters; see the module's docstring."""
 
     name = "relay-simplify-fc-transpose"
 
     target_weight_name: tuple[str, ...] = field(
-        default=(), metadata={"help": "the parameters that are to be transposed by whoever runs the program"}
+        default=(), metadata={"help": "the parameters that the caller will pass transposed"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         report(simplify_transposes(op, self.target_weight_name))
 
 
 def simplify_transposes(module: ModuleOp, names: tuple[str, ...]) -> list[Remark]:
-    """Rewrite `module`; says which layers take other parameters."""
+    """Rewrites `module`; returns remarks on the changed layers."""
     remarks = Remarks(RelaySimplifyFcTransposePass.name)
     for function in free_functions(module):
         _simplify(function, names, remarks)
@@ -86,7 +86,7 @@ def _simplify(function: FuncOp, names: tuple[str, ...], remarks: Remarks) -> Non
 
 
 def _transposes(function: FuncOp) -> list[tuple[DenseOp, TransposeOp, SSAValue]]:
-    """The dense layers whose weight is the transpose of a matrix, with that and the matrix."""
+    """The dense layers whose weight is the transpose of a matrix, with the transpose and the matrix."""
     found = list[tuple[DenseOp, TransposeOp, SSAValue]]()
     for op in walk_ops(function):
         if not isinstance(op, DenseOp):

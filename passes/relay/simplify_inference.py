@@ -1,11 +1,11 @@
-"""`relay-simplify-inference`: replaces batch norms, dropouts and normalizations by what inference computes.
+"""`relay-simplify-inference`: replaces batch norms, dropouts and normalizations by their semantics at inference time.
 
-What: `nn.batch_norm` becomes a multiplication and an addition per channel, `nn.dropout` its operand; `nn.layer_norm`
-and the other composite ops that Relay expands here become their parts, unless the target takes them whole. Why: the
-scale and the shift of a batch norm are constants that `relay-fold-constant` evaluates and `relay-fold-scale-axis` moves
-into the convolution before it; and elementwise ops fuse where a batch norm would be a kernel of its own.
+`nn.batch_norm` becomes a multiplication and an addition per channel, and `nn.dropout` becomes its operand.
+`nn.layer_norm` and other composite ops that Relay expands here are expanded, unless the target implements them as a
+whole. `relay-fold-constant` then evaluates scale and shift of a batch norm, and `relay-fold-scale-axis` moves them into
+the convolution before it; elementwise ops fuse, while a batch norm would be a kernel of its own.
 
-Left alone: ops whose types are not known yet; a dropout whose mask is used at a shape that is not known.
+Ops whose types are not inferred yet, and dropouts of dynamic shape whose mask is used, are not changed.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class RelaySimplifyInferencePass(ModulePass):
-    """Replace batch norms and dropouts by what they are at inference time; see the module's docstring."""
+    """Replaces batch norms and dropouts by their semantics at inference time; see the module's docstring."""
 
     name = "relay-simplify-inference"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Simplify the module in place."""
+        """Simplifies the module in place."""
         expand_composites(op, Expansion.INFERENCE)
         rewrite(
             op, {BatchNormOp: SimplifyBatchNorm(), DropoutOp: SimplifyDropout(), TupleGetItemOp: TakeFieldOfTuple()}
@@ -53,9 +53,9 @@ class RelaySimplifyInferencePass(ModulePass):
 
 
 class SimplifyBatchNorm(RewritePattern):
-    """A batch norm → one multiplication and one addition per channel. Re-associating: equal within rounding.
+    """Replaces a batch norm by a multiplication and an addition per channel. Not exact: results differ by rounding.
 
-    Each field of the tuple stands behind a `relay.require` of what the op demands of names and its parts do not.
+    A `relay.require` after each field of the tuple keeps requirements of the op that the new ops do not have.
 
     Before:
 
@@ -69,7 +69,7 @@ class SimplifyBatchNorm(RewritePattern):
         %m = relay.negative(%mean)
         %p = relay.multiply(%m, %s)
         %b = relay.add(%p, %beta)                                    without beta where center = false
-        %scale = relay.expand_dims(%s) {axis = 1, num_newaxis = 2}   none for the last axis
+        %scale = relay.expand_dims(%s) {axis = 1, num_newaxis = 2}   omitted for the last axis
         %shift = relay.expand_dims(%b) {axis = 1, num_newaxis = 2}
         %y = relay.multiply(%x, %scale)
         %z = relay.add(%y, %shift)
@@ -78,7 +78,7 @@ class SimplifyBatchNorm(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BatchNormOp, rewriter: PatternRewriter) -> None:
-        """Build scale and shift from the statistics."""
+        """Computes scale and shift from the statistics."""
         if not all(is_complete(operand.type) for operand in op.operands):
             return
         emit = Emitter(rewriter, op)
@@ -101,7 +101,7 @@ class SimplifyBatchNorm(RewritePattern):
 def _where_op_holds(
     emit: Emitter, op: BatchNormOp, fields: Sequence[SSAValue], parts: Sequence[Operation]
 ) -> list[SSAValue]:
-    """The fields of the result of `op`, of which `parts` compute the first; the statistics pass through."""
+    """`fields` with the requirements of `op`; `parts` compute the first field, and the statistics are operands."""
     (tuple_type,) = op.result_types
     types = tuple_type.types if isinstance(tuple_type, TupleType) else [value.type for value in fields]
     makers = parts, (), ()
@@ -113,19 +113,19 @@ def _where_op_holds(
 
 
 class SimplifyDropout(RewritePattern):
-    """A dropout → its operand, and a constant of ones for its mask where that is used. Exact.
+    """Replaces a dropout by its operand, and its mask, if it is used, by a constant of ones. Exact.
 
     Before:
 
         %t = relay.nn.dropout(%x) {rate = 0.5}
         %y = relay.tuple_get_item(%t) {index = 0}
 
-    After: `%x` in the place of `%y`.
+    After: `%x` replaces `%y`.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DropoutOp, rewriter: PatternRewriter) -> None:
-        """Let the operand through."""
+        """Replaces the accesses of the first field, then the op."""
         if not is_complete(op.data.type):
             return
         for use in list(op.result.uses):
@@ -143,30 +143,30 @@ class SimplifyDropout(RewritePattern):
 
 
 class TakeFieldOfTuple(RewritePattern):
-    """A field of a tuple made here → the field. Exact.
+    """Replaces a field of a `relay.tuple` by its operand. Exact.
 
     Before:
 
         %t = relay.tuple(%a, %b)
         %y = relay.tuple_get_item(%t) {index = 1}
 
-    After: `%b` in the place of `%y`.
+    After: `%b` replaces `%y`.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TupleGetItemOp, rewriter: PatternRewriter) -> None:
-        """Read through the tuple."""
+        """Rewrites `op` if a `relay.tuple` defines its operand."""
         made = owner_of(op.data, TupleOp)
         if made is not None:
             Emitter(rewriter, op).replace(made.operands[op.index.value.data])
 
 
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
-    """`vector` so that it broadcasts along `axis` of a tensor of `rank`."""
+    """`vector` with trailing axes, so that it broadcasts along `axis` of a tensor of rank `rank`."""
     behind = rank - axis - 1
     return emit.call(ExpandDimsOp, vector, axis=1, num_newaxis=behind) if behind else vector
 
 
 def static_shape(value: SSAValue) -> tuple[int, ...]:
-    """The extents of a tensor value whose shape is known."""
+    """The shape of a tensor of static shape."""
     return tuple(dim for dim in shape_of(value.type) if isinstance(dim, int))

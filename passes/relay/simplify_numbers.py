@@ -1,4 +1,4 @@
-"""Patterns of `relay-simplify-expr` on numbers: neutral elements, casts, bounds, and constants that can be joined."""
+"""Patterns of `relay-simplify-expr` on numbers: neutral elements, constants, casts and clips."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ _NEUTRAL: Mapping[type[Operation], tuple[float, tuple[int, ...]]] = {
     MultiplyOp: (1.0, (0, 1)),
     DivideOp: (1.0, (1,)),
 }
-"""The number that changes nothing, and the operands that it may be."""
+"""Op class → its neutral element, and the indices of the operands that may be this number."""
 
 
 class DropNeutral(RewritePattern):
-    """An operand less 0, plus 0, times 1 or over 1 → the operand. Exact, but for the sign of a zero.
+    """Removes additions and subtractions of 0, and multiplications and divisions by 1.
+
+    Exact, except for the sign of a zero.
 
     Before:
 
         %y = relay.add(%x, %zero) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
 
-    After: `%x` in the place of `%y`. Left alone: what the other operand makes larger, and booleans, which nobody
-    subtracts.
+    After: `%x` replaces `%y`. An operand that is broadcast to a larger shape, and booleans, are not changed.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look for the number on either side."""
+        """Rewrites `op` if one of its operands is the neutral element."""
         neutral, places = _NEUTRAL[type(op)]
         for place in places:
             data = op.operands[1 - place]
@@ -58,7 +59,7 @@ class DropNeutral(RewritePattern):
 
 
 class TakeNumberOfFull(RewritePattern):
-    """A tensor full of one number beside one of the same shape → the number. Exact.
+    """Replaces an operand filled with one number by the number, if the other operand has the shape. Exact.
 
     Before:
 
@@ -71,7 +72,7 @@ class TakeNumberOfFull(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look for the tensor on either side."""
+        """Rewrites `op` if one of its operands is filled with a number."""
         for place in (0, 1):
             operand, other = op.operands[place], op.operands[1 - place]
             full = operand.owner
@@ -92,7 +93,7 @@ class TakeNumberOfFull(RewritePattern):
 
 
 class DoubleSelf(RewritePattern):
-    """A value plus itself → twice the value. Exact.
+    """Replaces a value plus itself by twice the value. Exact.
 
     Before:
 
@@ -105,7 +106,7 @@ class DoubleSelf(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AddOp, rewriter: PatternRewriter) -> None:
-        """Where both operands are one."""
+        """Rewrites `op` if both operands are the same value."""
         if op.lhs is op.rhs and np.dtype(bool) != numpy_dtype(element_type_of(op.lhs.type)):
             emit = Emitter(rewriter, op)
             emit.replace(emit.call(MultiplyOp, op.lhs, emit.scalar(2, op.lhs.type)))
@@ -115,7 +116,7 @@ _Join: TypeAlias = Callable[[Array, Array], Array]
 
 
 class JoinConstants(RewritePattern):
-    """Constants that are added or multiplied one after the other → one of each. Re-associating.
+    """Combines constants of two consecutive sums or products, and moves factors before sums. Not exact.
 
     Before:
 
@@ -127,12 +128,12 @@ class JoinConstants(RewritePattern):
         %m = relay.multiply(%x, %d)
         %y = relay.add(%m, %e)                  %e : %c times %d, a constant
 
-    So also sums of sums and products of products. Left alone: inner results that others read, and constants of which
-    the joined one is infinite or has fewer digits.
+    Sums of sums and products of products are rewritten similarly. Not changed: inner results with other uses, and
+    constants whose combination is infinite or loses precision.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the inner op has a constant too."""
+        """Rewrites `op` if `op` and the op that defines its other operand have a constant operand."""
         outer = _with_constant(op)
         inner = None if outer is None else plain_owner_of(outer[0], RelayOp)
         if outer is None or not isinstance(inner, AddOp | MultiplyOp) or not inner.results[0].has_one_use():
@@ -159,7 +160,7 @@ class JoinConstants(RewritePattern):
 
 
 def _keeps_digits(joined: Array, first: Array, second: Array, join: _Join) -> bool:
-    """Whether what `join` made of two floats is none but a normal number, where both are numbers; a sum may be 0."""
+    """Whether `join` of finite floats does not overflow, and a product of nonzero factors does not underflow."""
     if joined.dtype.kind in "biu":
         return True
     size, one, other = (np.abs(array.astype(np.float64)) for array in (joined, first, second))
@@ -169,7 +170,7 @@ def _keeps_digits(joined: Array, first: Array, second: Array, join: _Join) -> bo
 
 
 def _with_constant(op: Operation) -> tuple[SSAValue, Array] | None:
-    """The operand of an op beside its constant, and that."""
+    """The other operand of an op with a constant operand, and the constant; `None` for other ops."""
     for place in (1, 0):
         array, data = constant_of(op.operands[place]), op.operands[1 - place]
         if array is not None and constant_of(data) is None and data.type == op.results[0].type:
@@ -178,7 +179,7 @@ def _with_constant(op: Operation) -> tuple[SSAValue, Array] | None:
 
 
 class MultiplyByRsqrt(RewritePattern):
-    """A quotient by a root → a product with its inverse. Re-associating.
+    """Replaces a division by a square root by a product with the reciprocal square root. Not exact.
 
     Before:
 
@@ -193,7 +194,7 @@ class MultiplyByRsqrt(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DivideOp, rewriter: PatternRewriter) -> None:
-        """Where the root has no other use."""
+        """Rewrites `op` if its divisor is a square root without other uses."""
         root = plain_owner_of(op.rhs, SqrtOp)
         if root is not None and op.rhs.has_one_use():
             emit = Emitter(rewriter, op)
@@ -201,19 +202,19 @@ class MultiplyByRsqrt(RewritePattern):
 
 
 class JoinCasts(RewritePattern):
-    """A cast to the own type → its operand, and one behind a cast that loses nothing → one. Exact.
+    """Removes casts to the operand's type, and combines a cast with a preceding lossless cast. Exact.
 
     Before:
 
         %a = relay.cast(%x) {dtype = f32} : (tensor<4xf16>) -> tensor<4xf32>
         %y = relay.cast(%a) {dtype = f16} : (tensor<4xf32>) -> tensor<4xf16>
 
-    After: `%x` in the place of `%y`.
+    After: `%x` replaces `%y`.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
-        """Look through the cast before, and through bounds that are no narrower than what lies between."""
+        """Removes `op` or the preceding cast; a cast of clipped data is lossless if the bounds fit its type."""
         emit = Emitter(rewriter, op)
         inner = plain_owner_of(op.data, CastOp)
         if op.data.type == op.result.type:
@@ -230,30 +231,30 @@ class JoinCasts(RewritePattern):
 
 
 def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
-    """Whether a cast to the type of `middle` and on to that of `last` is one cast."""
+    """Whether a cast from `first` to the type of `middle` and then to that of `last` equals a single cast."""
     types = [element_type_of(value.type) for value in (first, middle, last)]
     source, between, target = map(numpy_dtype, types)
     if is_half(types[0]) and between.kind == "f" and between.itemsize > 2:
         return target.kind == "f"
     if is_half(types[1]) or not _holds_all(between, source):
         return False
-    # A float between integers would bound what a cast of integers wraps.
+    # A cast from float to integer saturates, while a cast between integers wraps.
     return source.kind == "f" or between.kind != "f" or _holds_all(target, source)
 
 
 def _holds_all(wide: np.dtype, narrow: np.dtype) -> bool:
-    """Whether each number of `narrow` is one of `wide`; numpy says so of 64 bits in a float too."""
+    """Whether `wide` represents all numbers of `narrow`; unlike in numpy, floats do not for 64-bit integers."""
     return np.can_cast(narrow, wide) and not (narrow.kind in "iu" and narrow.itemsize == 8 and wide.kind not in "iu")
 
 
 def _is_within(clip: ClipOp, limits: tuple[int, int] | None) -> bool:
-    """Whether the bounds, which are numbers of the data's type, are within those of an integer type."""
+    """Whether the bounds of `clip` are numbers of the data's type within `limits` of an integer type."""
     low, high = clip.a_min.value.data, clip.a_max.value.data
     return limits is not None and limits[0] <= low <= high <= limits[1] and _holds(clip, low) and _holds(clip, high)
 
 
 def _holds(clip: ClipOp, bound: float) -> bool:
-    """Whether the type of the data of `clip` has the number `bound`; an integer type, where it is whole."""
+    """Whether the data's type of `clip` represents the number `bound` exactly."""
     dtype = numpy_dtype(element_type_of(clip.data.type))
     limits = _limits(clip.data)
     if limits is not None:
@@ -262,7 +263,7 @@ def _holds(clip: ClipOp, bound: float) -> bool:
 
 
 def _limits(value: SSAValue) -> tuple[int, int] | None:
-    """The least and the greatest number of an integer type."""
+    """The least and the greatest number of an integer type; `None` for other types."""
     dtype = numpy_dtype(element_type_of(value.type))
     if dtype.kind not in "iu":
         return None
@@ -271,19 +272,19 @@ def _limits(value: SSAValue) -> tuple[int, int] | None:
 
 
 class DropBounds(RewritePattern):
-    """Bounds that no number of a narrower type before them exceeds → nothing. Exact.
+    """Removes clips whose bounds include all numbers of the data's type, or of the type before a cast. Exact.
 
     Before:
 
         %a = relay.cast(%x) {dtype = i32} : (tensor<4xui8>) -> tensor<4xi32>
         %y = relay.clip(%a) {a_min = 0.0, a_max = 255.0}
 
-    After: `%a` in the place of `%y`. So where the type of the operand itself holds no more.
+    After: `%a` replaces `%y`.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
-        """Compare with what the type, or the type before, holds."""
+        """Compares the bounds with the range of the type before a cast, or of the data's type."""
         cast, wide = plain_owner_of(op.data, CastOp), _limits(op.data)
         limits = _limits(cast.data) if cast is not None else None
         if wide is None:
@@ -295,7 +296,7 @@ class DropBounds(RewritePattern):
 
 
 class JoinBounds(RewritePattern):
-    """Bounds behind a cast of what has bounds → the narrower ones, and the cast. Exact.
+    """Combines a clip after a cast with a clip before it. Exact.
 
     Before:
 
@@ -308,12 +309,12 @@ class JoinBounds(RewritePattern):
         %a = relay.clip(%x) {a_min = 10.0, a_max = 200.0}
         %y = relay.cast(%a) {dtype = ui8}
 
-    Left alone: bounds that are no integers, those that have nothing in common, and numbers that a type does not hold.
+    Not changed: bounds that are not integers, disjoint ranges, and bounds that a type cannot represent.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
-        """Where the cast loses no more than what is behind the point."""
+        """Rewrites `op` if the inner clip fits the type after the cast, so that the cast only drops fractions."""
         cast, limits = plain_owner_of(op.data, CastOp), _limits(op.data)
         inner = plain_owner_of(cast.data, ClipOp) if cast is not None else None
         if inner is None or limits is None:
@@ -328,7 +329,7 @@ class JoinBounds(RewritePattern):
 
 
 class AskQuantized(RewritePattern):
-    """The place of the greatest or the least of what integers stand for → that of the integers. Exact.
+    """Applies argmax, argmin and argsort to quantised integers instead of the dequantised floats. Exact.
 
     Before:
 
@@ -339,16 +340,16 @@ class AskQuantized(RewritePattern):
 
         %y = relay.argmax(%q) {axis = [1]}
 
-    Left alone: scales that are not one positive constant.
+    Scales that are not a single positive constant are not changed.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where a greater integer stands for a greater number."""
+        """Rewrites `op` if dequantisation is strictly increasing."""
         quantized = plain_owner_of(op.operands[0], DequantizeOp)
         if quantized is None or not isinstance(op, ArgmaxOp | ArgminOp | ArgsortOp):
             return
         scale, zero_point = (constant_of(operand) for operand in quantized.operands[1:])
-        # A scale beyond these might bring two integers to one float, or to infinity.
+        # Other scales might map two integers to the same float, or to infinity.
         if scale is None or scale.size != 1 or not _LEAST_SCALE < float(scale.reshape(())) < _GREATEST_SCALE:
             return
         if zero_point is None or zero_point.size != 1 or abs(int(zero_point.reshape(()))) > _MOST_ZERO_POINT:
@@ -360,11 +361,11 @@ class AskQuantized(RewritePattern):
 
 
 _LEAST_SCALE, _GREATEST_SCALE, _MOST_ZERO_POINT = 1e-30, 1e30, 1 << 20
-"""Products of differences of 24 bits with a scale between these are normal numbers, all of them different."""
+"""Products of 24-bit differences and a scale in this range are normal and distinct floats."""
 
 
 def uniform_number(value: SSAValue) -> float | None:
-    """The number that a tensor is full of; `None` where that is not known."""
+    """The number with which a tensor is filled; `None` if it is unknown or the elements differ."""
     op = value.owner
     if isinstance(op, ZerosOp | OnesOp | ZerosLikeOp | OnesLikeOp):
         return float(isinstance(op, OnesOp | OnesLikeOp))
@@ -384,4 +385,4 @@ NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     ClipOp: (DropBounds(), JoinBounds()),
     **dict.fromkeys((ArgmaxOp, ArgminOp, ArgsortOp), (AskQuantized(),)),
 }
-"""The patterns of this file, by the op that they start from."""
+"""The patterns of this file, by the class of their root op."""

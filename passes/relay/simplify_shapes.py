@@ -1,4 +1,4 @@
-"""Patterns of `relay-simplify-expr` on ops that move elements, and on those that read the type of an operand alone."""
+"""Patterns of `relay-simplify-expr` on ops that move elements, and on ops that only read the type of an operand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from xrelay.passes.relay.simplify_inference import static_shape
 
 
 class JoinReshapes(RewritePattern):
-    """A reshape of a reshape → one, and one that changes nothing → its operand. Exact.
+    """Combines reshapes, and removes reshapes to the operand's shape. Exact.
 
     Before:
 
@@ -44,7 +44,7 @@ class JoinReshapes(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the shape of the result is known."""
+        """Rewrites `op` if its result has a static shape."""
         if not isinstance(op, ReshapingOp) or not is_static(op.results[0].type):
             return
         data = op.operands[0]
@@ -62,7 +62,7 @@ class JoinReshapes(RewritePattern):
 
 
 def _reshape_behind(value: SSAValue) -> ReshapingOp | None:
-    """The op that gave `value` its shape alone."""
+    """The op that defines `value`, if it is a reshape of a static shape."""
     op = plain_owner_of(value, ReshapingOp)
     return op if isinstance(op, _RESHAPES) and is_static(op.operands[0].type) else None
 
@@ -71,19 +71,19 @@ _RESHAPES = (ReshapeOp, ReverseReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenO
 
 
 class JoinTransposes(RewritePattern):
-    """A transpose of a transpose → one, and one that keeps the order of the axes → its operand. Exact.
+    """Combines two transposes, and removes transposes that keep the order of the axes. Exact.
 
     Before:
 
         %a = relay.transpose(%x) {axes = [0, 2, 3, 1]}
         %y = relay.transpose(%a) {axes = [0, 3, 1, 2]}
 
-    After: `%x` in the place of `%y`.
+    After: `%x` replaces `%y`.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter) -> None:
-        """Follow the axes through both."""
+        """Computes the order of the axes after both transposes."""
         rank = len(shape_of(op.data.type))
         order = list(op.permutation(rank))
         inner = plain_owner_of(op.data, TransposeOp)
@@ -99,7 +99,7 @@ class JoinTransposes(RewritePattern):
 
 
 class JoinLayoutTransforms(RewritePattern):
-    """A change of layouts behind another one → one, or none where it leads back; transposes are such too. Exact.
+    """Combines two layout transforms, or a layout transform and a transpose; removes both if they cancel. Exact.
 
     Before:
 
@@ -110,12 +110,12 @@ class JoinLayoutTransforms(RewritePattern):
 
         %y = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
 
-    One that only orders axes anew is a transpose afterwards. Left alone: layouts in between whose blocks are not full,
-    so that the result is larger.
+    A transform that only permutes axes becomes a transpose. Intermediate layouts with incomplete blocks, which enlarge
+    the result, are not changed.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the layout in between is the same."""
+        """Rewrites `op` if the inner transform yields the layout that `op` reads."""
         if isinstance(op, LayoutTransformOp) and op.src_layout == op.dst_layout:
             if op.data.type == op.result.type:
                 Emitter(rewriter, op).replace(op.data)
@@ -136,7 +136,7 @@ class JoinLayoutTransforms(RewritePattern):
 
 
 def _through_two(op: Operation) -> tuple[SSAValue, str, str] | None:
-    """What two changes of layouts in a row start from, and the layouts before and after; one may be a transpose."""
+    """The operand of two consecutive layout transforms, and the layouts before and after; one may be a transpose."""
     inner = plain_owner_of(op.operands[0], RelayOp)
     if isinstance(op, LayoutTransformOp) and isinstance(inner, LayoutTransformOp):
         same = inner.dst_layout == op.src_layout
@@ -151,19 +151,19 @@ def _through_two(op: Operation) -> tuple[SSAValue, str, str] | None:
 
 
 def _is_plain(layout: str) -> bool:
-    """Whether no axis of a layout is split."""
+    """Whether a layout has no split axes."""
     return layout.isalpha()
 
 
 def _changed(data: SSAValue, source: str, target: str) -> RelayOp:
-    """The op that brings `data` from one layout to another."""
+    """The op that transforms `data` from one layout to another."""
     if _is_plain(source) and _is_plain(target):
         return TransposeOp.call(data, axes=[source.index(letter) for letter in target])
     return LayoutTransformOp.call(data, src_layout=source, dst_layout=target)
 
 
 class JoinPads(RewritePattern):
-    """A pad around a pad with the same constant → one. Exact.
+    """Combines two pads with the same constant. Exact.
 
     Before:
 
@@ -177,7 +177,7 @@ class JoinPads(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
-        """Where both numbers are one value, or equal constants."""
+        """Rewrites `op` if both pads have the same value or equal constants."""
         inner = plain_owner_of(op.data, PadOp)
         if inner is None or op.pad_mode.data != "constant" or inner.pad_mode.data != "constant":
             return
@@ -190,7 +190,7 @@ class JoinPads(RewritePattern):
 
 
 class NameTheType(RewritePattern):
-    """An op that reads the type of an operand alone → one that names the type. Exact.
+    """Replaces an op that only reads the type of an operand by an op with this type as attribute. Exact.
 
     Before:
 
@@ -200,13 +200,13 @@ class NameTheType(RewritePattern):
 
         %y = relay.reshape(%x) {newshape = [4, 6]} : (tensor<24xf32>) -> tensor<4x6xf32>
 
-    So `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like` and `collapse_sum_like`; and
-    `collapse_sum_to`, whose shape is known. Left alone: one whose shape is computed, even where no other than that of
-    its result is right, as it says so where it runs.
+    `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like`, `collapse_sum_like` and `collapse_sum_to`
+    of a known shape are replaced similarly. An op that introduces extents is not changed, because it checks its
+    computed shape at run time.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the shape is known."""
+        """Rewrites `op` if its shape is static; `cast_like` always."""
         result = op.results[0]
         emit = Emitter(rewriter, op)
         if isinstance(op, CastLikeOp):
@@ -228,7 +228,7 @@ class NameTheType(RewritePattern):
 
 
 def _collapse(emit: Emitter, op: CollapseSumLikeOp | CollapseSumToOp, shape: Sequence[int]) -> None:
-    """The sum over the axes that the result has not, or has with extent 1."""
+    """Replaces `op` by a sum over the axes that are missing, or have extent 1, in the result."""
     extents = shape_of(op.data.type)
     missing = len(extents) - len(shape)
     if not is_static(op.data.type) or missing < 0:
@@ -252,4 +252,4 @@ SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
         (NameTheType(),),
     ),
 }
-"""The patterns of this file, by the op that they start from."""
+"""The patterns of this file, by the class of their root op."""

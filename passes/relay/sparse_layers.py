@@ -1,4 +1,4 @@
-"""The rewrite that `relay-dense-to-sparse` and `relay-conv2d-to-sparse` share: layers whose weights are parameters."""
+"""Replaces layers whose weights are parameters by sparse layers, for `relay-dense-to-sparse` and similar passes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LayerT = TypeVar("LayerT", bound=RelayOp)
 
 
 def require_layout(pass_name: str, layout: str, kernel_size: int) -> None:
-    """`PassError` for a layout or a size of kernels that sparse convolutions do not have."""
+    """Raises `PassError` for a layout or a kernel size that sparse convolutions do not support."""
     if layout not in KERNEL_LAYOUTS:
         raise PassError(f"{pass_name}: the layout is {layout!r}, it must be NHWC or NCHW")
     if kernel_size < 1 or kernel_size % 2 == 0:
@@ -39,9 +39,10 @@ def make_sparse(
     why_not: Callable[[LayerT], str | None],
     sparse: Callable[[LayerT, list[SSAValue]], RelayOp],
 ) -> list[Remark]:
-    """Replace the ops of `kind` whose second operand is a parameter of `sizes` by those that `sparse` makes.
+    """Replaces ops of `kind` whose second operand is a parameter in `sizes` by sparse ops; returns remarks.
 
-    It takes the op and the parts of its weight. `why_not` says why an op stays. `PassError` where parts do not fit.
+    `sparse` returns the new op for an op and the arrays of its sparse weight. `why_not` returns the reason why an op
+    cannot be replaced, or `None`. Raises `PassError` if the arrays do not match the op.
     """
     remarks = Remarks(pass_name)
     for function in free_functions(module):
@@ -54,7 +55,7 @@ def make_sparse(
             if reason is not None:
                 remarks.refused(op, reason)
                 continue
-            remarks.applied(op, f"its weight is {name} in parts")
+            remarks.applied(op, f"its weight {name} is sparse now")
             replaced.append(op.operands[1])
             parts = parts_of(parameters, name, sizes[name], element_type_of(op.operands[1].type))
             _replace(op, parts, name, pass_name, sparse)
@@ -71,18 +72,19 @@ def _layers(function: FuncOp, kind: type[LayerT]) -> list[LayerT]:
 def _replace(
     op: LayerT, parts: list[SSAValue], name: str, pass_name: str, sparse: Callable[[LayerT, list[SSAValue]], RelayOp]
 ) -> None:
-    """The op of the weight's parts in the place of `op`; `PassError` where they make no weight of its type."""
+    """Replaces `op` by the sparse op; raises `PassError` if the arrays of the weight do not match `op`."""
     try:
         made = sparse(op, parts)
     except ConstraintError as error:
         raise PassError(
-            f"{pass_name}: the parts of {name!r} do not fit: {error.message}", location=describe_place(op)
+            f"{pass_name}: the sparse arrays of {name!r} do not match: {error.message}", location=describe_place(op)
         ) from error
     if made.results[0].type != op.results[0].type:
         found, wanted = made.results[0].type, op.results[0].type
         made.erase()
         raise PassError(
-            f"{pass_name}: with the parts of {name!r} the result is {found}, not {wanted}", location=describe_place(op)
+            f"{pass_name}: with the sparse arrays of {name!r} the result is {found}, not {wanted}",
+            location=describe_place(op),
         )
     emit = Emitter(PatternRewriter(op), op)
     emit.replace(emit.insert(made).results[0])

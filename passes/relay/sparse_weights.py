@@ -1,4 +1,4 @@
-"""Weights as sparse matrices in blocks, for `relay-dense-to-sparse` and its kin: their parts, and who takes them."""
+"""Weights as block-sparse matrices, for `relay-dense-to-sparse` and similar passes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.parameters import Parameters
 
 KERNEL_LAYOUTS = {"NHWC": "HWIO", "NCHW": "OIHW"}
-"""Layout of images → that of the weights that become sparse with it."""
+"""Layout of images → layout of the weights that can become sparse."""
 
 Sizes = tuple[int, ...]
-"""The extents of values, columns and beginnings of rows in one list, as Relay writes them."""
+"""The extents of the three arrays (values, columns, row starts) in one list, as in Relay."""
 
 
 def sizes_by_name(
     pass_name: str, names: Sequence[str], shapes: Sequence[object], counts: Sequence[int]
 ) -> dict[str, Sizes]:
-    """The sizes that `shapes` has for each of `names`: numbers, or a text as `240x32x1x240x25`.
+    """Weight name → its sizes from `shapes`, each a list of numbers or a text such as `240x32x1x240x25`.
 
-    `PassError` where there are not as many, or one has another number of extents than one of `counts`.
+    Raises `PassError` if there are more names than shapes or fewer, or if a number of extents is not in `counts`.
     """
     if len(names) != len(shapes):
         raise PassError(f"{pass_name}: {len(names)} weights and {len(shapes)} shapes are given")
@@ -53,7 +53,7 @@ def _sizes(shape: object) -> Sizes | None:
 
 
 def parts_of(parameters: Parameters, name: str, sizes: Sizes, element: Attribute) -> list[SSAValue]:
-    """The parameters that take the place of the weight `name`: values, columns, beginnings of rows."""
+    """Adds the parameters that replace the weight `name`: values, columns and row starts."""
     *values, columns, beginnings = sizes
     return [
         parameters.add(f"{name}.data", tensor_type(values, element)),
@@ -63,30 +63,30 @@ def parts_of(parameters: Parameters, name: str, sizes: Sizes, element: Attribute
 
 
 def why_no_sparse_dense(op: DenseOp) -> str | None:
-    """Why `nn.sparse_dense` does not do what a dense layer does; `None` where it does."""
+    """The reason why `nn.sparse_dense` cannot replace a dense layer; `None` if it can."""
     types = [op.data.type, op.weight.type, op.result.type]
     if not all(map(is_complete, types)):
         return "its types are not known"
     if len(shape_of(op.data.type)) != 2:
-        return "its data is no matrix"
+        return "its data are not a matrix"
     return None if _has_own_type(types) else "its result has another element type"
 
 
 def why_no_sparse_conv2d(op: Conv2DOp, layout: str, size: int) -> str | None:
-    """Why `nn.sparse_conv2d` in `layout` with a kernel of `size` does not do what a convolution does; or `None`."""
+    """The reason why `nn.sparse_conv2d` in `layout` with a kernel of `size` cannot replace `op`; `None` if it can."""
     types = [op.data.type, op.weight.type, op.result.type]
     if not all(map(is_complete, types)):
         return "its types are not known"
     data, weight, result = (str(each) for each in op.layouts)
     if (data, weight, result) != (layout, KERNEL_LAYOUTS[layout], layout):
-        return f"it works in {data}, {weight} and {result}"
+        return f"its layouts are {data}, {weight} and {result}"
     kernel = op.extents_in(op.layouts[1], shape_of(op.weight.type))
     if (kernel["H"], kernel["W"]) != (size, size):
         return f"its kernel is {kernel['H']} by {kernel['W']}"
     if op.groups.value.data != 1 or {*ints(op.strides), *ints(op.dilation)} != {1}:
         return "it has groups, strides or a dilation"
     if set(ints(op.padding)) != {size // 2}:
-        return "its result is not as large as its data"
+        return "its padding changes the size of the image"
     return None if _has_own_type(types) else "its result has another element type"
 
 
@@ -95,17 +95,17 @@ def _has_own_type(types: Sequence[Attribute]) -> bool:
 
 
 def weight_matrix(weight: Array, layout: str) -> Array:
-    """The weight of a convolution as a matrix with a row for each output channel, as `nn.sparse_conv2d` has it."""
-    # Which columns there are does not follow from the number of elements where there are no rows.
+    """The weight of a convolution as a matrix with a row for each output channel, as for `nn.sparse_conv2d`."""
+    # The number of columns is explicit, because -1 is ambiguous if there are no rows.
     if layout == "NHWC":
         return weight.reshape(prod(weight.shape[:-1]), weight.shape[-1]).T
     return weight.reshape(weight.shape[0], prod(weight.shape[1:]))
 
 
 def in_blocks(matrix: Array, blocksize: tuple[int, int]) -> tuple[Array, Array, Array] | None:
-    """The blocks of a matrix that are not all zero, their columns, and where rows of blocks begin.
+    """The nonzero blocks of a matrix, their columns, and the start of each row of blocks.
 
-    `None` where blocks of that size do not make the matrix.
+    Returns `None` if the size of the matrix is not a multiple of the size of the blocks.
     """
     high, wide = blocksize
     rows, columns = matrix.shape

@@ -1,9 +1,8 @@
-"""`relay-specialize-functions`: a function that is called at known extents gets a copy with these.
+"""`relay-specialize-functions`: copies functions for the static extents with which they are called.
 
-What: a `relay.call` that binds every name of the callee's parameters to an integer calls a private copy of the function
-in which the integers stand for the names; calls at equal extents share one. Why: native code is made for extents that
-are known, and where a call is not inlined (`relay-inline` was left out, or inlines marked functions alone), the
-function behind it has to know them as well.
+If a `relay.call` binds every name of the callee's parameters to an integer, the pass redirects it to a private copy of
+the function in which the integers replace the names. Calls with equal extents share a copy. Native code is specific to
+static extents, so calls that are not inlined (without `relay-inline`, or with `marked`) need callees with such extents.
 
 Before:
 
@@ -17,12 +16,11 @@ After:
     …
     func.func private @rows_8(%x: tensor<8x4xf32>) -> tensor<8xf32> {…}
 
-The types are inferred again, so that what the extents decide is decided. Left alone: calls at extents that are not
-known or that the types do not agree with, and functions that may call themselves, which could need a copy for each
-level of the recursion; such a program is for the interpreter. So is every function left alone where types contradict
-each other afterwards: what is wrong at an extent is an error when it runs.
+The types are inferred again with these extents. Not changed: calls with dynamic extents or contradicting types, and
+recursive functions, which could need a copy for each level of the recursion and run in the interpreter. If types
+contradict each other after the rewrite, the module is not changed: invalid extents are an error at run time.
 
-Refuses (`PassError`) to let the module grow by more than `max-ops` ops.
+Raises `PassError` if the copies have more than `max-ops` ops in total.
 """
 
 from __future__ import annotations
@@ -59,20 +57,20 @@ MAX_OPS = 1_000_000
 
 @dataclass(frozen=True)
 class RelaySpecializeFunctionsPass(ModulePass):
-    """Give functions that are called at known extents copies with these; see the module's docstring. Exact."""
+    """Copies functions for the static extents with which they are called; see the module's docstring. Exact."""
 
     name = "relay-specialize-functions"
 
-    max_ops: int = field(default=MAX_OPS, metadata={"help": "how many ops the copies may have"})
+    max_ops: int = field(default=MAX_OPS, metadata={"help": "the maximum number of ops in all copies"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Specialise in place."""
+        """Specialises in place."""
         specialize_functions(op, max_ops=self.max_ops)
 
 
 def specialize_functions(module: ModuleOp, *, max_ops: int = MAX_OPS) -> int:
-    """Let calls at known extents call functions made for them; gives the number of copies."""
-    # A call without names has no copy to call.
+    """Redirects calls with static extents to copies of their callees; returns the number of copies."""
+    # Calls without names are not redirected.
     undo = Undo(module) if any(isinstance(op, NamedCallOp) and op.names for op in walk_ops(module)) else None
     try:
         return _specialize(module, max_ops)
@@ -105,10 +103,10 @@ class _Specializer:
         self._taken = set(self._functions)
         self._left = max_ops
         self.copies: dict[tuple[str, tuple[int, ...]], FuncOp] = {}
-        """The copy of a function for the extents of its parameters' names, in their order."""
+        """Function name and extents, in the order of the parameters' names → the copy."""
 
     def specialize(self, call: NamedCallOp) -> FuncOp | None:
-        """Let `call` call a copy of its callee, where it can be; gives the copy where that is a new one."""
+        """Redirects `call` to a copy of its callee if possible; returns the copy if it is new."""
         name = callee_name(call)
         function = self._functions.get(name)
         if function is None or not self._can_be(call, function):
@@ -125,7 +123,7 @@ class _Specializer:
         return None if known is not None else copy
 
     def _can_be(self, call: NamedCallOp, function: FuncOp) -> bool:
-        """Whether the callee has a body of its own, is not recursive, and agrees with the types of `call`."""
+        """Whether the callee has a body, is neither a kernel nor recursive, and has the types of `call`."""
         if function.is_declaration or PRIMITIVE in function.attributes or callee_name(call) in self._recursive:
             return False
         type = function.function_type
@@ -154,7 +152,7 @@ class _Specializer:
 
 
 def _call(copy: FuncOp, call: NamedCallOp) -> None:
-    """Let `call` call `copy`, by names only where the copy makes extents."""
+    """Redirects `call` to `copy`; only extents that the copy introduces are still bound by name."""
     symbol = SymbolRefAttr(copy.sym_name)
     made = made_names(copy.function_type)
     if made:

@@ -1,14 +1,13 @@
-"""`relay-split-args`: a concatenation of more tensors than a function may have arguments becomes several.
+"""`relay-split-args`: splits concatenations with more operands than a function may have arguments.
 
-What: with `max-function-args` greater than 0, the fields are taken in order, and as soon as one more would be too many
-for one kernel those so far are concatenated first; what that gives is the first field of the next one. Each of the new
-concatenations stands behind a `relay.annotation.stop_fusion` of its tuple, so that each is a kernel of its own. Why:
-functions of some targets have a limit (a shader may look at few buffers). On the CPU there is none, and the compiler
-runs the pass where someone asks for it. Exact.
+Functions of some targets have a limited number of arguments (a shader may read few buffers). With `max-function-args`
+greater than 0, a concatenation becomes a chain: each concatenation takes the result of the previous one and as many
+further fields as the limit allows. A `relay.annotation.stop_fusion` of each tuple makes each concatenation a kernel of
+its own. The CPU has no such limit, so the compiler runs the pass only on request. Exact.
 
-An argument is counted as Relay counts it: 1 for a tensor, and for one with open extents the number of these and of its
-strides as well; of the result, 1 and its strides where an extent is open. A concatenation stays as it is where its
-arguments are fewer than what the result leaves.
+Arguments are counted as in Relay: an operand counts 1, and if it is dynamic also the number of its dynamic extents and
+of its strides; the result counts 1, and if it is dynamic also its strides. A concatenation is not changed if the sum is
+below the limit.
 
 Before, with `max-function-args=4`:
 
@@ -24,8 +23,8 @@ After:
     %4 = relay.annotation.stop_fusion(%3)
     %y = relay.concatenate(%4)
 
-Left alone: concatenations of a tuple that is not made by a `relay.tuple`, and ops whose types are not known yet.
-`PassError` for a negative number, and where a limit leaves a concatenation no room for two arguments.
+Concatenations of a tuple that no `relay.tuple` defines, and ops whose types are not inferred yet, are not changed.
+Raises `PassError` for a negative limit, and if the limit allows fewer than two operands.
 """
 
 from __future__ import annotations
@@ -50,16 +49,16 @@ from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
 
 @dataclass(frozen=True)
 class RelaySplitArgsPass(ModulePass):
-    """Split concatenations of too many tensors; see the module's docstring."""
+    """Splits concatenations of too many tensors; see the module's docstring."""
 
     name = "relay-split-args"
 
     max_function_args: int = field(
-        default=0, metadata={"help": "how many arguments a function may have, results among them; 0 is no limit"}
+        default=0, metadata={"help": "the maximum number of a function's arguments, including results; 0 is no limit"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Split in place."""
+        """Splits in place."""
         if self.max_function_args < 0:
             raise PassError(f"relay-split-args: max-function-args is {self.max_function_args}, it must be 0 or more")
         if self.max_function_args > 0:
@@ -67,7 +66,7 @@ class RelaySplitArgsPass(ModulePass):
 
 
 class SplitConcatenate(RewritePattern):
-    """A concatenation of many tensors → a chain of those of fewer; see the module's docstring. Exact.
+    """Splits a concatenation of many tensors into a chain; see the module's docstring. Exact.
 
     Before:
 
@@ -89,7 +88,7 @@ class SplitConcatenate(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConcatenateOp, rewriter: PatternRewriter) -> None:
-        """Take the fields in order, as many at once as may be."""
+        """Concatenates the fields in order, as many at once as the limit allows."""
         made = owner_of(op.data, TupleOp)
         if made is None or not all(map(is_complete, (op.data.type, op.result.type))):
             return
@@ -100,7 +99,7 @@ class SplitConcatenate(RewritePattern):
         chunks = _chunks(fields, room)
         if chunks is None:
             raise PassError(
-                f"relay-split-args: {self._most} arguments leave a {op.relay_name()} no room for two operands",
+                f"relay-split-args: {self._most} arguments are too few for a {op.relay_name()} of two operands",
                 location=describe_place(op),
             )
         emit = Emitter(rewriter, op)
@@ -115,9 +114,10 @@ class SplitConcatenate(RewritePattern):
 
 
 def _chunks(fields: Sequence[SSAValue], room: int) -> list[list[SSAValue]] | None:
-    """`fields` in order, in lists that have `room`, each but the first beside what the one before it gives.
+    """`fields` in consecutive lists of at most `room` arguments, including the result of the previous concatenation.
 
-    What a list gives takes the room of the first field behind it, as Relay counts. `None` where two do not fit.
+    As in Relay, that result counts as many arguments as the first field of the list. Returns `None` if two operands
+    exceed `room`.
     """
     chunks: list[list[SSAValue]] = [[]]
     taken = 0
@@ -134,13 +134,13 @@ def _chunks(fields: Sequence[SSAValue], room: int) -> list[list[SSAValue]] | Non
 
 
 def _arguments(type: Attribute) -> int:
-    """How many arguments a tensor is: itself, its open extents, and its strides where it has such."""
+    """The number of arguments for a tensor: itself, and if it is dynamic, its dynamic extents and its strides."""
     shape = shape_of(type) if isinstance(type, TensorType) else ()
     named = sum(not isinstance(extent, int) for extent in shape)
     return 1 + (named + len(shape) if named else 0)
 
 
 def _arguments_of_result(type: Attribute) -> int:
-    """How many arguments the result is: itself, and its strides where an extent is open."""
+    """The number of arguments for the result: itself, and if it is dynamic, its strides."""
     shape = shape_of(type) if isinstance(type, TensorType) else ()
     return 1 + (len(shape) if any(not isinstance(extent, int) for extent in shape) else 0)

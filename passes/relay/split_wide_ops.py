@@ -1,12 +1,14 @@
-"""`relay-split-wide-ops`: concatenations and splits of very many parts become trees of ops of fewer parts.
+"""`relay-split-wide-ops`: replaces concatenations and splits with very many parts by trees of smaller ops.
 
-What: with more than `most-parts` parts, neighbours are concatenated in groups of `most-parts`, then the results of the
-groups, until one is left. A split is cut into groups of parts first, and each group into its parts. Between the levels
-is a `relay.annotation.stop_fusion`, so that each op is a kernel of its own. Why: an op is one kernel, with an argument
-and a loop nest for each part, and the time of LLVM is more than linear in these. Groups of equal types share a kernel.
-If the extent of a concatenation has more than 16 names, its groups have 16 parts: the place of a part is a sum of the
-names before it, which each place computes anew.
-`loop-place-parts` lets the inner results lie in the outer ones, so that nothing is copied twice. Exact.
+A kernel of such an op has an argument and a loop nest for each part, and LLVM's compile time is more than linear in
+their number. If there are more than `most-parts` parts, neighbours are concatenated in groups of `most-parts`, then the
+results of the groups, until a single tensor is left. A split is split into groups of parts first, and each group into
+its parts. A `relay.annotation.stop_fusion` between the levels makes each op a kernel of its own; groups of equal types
+share a kernel.
+
+If the extent of a concatenation has more than 16 names, its groups have 16 parts, because the offset of a part is a sum
+of all preceding extents. `loop-place-parts` stores the inner results directly in the outer ones, so that there are no
+further copies. Exact.
 
 Before, with `most-parts=2`:
 
@@ -21,8 +23,8 @@ After:
     %3 = relay.tuple(%2, %c)
     %y = relay.concatenate(%3)
 
-Left alone: concatenations of a tuple that is not made by a `relay.tuple`, splits at places that are not constant, and
-ops whose types are not known yet. `PassError` for fewer than two parts.
+Concatenations of a tuple that no `relay.tuple` defines, splits at dynamic positions, and ops whose types are not
+inferred yet are not changed. Raises `PassError` if `most-parts` is below 2.
 """
 
 from __future__ import annotations
@@ -49,20 +51,20 @@ from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
 ItemT = TypeVar("ItemT")
 
 MOST_NAMES: Final = 16
-"""The number of parts of a concatenation whose extent has more names than this."""
+"""The maximum number of parts of a concatenation whose extent has more names than this."""
 
 
 @dataclass(frozen=True)
 class RelaySplitWideOpsPass(ModulePass):
-    """Split concatenations and splits of many parts; see the module's docstring."""
+    """Divides concatenations and splits with many parts; see the module's docstring."""
 
     name = "relay-split-wide-ops"
 
-    most_parts: int = field(default=128, metadata={"help": "the number of parts up to which an op is left alone"})
+    most_parts: int = field(default=128, metadata={"help": "the maximum number of parts of an op"})
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         if self.most_parts < 2:
             raise PassError(f"relay-split-wide-ops: most-parts is {self.most_parts}, it must be 2 or more")
         rewrite_once(op, ConcatenateOp, SplitWideConcatenate(self.most_parts))
@@ -70,7 +72,7 @@ class RelaySplitWideOpsPass(ModulePass):
 
 
 class SplitWideConcatenate(RewritePattern):
-    """A concatenation of many parts → a tree of concatenations; see the module's docstring. Exact.
+    """Replaces a concatenation of many parts by a tree of concatenations; see the module's docstring. Exact.
 
     Before:
 
@@ -91,7 +93,7 @@ class SplitWideConcatenate(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConcatenateOp, rewriter: PatternRewriter) -> None:
-        """Concatenate groups of neighbours until one op takes them all."""
+        """Concatenates groups of neighbours until a single op can concatenate the results."""
         made = owner_of(op.data, TupleOp)
         if made is None or not is_complete(op.data.type) or not is_complete(op.result.type):
             return
@@ -117,7 +119,7 @@ class SplitWideConcatenate(RewritePattern):
 
 
 class SplitWideSplit(RewritePattern):
-    """A split into many parts → splits into groups, and of the groups into parts; see the module's docstring. Exact.
+    """Replaces a split into many parts by splits into groups, then into parts; see the module's docstring. Exact.
 
     Before:
 
@@ -136,7 +138,7 @@ class SplitWideSplit(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SplitOp, rewriter: PatternRewriter) -> None:
-        """Split into groups until each is one part."""
+        """Splits into groups until each group is a single part."""
         if op.field_count <= self._most or not is_complete(op.data.type):
             return
         axis = op.axis.value.data
@@ -155,7 +157,7 @@ class SplitWideSplit(RewritePattern):
             rewriter.erase(whole)
 
     def _split(self, emit: Emitter, data: SSAValue, places: Sequence[int], axis: int) -> list[SSAValue]:
-        """The parts of `data` that begin at `places`."""
+        """The parts of `data` that start at `places`."""
         size = 1
         while size * self._most < len(places):
             size *= self._most

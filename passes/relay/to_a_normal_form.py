@@ -1,10 +1,10 @@
 """`relay-to-a-normal-form`: binds every intermediate value by a `relay.let`.
 
-What: behind each op of a function, of its branches and of its closures, each result is bound by a flat `relay.let`, and
-all its uses take the bound value; the function says `relay.form = "anf"`. Ops are brought to the block where their uses
-meet first (`relay-to-basic-block-normal-form`), so that a binding stands in the innermost scope that sees all its uses.
-Why flat: in Relay the rest of the program is the body of the let, nested once a binding; here 100,000 bindings are
-100,000 lines. It is the form in which every op runs once, in the order of the text.
+A flat `relay.let` after each op of a function, its branches and its closures binds each result, and all uses take the
+bound value. The function gets the attribute `relay.form = "anf"`. Before that, ops are moved to the innermost block
+that contains all their uses (`relay-to-basic-block-normal-form`), so that each binding is in the innermost scope of its
+uses. In this form every op runs once, in the order of the text. In Relay the rest of the program is the body of the
+let, so that each binding is nested; here 100,000 bindings are 100,000 lines.
 
 Before:
 
@@ -20,9 +20,8 @@ After:
     %r = relay.let "r" = %1
     func.return %r
 
-Constants, parameters and values that a let binds already are names as they are. Left alone: kernels
-(`relay.primitive`), the inside of fused groups, functions of several blocks and of lower levels. Running it twice
-changes nothing.
+Constants, parameters and bound values need no further binding. Kernels (`relay.primitive`), fused groups, functions
+with several blocks and functions of lower levels are not changed. The pass is idempotent.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ ANF = "anf"
 
 @dataclass(frozen=True)
 class RelayToANormalFormPass(ModulePass):
-    """Bind every intermediate value by a `relay.let`; see the module's docstring. Exact."""
+    """Binds every intermediate value by a `relay.let`; see the module's docstring. Exact."""
 
     name = "relay-to-a-normal-form"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         pure_calls = pure_functions(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
@@ -59,7 +58,7 @@ class RelayToANormalFormPass(ModulePass):
 
 
 def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> int:
-    """Bring one function into A-normal form; gives the number of lets made.
+    """Converts one function to A-normal form; returns the number of new lets.
 
     `pure_calls` are the functions of the module without side effects (`pure_functions`).
     """

@@ -1,7 +1,7 @@
-"""`relay-to-basic-block-normal-form`: moves each op to the block where its uses meet.
+"""`relay-to-basic-block-normal-form`: moves each op to the innermost block that contains all its uses.
 
-An op whose uses all lie in one branch moves there, and the function gets `relay.form = "bbnf"`. In dataflow form
-position means nothing; later levels run the ops of a block in the order of the text.
+An op whose uses are all in one branch moves there, and the function gets the attribute `relay.form = "bbnf"`. In
+dataflow form the position of an op has no meaning; later levels run the ops of a block in the order of the text.
 
 Before:
 
@@ -19,16 +19,17 @@ After:
 
 A `relay.let` is not moved: its value is computed in the block of the let.
 
-The block is the least common ancestor of the uses. A closure may be called more than once and the body of a loop runs
-many times, so no op moves into one: captured values are computed in the block of the closure or loop. An op that names
-an extent uses the op that makes the extent. An op whose uses meet outside of a branch is computed although the branch
-taken may not need it, as in Relay.
+The block is the least common ancestor of the uses. A closure may be called several times and the body of a loop runs
+many times, so no op moves into them: captured values are computed in the block of the closure or loop. An op that names
+an extent counts as a use of the op that introduces the extent. An op whose uses have their common block outside of a
+branch is computed even if the branch that runs does not need it, as in Relay.
 
-With `bind`, as Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that only inner blocks use: expressions
-have no positions, so a let keeps the scope. Without it fusion sees no lets.
+With `bind`, as in Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that only inner blocks use, because
+expressions have no positions and only a let keeps the scope. By default there are no lets, so that fusion is not
+affected.
 
-One reverse walk places the ops, users before operands. Ops without a use are erased. Left alone: kernels, fused groups,
-functions of several blocks, calls of functions with side effects.
+A single reverse walk places the ops, users before operands. Unused ops are erased. Kernels, fused groups, functions
+with several blocks, and calls of functions with side effects are not changed.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ BBNF = "bbnf"
 
 @dataclass(frozen=True)
 class RelayToBasicBlockNormalFormPass(ModulePass):
-    """Move every op to the block where its uses meet. Exact."""
+    """Moves every op to the innermost block that contains all its uses. Exact."""
 
     name = "relay-to-basic-block-normal-form"
 
-    bind: bool = field(default=False, metadata={"help": "bind what inner blocks alone use by a let"})
+    bind: bool = field(default=False, metadata={"help": "bind values that only inner blocks use by a let"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         pure_calls = pure_functions(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
@@ -75,7 +76,7 @@ class RelayToBasicBlockNormalFormPass(ModulePass):
 
 
 def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:
-    """Bring one function into basic block normal form; functions in it or in A-normal form stay as they are.
+    """Converts a function from dataflow form to basic block normal form; other functions are not changed.
 
     `pure_calls` are the functions of the module without side effects (`pure_functions`).
     """
@@ -85,16 +86,16 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
     function.attributes[FORM] = StringAttr(BBNF)
     scopes = Scopes(function)
     free = side_effect_free_ops(function, pure_calls)
-    # Last first, and what is inside an op before the op: the users of an op are placed before it is.
+    # In reverse order, inner ops before outer ones, so that the users of an op are placed before the op.
     for op in reversed(list(walk_ops(function))):
         if op.parent in scopes.blocks and op in free and not op.has_trait(IsTerminator):
             _place(op, scopes)
 
 
 def place_ops(module: ModuleOp) -> None:
-    """Moves the ops of functions in dataflow form to the blocks where their uses meet; the form stays dataflow.
+    """Moves the ops of functions in dataflow form to the innermost blocks that contain all their uses.
 
-    Kernels and functions for compilers from outside stay as they are.
+    The form remains dataflow. Kernels and functions for external compilers are not changed.
     """
     pure_calls = pure_functions(module)
     for function in module.body.block.ops:
@@ -103,7 +104,7 @@ def place_ops(module: ModuleOp) -> None:
 
 
 def place_ops_of(function: FuncOp, pure_calls: Collection[str]) -> None:
-    """Moves the ops of one function as `place_ops` does; a function without inner blocks stays as it is."""
+    """Moves the ops of one function as `place_ops` does; a function without inner blocks is not changed."""
     if len(fusable_blocks(function)) == 1:
         return
     form = function.attributes.get(FORM)
@@ -115,7 +116,7 @@ def place_ops_of(function: FuncOp, pure_calls: Collection[str]) -> None:
 
 
 def _place(op: Operation, scopes: Scopes) -> None:
-    """Moves `op`, if it is no let, to the start of the block where its uses meet; erases it without one."""
+    """Moves `op` to the start of the innermost block with all its uses, except for a let; erases `op` if unused."""
     target = scopes.where_uses_meet(op)
     if target is None:
         erase_op(op)
@@ -125,6 +126,6 @@ def _place(op: Operation, scopes: Scopes) -> None:
 
 
 def _serves_inner_blocks(value: SSAValue) -> bool:
-    """Whether the uses of `value` all lie in blocks inside of its own."""
+    """Whether `value` is used, but only in blocks nested in its own block."""
     block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
     return value.first_use is not None and all(use.operation.parent is not block for use in value.uses)

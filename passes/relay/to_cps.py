@@ -1,9 +1,9 @@
-"""`relay-to-cps`: functions in continuation passing style.
+"""`relay-to-cps`: converts functions to continuation passing style.
 
-What: a function gets a continuation as its last parameter, gives it what it gave before, and gives what the
-continuation gives: the answer. What follows a call is the continuation of the call, what follows a branch is a closure
-that both branches call, and closures and functions in parameters become so too. Why: control flow becomes calls of
-closures, which `relay-partial-eval` follows into each branch by itself.
+Each function gets a continuation as its last parameter. It calls the continuation with its former result and returns
+the continuation's result, the *answer*. The ops after a call become the continuation of the call. The ops after a
+branch become a closure that both branches call. Closures and parameters that are functions are converted too. Control
+flow thus becomes calls of closures, which `relay-partial-eval` follows separately in each branch.
 
 Before:
 
@@ -33,15 +33,16 @@ After:
       func.return %3
     }
 
-In Relay the answer is a type variable. Types here have none: a function of the module answers with what it gave, and
-one that is called is written once more as `@f_cps`, privately, for each type of answer that its callers have; a private
-function that is called has no other form afterwards. Functions without a body, kernels, functions of lower levels, and
-those for compilers from outside are called as before.
+In Relay the answer's type is a type variable. There are no type variables here: the answer of a function of the module
+has the type of its former result. A function that is called gets a private copy `@f_cps` for each answer type of its
+callers; if the function itself is private, it is erased. Calls of functions without a body, kernels, functions of lower
+levels, and functions for external compilers do not change.
 
-Functions are brought to basic block normal form before, so that position says what runs when, and are in it afterwards.
+Functions are converted to basic block normal form first, so that the position of an op determines when it runs, and
+remain in this form.
 
-Refuses (`PassError`): a function of the module that gives a function, whose answer would be of a type that contains
-itself; calls, closures and branches where dimensions have names; loops whose bodies make calls or closures.
+Raises `PassError` for a function of the module that returns a function, because its answer type would contain itself;
+for calls, closures and branches with named dimensions; and for loops whose bodies contain calls or closures.
 """
 
 from __future__ import annotations
@@ -72,19 +73,19 @@ from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal
 
 @dataclass(frozen=True)
 class RelayToCpsPass(ModulePass):
-    """Write functions in continuation passing style; see the module's docstring. Exact."""
+    """Converts functions to continuation passing style; see the module's docstring. Exact."""
 
     name = "relay-to-cps"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         to_cps(op)
 
 
 def to_cps(module: ModuleOp, only: Collection[str] | None = None) -> list[str]:
-    """Write the functions of `module`, or those named `only`, in continuation passing style, and those that they call.
+    """Converts the functions of `module`, or those in `only`, and their callees to continuation passing style.
 
-    Gives the names of the functions that are new.
+    Returns the names of the new functions.
     """
     converter = _Converter(module)
     wanted = [name for name in converter.functions if only is None or name in only]
@@ -97,7 +98,7 @@ def to_cps(module: ModuleOp, only: Collection[str] | None = None) -> list[str]:
 
 
 class _Converter:
-    """Writes the functions of a module, and those that they call for the answers of their callers."""
+    """Converts the functions of a module, and copies of their callees for the answer types of the callers."""
 
     def __init__(self, module: ModuleOp):
         self._module = module
@@ -108,26 +109,26 @@ class _Converter:
             name for name, op in self.functions.items() if name in called and op.sym_visibility == PRIVATE
         }
         self.made: dict[tuple[str, Attribute], str] = {}
-        """Function and answer → the name of the function that stands for it in calls."""
+        """Function name and answer type → the name of the copy that calls use."""
         self._taken = {op.sym_name.data for op in every}
         self._pure = pure_functions(module)
         self._converted: dict[str, FuncOp] = {}
         self._callees: list[FuncOp] = []
 
     def convert(self, name: str) -> None:
-        """Write the function `name`, which answers with what it gives."""
+        """Converts the function `name`; the type of its answer is that of its result."""
         function = self.functions[name]
         answer = given_type(function.function_type.outputs.data)
         if has_functions(answer):
             raise PassError(
-                f"relay-to-cps: @{name} gives a function, and would have to answer with what contains its answer",
+                f"relay-to-cps: @{name} returns a function, so the type of its answer would contain itself",
                 location=location_of(function),
-                help="let it be private, or give what the function gives",
+                help="make it private, or return the result of that function",
             )
         self._converted[name] = self._written(function, name, answer)
 
     def convert_callees(self) -> None:
-        """Write the functions that those that are written call, and those that they call."""
+        """Converts the callees of converted functions, and their callees in turn."""
         written = 0
         while written < len(self.made):
             for (name, answer), new in list(self.made.items())[written:]:
@@ -150,7 +151,7 @@ class _Converter:
         return CpsWriter(function, answer, name_of).write(name)
 
     def replace(self) -> None:
-        """Put what was written in the place of what was read, and the functions that are called behind all."""
+        """Replaces the functions by the converted ones, and appends the converted callees."""
         block = self._module.body.block
         for name, new in self._converted.items():
             old = self.functions[name]

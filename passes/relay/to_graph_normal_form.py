@@ -1,7 +1,7 @@
 """`relay-to-graph-normal-form`: replaces each `relay.let` by the value that it binds.
 
-What: every `relay.let` is replaced by the value that it binds, and a function in A-normal form is in dataflow form
-again. Why: rewrites and fusion look along the edges of the graph and not through bindings.
+Rewrites and fusion follow the edges of the graph, but do not look through bindings. A function in A-normal form is in
+dataflow form afterwards.
 
 Before:
 
@@ -14,7 +14,7 @@ After:
     %e = relay.exp(%x)
     %r = relay.add(%e, %e)
 
-What a let bound and nothing used stays for `relay-dead-code-elimination`. Left alone: kernels (`relay.primitive`).
+Bound values without a use are left for `relay-dead-code-elimination`. Kernels (`relay.primitive`) are not changed.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class RelayToGraphNormalFormPass(ModulePass):
-    """Replace lets by what they bind; see the module's docstring. Exact."""
+    """Replaces lets by the values that they bind; see the module's docstring. Exact."""
 
     name = "relay-to-graph-normal-form"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
                 to_graph_normal_form(function)
@@ -50,11 +50,11 @@ class RelayToGraphNormalFormPass(ModulePass):
 
 
 def to_graph_normal_form(function: FuncOp) -> int:
-    """Remove the lets of one function; gives how many there were."""
+    """Removes the lets of one function; returns their number."""
     lets = [op for block in fusable_blocks(function) for op in block.ops if isinstance(op, LetOp)]
     values = Replacements()
     for let in lets:
-        # Lets come in the order of the text, so what stands for the bound value is known already.
+        # Lets are in the order of the text, so the replacement of the bound value is known already.
         value = values.of(let.value)
         if value.name_hint is None:
             value.name_hint = let.result.name_hint

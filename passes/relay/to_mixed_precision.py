@@ -1,11 +1,15 @@
-"""`relay-to-mixed-precision`: computes in floats of fewer bits where that is worth it and safe.
+"""`relay-to-mixed-precision`: computes in floats of fewer bits if that is profitable and safe.
 
-What: f32 values become values of the mixed type, `float16` unless told otherwise. What an operator says of itself
-(`RelayOp.MIXED_PRECISION`) decides: those that ALWAYS gain, as convolutions and matrix products, take casts of their
-operands; those that FOLLOW are done in the mixed type where each float among their operands has it already, or is a
-parameter, a constant or a bound variable, which are cast; those that NEVER should, as a softmax or a mean, get back the
-f32 of which a value was cast. Why: half the bytes to load and to store; a network's weights are what costs memory and,
-at small batches, time. Sums are still taken in f32, whatever the type (`docs/topi.md`).
+Narrower floats halve the bytes to load and to store; the weights of a network dominate its memory and, for small
+batches, its time. f32 values become values of the mixed type, by default `float16`, depending on the category of each
+operator (`RelayOp.MIXED_PRECISION`):
+
+- ALWAYS, as for convolutions and matrix products: all f32 operands are cast to the mixed type.
+- FOLLOW: the operator uses the mixed type if every float operand has it already, or is a parameter, a constant or a
+  variable bound by a let, which are cast.
+- NEVER, as for a softmax or a mean: operands are cast back to f32, or are the f32 values from which they were cast.
+
+Sums are still added in f32, whatever the type (`docs/topi.md`).
 
 Before:
 
@@ -23,14 +27,15 @@ After:
       %2 = relay.cast(%b) {dtype = f32}
       %c = relay.nn.softmax(%2)                     of f32
 
-A value is cast once for all that stand in the same block or inside of it; a cast back is the value itself. Casts of
-constants are for `relay-fold-constant`. Parameters keep their types; results of a function that nothing calls have the
-type in which they are computed, unless `keep-orig-output-dtype` asks for casts back.
+A value is cast once for all users in the same block or nested blocks; a cast back to the original type is the original
+value. `relay-fold-constant` evaluates casts of constants. Parameters keep their types. Results of a function without
+callers have the type in which they are computed, unless `keep-orig-output-dtype` is set.
 
-Of an operator that says nothing of itself, `missing-op-mode` 0 makes an error, 1 a remark, and 2 nothing; it follows.
-Left alone: floats of other types than f32, and integers; what functions, closures, branches and loops take and give;
-groups and kernels; ops whose types are not inferred, as nobody knows what a result was. An op that does not take the
-mixed type stays in f32, with a remark; so does a clip with a finite bound that the mixed type does not hold.
+An operator without a category FOLLOWs; `missing-op-mode` 0 raises an error for it, 1 reports a remark, 2 does neither.
+
+Not changed: floats of other types than f32, and integers; operands and results of functions, closures, branches and
+loops; fused groups and kernels; ops whose types are not inferred. An op that does not support the mixed type remains in
+f32, with a remark, and so does a clip with a finite bound that the mixed type cannot represent.
 """
 
 from __future__ import annotations
@@ -54,12 +59,12 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 NAME = "relay-to-mixed-precision"
 FORBIDDEN, REMARKED, ALLOWED = MODES = (0, 1, 2)
-"""What to make of operators that say nothing of themselves."""
+"""The values of `missing-op-mode`: error, remark or neither for operators without a category."""
 
 
 @dataclass(frozen=True)
 class RelayToMixedPrecisionPass(ModulePass):
-    """Compute in floats of fewer bits where operators say that it is safe; see the module's docstring."""
+    """Computes in floats of fewer bits if that is profitable and safe; see the module's docstring."""
 
     name = NAME
 
@@ -68,14 +73,14 @@ class RelayToMixedPrecisionPass(ModulePass):
     )
     missing_op_mode: int = field(
         default=REMARKED,
-        metadata={"help": "an operator that says nothing of itself is 0: an error, 1: a remark, 2: let through"},
+        metadata={"help": "for an operator without a category: 0 is an error, 1 a remark, 2 neither"},
     )
     keep_orig_output_dtype: bool = field(
-        default=False, metadata={"help": "cast the results of functions back to the types that they had"}
+        default=False, metadata={"help": "cast the results of functions back to their original types"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         mixed = self._mixed_type()
         remarks = Remarks(NAME)
         used = set(mentioned_symbols(op))
@@ -89,14 +94,14 @@ class RelayToMixedPrecisionPass(ModulePass):
         report(remarks.all)
 
     def _mixed_type(self) -> Attribute:
-        """The element type to compute in; `PassError` where that is no float, and for another mode than there are."""
+        """The mixed type; raises `PassError` if it is not a float type, or if `missing-op-mode` is invalid."""
         try:
             mixed = element_type(self.mixed_precision_type)
         except TypeInferenceError:
             mixed = None
         if not isinstance(mixed, AnyFloat):
             raise PassError(
-                f"{NAME}: mixed-precision-type {self.mixed_precision_type!r} is no type of floats",
+                f"{NAME}: mixed-precision-type {self.mixed_precision_type!r} is not a float type",
                 help="write float16 or bfloat16",
             )
         if self.missing_op_mode not in MODES:
@@ -104,9 +109,9 @@ class RelayToMixedPrecisionPass(ModulePass):
         return mixed
 
     def _tell_missing(self, rewriter: PrecisionRewriter, remarks: Remarks) -> None:
-        """`PassError` or a remark for each operator that says nothing of itself."""
+        """Raises `PassError`, or adds a remark, for each operator without a category."""
         for ops in rewriter.missing.values():
-            text = f"says nothing of mixed precision and stands here {len(ops)} times"
+            text = f"has no category for mixed precision and occurs {len(ops)} times"
             if self.missing_op_mode == FORBIDDEN:
                 raise PassError(
                     f"{NAME}: {ops[0].name} {text}",

@@ -1,7 +1,7 @@
-"""`relay-un-cps`: gives functions in continuation passing style their plain type again.
+"""`relay-un-cps`: removes the continuation parameter of functions in continuation passing style.
 
-What: the last parameter of a function, its continuation, becomes a closure that gives what it is given, and so the
-function gives what it gave before `relay-to-cps`. Where that is a tuple, its fields are results again.
+The last parameter of a function, its continuation, is replaced by the identity, so that the function returns the result
+that it had before `relay-to-cps`. If the result is a tuple, its fields become separate results again.
 
 Before:
 
@@ -22,8 +22,8 @@ After:
       func.return %r
     }
 
-What the function calls stays as it is. Left alone: functions whose last parameter is no continuation that answers with
-what it is given, functions that others call, which hand continuations over, kernels, and functions without a body.
+Callees are not changed. Nor are functions whose last parameter is not a continuation with equal argument and result
+types, functions that other functions call (with a continuation), kernels, and functions without a body.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from xrelay.passes.infra.verify import walk_ops
 
 @dataclass(frozen=True)
 class RelayUnCpsPass(ModulePass):
-    """Take the continuations of functions away; see the module's docstring. Exact."""
+    """Removes the continuation parameters of functions; see the module's docstring. Exact."""
 
     name = "relay-un-cps"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         functions = [each for each in op.body.block.ops if isinstance(each, FuncOp)]
         called = {callee_name(each) for function in functions for each in walk_ops(function) if is_call(each)}
         for function in functions:
@@ -61,7 +61,7 @@ class RelayUnCpsPass(ModulePass):
 
 
 def un_cps(function: FuncOp) -> bool:
-    """Take the continuation of `function` away; whether it has one that answers with what it is given."""
+    """Removes the continuation parameter of `function`; returns False if it has no suitable continuation."""
     type = function.function_type
     if len(function.body.blocks) != 1 or not type.inputs.data or len(type.outputs) != 1:
         return False
@@ -88,14 +88,14 @@ def un_cps(function: FuncOp) -> bool:
 
 
 def _identity(given: Attribute) -> FnOp:
-    """A closure that gives what it is given."""
+    """A closure that returns its argument."""
     block = Block(arg_types=[given])
     block.add_op(YieldOp(block.args[0]))
     return FnOp(FunctionType.from_lists([given], [given]), Region(block))
 
 
 def _give_fields(returned: ReturnOp, count: int) -> None:
-    """Let a function that gives a tuple give its fields."""
+    """Replaces the tuple that a function returns by its `count` fields."""
     fields: list[Operation] = [TupleGetItemOp.call(returned.operands[0], index=index) for index in range(count)]
     for field in fields:
         field.location = returned.location

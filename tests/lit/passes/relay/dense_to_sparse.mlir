@@ -9,12 +9,12 @@
 // NONE-NOT: sparse
 // COUNT: error: relay-dense-to-sparse: 1 weights and 0 shapes are given
 // EXTENTS: error: relay-dense-to-sparse: the shape of 'w' is not 5 extents, as 240x32x1x240x25
-// BLOCKS: error: relay-dense-to-sparse: the parts of 'w' do not fit: [relay.nn.sparse_dense C8] 8 columns modulo 3: 2 != 0
-// ROWS: error: relay-dense-to-sparse: with the parts of 'w' the result is tensor<1x12xf32>, not tensor<1x8xf32>
+// BLOCKS: error: relay-dense-to-sparse: the sparse arrays of 'w' do not match: [relay.nn.sparse_dense C8] 8 columns modulo 3: 2 != 0
+// ROWS: error: relay-dense-to-sparse: with the sparse arrays of 'w' the result is tensor<1x12xf32>, not tensor<1x8xf32>
 
 // CHECK-LABEL: func.func @twice(%x: tensor<1x8xf32>, %b: tensor<8xf32>, %w.data: tensor<5x4x2xf32> {relay.name = "w.data"}, %w.indices: tensor<5xi32> {relay.name = "w.indices"}, %w.indptr: tensor<3xi32> {relay.name = "w.indptr"})
 func.func @twice(%x: tensor<1x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<1x8xf32> {
-  // REMARK: relay.nn.dense: its weight is w in parts
+  // REMARK: relay.nn.dense: its weight w is sparse now
   // CHECK: %y = relay.nn.sparse_dense(%x, %w.data, %w.indices, %w.indptr) : (tensor<1x8xf32>, tensor<5x4x2xf32>, tensor<5xi32>, tensor<3xi32>) -> tensor<1x8xf32>
   %y = relay.nn.dense(%x, %w) {units = 8} : (tensor<1x8xf32>, tensor<8x8xf32>) -> tensor<1x8xf32>
   // CHECK: %z = relay.nn.sparse_dense(%y, %w.data, %w.indices, %w.indptr)
@@ -31,7 +31,7 @@ func.func @used(%x: tensor<1x4xf16>, %p: tensor<4x4xf16> {relay.name = "named"})
 
 // CHECK-LABEL: func.func @refused(%x: tensor<1x2x8xf32>, %w: tensor<8x8xf32>)
 func.func @refused(%x: tensor<1x2x8xf32>, %w: tensor<8x8xf32>) -> tensor<1x2x8xf32> {
-  // REMARK: relay.nn.dense: its data is no matrix
+  // REMARK: relay.nn.dense: its data are not a matrix
   // CHECK: relay.nn.dense
   %y = relay.nn.dense(%x, %w) : (tensor<1x2x8xf32>, tensor<8x8xf32>) -> tensor<1x2x8xf32>
   func.return %y : tensor<1x2x8xf32>

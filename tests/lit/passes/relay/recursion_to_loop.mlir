@@ -83,7 +83,7 @@ func.func @twice(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @endless
 // CHECK:         func.call @endless
-// REMARK:        func.call: the call stands in no branch: it would not end
+// REMARK:        func.call: the call is not in a branch: the recursion does not end
 func.func @endless(%x: tensor<f32>) -> tensor<f32> {
   %a = func.call @endless(%x) : (tensor<f32>) -> tensor<f32>
   func.return %a : tensor<f32>
@@ -91,7 +91,7 @@ func.func @endless(%x: tensor<f32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @in_loop
 // CHECK:         func.call @in_loop
-// REMARK:        func.call: the call stands in a relay.loop
+// REMARK:        func.call: the call is in a relay.loop
 func.func @in_loop(%n: tensor<i64>, %x: tensor<f32>) -> tensor<f32> {
   %l = relay.loop(%i, %s = %x : tensor<f32>) to %n : tensor<i64> -> tuple<tensor<f32>> {
     %a = func.call @in_loop(%i, %s) : (tensor<i64>, tensor<f32>) -> tensor<f32>
@@ -104,7 +104,7 @@ func.func @in_loop(%n: tensor<i64>, %x: tensor<f32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @grows
 // CHECK:         relay.call @grows
-// REMARK:        relay.call: the arguments of the call have other types than the parameters
+// REMARK:        relay.call: the types of the arguments differ from those of the parameters
 func.func @grows(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<f32> {
   %r = relay.if %c : tensor<i1> -> tensor<f32> {
     %t = relay.tuple(%x, %x) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>) -> tuple<tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>>

@@ -2,7 +2,7 @@
 // RUN: not xrelay-opt %s -p 'relay-split-args{max-function-args=8}' 2>&1 | filecheck %s --check-prefix TIGHT
 // RUN: not xrelay-opt %s -p 'relay-split-args{max-function-args=-1}' 2>&1 | filecheck %s --check-prefix NEGATIVE
 
-// TIGHT: split_args_extents.mlir:16:3: error: relay-split-args: 8 arguments leave a concatenate no room for two operands
+// TIGHT: split_args_extents.mlir:16:3: error: relay-split-args: 8 arguments are too few for a concatenate of two operands
 // NEGATIVE: error: relay-split-args: max-function-args is -1, it must be 0 or more
 
 // Each operand is 4 arguments: itself, its open extent and two strides; the result is 3.

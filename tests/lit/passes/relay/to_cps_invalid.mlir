@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-to-cps --split-input-file --verify-diagnostics | filecheck %s
 
-// expected-error @+1 {{relay-to-cps: @gives gives a function, and would have to answer with what contains its answer}}
+// expected-error @+1 {{relay-to-cps: @gives returns a function, so the type of its answer would contain itself}}
 func.func @gives(%x: tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
   %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
     relay.yield %x : tensor<4xf32>

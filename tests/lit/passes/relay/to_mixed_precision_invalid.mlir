@@ -2,7 +2,7 @@
 // RUN: not xrelay-opt %s -p 'relay-to-mixed-precision{missing-op-mode=3}' 2>&1 | filecheck %s --check-prefix=MODE
 // RUN: xrelay-opt %s --remarks -p relay-to-mixed-precision 2>&1 | filecheck %s --check-prefix=REFUSES
 
-// TYPE: mixed-precision-type 'int8' is no type of floats
+// TYPE: mixed-precision-type 'int8' is not a float type
 // MODE: missing-op-mode must be 0, 1 or 2, found 3
 
 // An op that does not support the mixed type is unchanged.
