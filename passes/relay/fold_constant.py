@@ -20,7 +20,7 @@ After:
 Other rewrites:
 
 - A tuple that is read as a whole becomes a `relay.tuple` of constants.
-- A field of a `relay.tuple` becomes the operand, even if other fields are unknown.
+- A field of a `relay.tuple` is replaced by the tuple's operand, even if other fields are unknown.
 - A `relay.let` of a constant is removed.
 - A `relay.if` on a constant condition becomes the branch that runs.
 - `relay.shape_of` and `relay.ndarray_size` of a static shape become constants, even if the elements are unknown.
@@ -349,7 +349,7 @@ def _elements(value: Value) -> tuple[int, ...] | None:
 
 def _constant(value: Value, name: str, folded: Operation) -> ConstantOp:
     """The constant for an array that `folded` computes."""
-    # The copy does not keep an operand alive, as a view would, and has the alignment that native code expects.
+    # Native code needs contiguous and aligned elements; a strided view is copied.
     constant = ConstantOp.of(aligned(np.asarray(value)), name if name else "constant")
     constant.location = folded.location
     return constant

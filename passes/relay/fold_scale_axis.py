@@ -15,8 +15,8 @@ With `weights=any`, as in Relay, weights and added values need not be constants:
 they are bound and folded. This pays only for values that become constants later.
 
 The pass refuses, with a remark: factors that vary along another axis; weights that are not constant, unless `weights`
-is `any`; values with other uses; factors that are not positive before or after a relu or a max pool; factors too small
-to divide by; constants whose scaled values do not fit their type; grouped convolutions that are not depthwise
+is `any`; values with other uses; factors that are not positive, if a relu or a max pool is in between; factors too
+small to divide by; constants whose scaled values do not fit their type; grouped convolutions that are not depthwise
 (forward); blocks of other axes; integers.
 """
 
@@ -155,7 +155,7 @@ class ScaleBackward(RewritePattern):
     def _scale(self, segment: Segment, scaling: Scaling) -> str:
         """Scales the constants in a segment and the weight of its heavy op.
 
-        Returns a description of the scaled weight for remarks, empty if the segment starts from a sum.
+        Returns a description of the scaled weight for remarks; it is empty if the segment starts from a sum.
         """
         for step in segment.scaled:
             if isinstance(step, HeavyOp):

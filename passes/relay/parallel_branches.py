@@ -4,8 +4,8 @@ A branch is such a product with the elementwise ops that follow, each the only u
 same kind are combined to one: a product with all weights, one op for each level of equal ops, and a slice for each
 branch.
 
-Only products in the same block are combined. Before that, ops are moved to the innermost block that contains all their
-uses, so that no op is hoisted out of a branch that contains all its uses.
+Only products in the same block are combined. First, ops are moved to the innermost block that contains all their uses,
+so that no op is hoisted out of a branch that contains all its uses.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue]
 
 
 def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValue:
-    """Emits the step for the parameters in `values`: a tuple of a condition, whether to call, and the arguments."""
+    """Emits the step for the parameters in `values`; returns a tuple of the condition to call and the arguments."""
     levels, block = [writer], recursion.function.body.block
     for step in recursion.path:
         levels[-1].copy(_before(block, step.op), values)

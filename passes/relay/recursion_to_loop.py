@@ -37,8 +37,8 @@ The first loop has the attribute `relay.recursion` with the name of the function
 recursion if it has more iterations than there may be open calls. Each op runs as often as before, except that ops whose
 results both loops need run in both.
 
-Before that, ops are moved to the innermost block that contains all their uses, so that a call before the branch that
-uses it does not recurse endlessly.
+First, ops are moved to the innermost block that contains all their uses, so that a call before the branch that uses it
+does not recurse endlessly.
 
 The pass refuses, with a remark, functions that call themselves in several places, calls in a loop, in a closure or
 outside of branches, and arguments whose types differ from the parameters. Recursions by way of other functions, kernels

@@ -56,7 +56,7 @@ MOST_NAMES: Final = 16
 
 @dataclass(frozen=True)
 class RelaySplitWideOpsPass(ModulePass):
-    """Divides concatenations and splits with many parts; see the module's docstring."""
+    """Replaces concatenations and splits with many parts by trees of smaller ops; see the module's docstring."""
 
     name = "relay-split-wide-ops"
 
