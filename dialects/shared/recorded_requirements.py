@@ -12,6 +12,7 @@ from xdsl.traits import EffectInstance, MemoryEffectKind, Pure
 
 from xrelay.dialects.shared.attribute_names import BINDS, DEMANDS, REQUIRES
 from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.locations import sources_of
 from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.index_algebra.requirement import Requirement
 
@@ -45,6 +46,11 @@ def demands_of(call: Operation) -> list[Demand]:
         if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
             found.append(Demand(name.data, requires.data, row.data.get("sources")))
     return found
+
+
+def all_requirements(op: Operation) -> list[Demand]:
+    """Returns the requirements of `op` and those of the ops in the kernel that it calls."""
+    return [Demand(op.name, requirements_of(op), sources_of(op)), *demands_of(op)]
 
 
 def made_extents(op: Operation) -> tuple[NewExtent, ...]:

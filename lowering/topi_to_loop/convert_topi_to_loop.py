@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func, memref
+from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -14,6 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import output_arguments
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.shared.dims_attr import DimsAttr
@@ -22,17 +23,19 @@ from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, Scatter
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
 from xrelay.index_algebra.dims import Shape, symbol
+from xrelay.lowering.host.code import HostModule
+from xrelay.lowering.host.function import lower_graph_function
+from xrelay.lowering.host.holder_types import memref_of
+from xrelay.lowering.host.scalar_code import is_small
+from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, weight_of
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
 from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
-from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
-from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
-from xrelay.lowering.topi_to_loop.scalar_code import is_small
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -73,7 +76,7 @@ class ConvertTopiToLoopPass(ModulePass):
                                                         func.call @k(%x, %y, %n) : (…, index) -> ()
     ```
 
-    There, kernels on a few integers, such as those that compute extents, become code of the graph (`graph_scalars.py`).
+    There, kernels on a few integers, such as those that compute extents, are scalar code (`lowering/host/scalars.py`).
 
     A value that is returned twice, or that is an input or a constant, is copied by a kernel of its own. Computes with
     an empty index space are removed. Raises `LoweringError` for named ops (expand them first), unnamed extents, and ops
@@ -96,12 +99,10 @@ class ConvertTopiToLoopPass(ModulePass):
         copies = CopyKernels(set(named))
         types = {function.sym_name.data: function.function_type for function in graphs}
         callees = {name: function for name, function in named.items() if name not in types}
-        inlined: set[str] = set()
+        host = HostModule(callees, types, small, copies.kernel)
         for function in graphs:
-            lowering = GraphLowering(function, copies.kernel, callees, types, small)
-            lowering.run()
-            inlined |= lowering.inlined
-        for name in inlined - _called(graphs):
+            lower_graph_function(function, host)
+        for name in host.inlined - _called(graphs):
             op.body.block.erase_op(named[name])
             kernels.remove(named[name])
         tell_kernels(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
@@ -176,14 +177,13 @@ def _copy_of(tensor: SSAValue, shape: Shape | None = None) -> ComputeOp:
     return compute("copy", extents, [tensor_type(tensor).element_type], body)
 
 
-class _KernelLowering(FunctionLowering):
+class _KernelLowering:
     """Lowers a function of computes to nests."""
 
-    MADE_HERE = MADE_HERE
-
     def __init__(self, function: func.FuncOp):
-        super().__init__(function)
-        computes = [op for op in self._old.ops if isinstance(op, MADE_HERE)]
+        self._rewriting = FunctionRewriting(function)
+        self._buffers, self._new = self._rewriting.buffers, self._rewriting.block
+        computes = [op for op in self._rewriting.ops if isinstance(op, MADE_HERE)]
         # A scatter is two nests: its updates follow a copy.
         several = len(computes) > 1 or any(isinstance(op, ScatterOp) for op in computes)
         self._names = NestNames(several=several)
@@ -191,30 +191,33 @@ class _KernelLowering(FunctionLowering):
 
     def run(self) -> None:
         """Rewrites the function, and marks it as a kernel."""
-        last = self._old.last_op
-        shapes = [shape_of(value) for value in (*self._old.args, *(last.operands if last is not None else ()))]
-        super().run()
-        self._function.attributes[LOOP_KERNEL] = UnitAttr()
-        self._say_extents(shapes)
+        rewriting, results = self._rewriting, self._rewriting.last.operands
+        outputs = rewriting.add_arguments(results)
+        shapes = [shape_of(value) for value in (*rewriting.inputs, *results)]
+        for shape in shapes:
+            self._extents.numbers(shape)
+        copied = rewriting.assign_destinations(results, outputs, _takes_destination)
+        for op in rewriting.ops:
+            self._lower(op)
+        for value, output in copied:
+            self._copy_within(value, output)
+        rewriting.finish(len(outputs))
+        rewriting.function.attributes[LOOP_KERNEL] = UnitAttr()
+        self._record_extents(shapes)
 
-    def _say_extents(self, shapes: Sequence[Shape]) -> None:
+    def _record_extents(self, shapes: Sequence[Shape]) -> None:
         """Records the extents of each buffer by argument number, and the dimensions of the arguments."""
         if self._extents.dims:
-            attrs = argument_attrs(self._function)
+            function = self._rewriting.function
+            attrs = argument_attrs(function)
             for attr, shape in zip(attrs, shapes, strict=False):
                 if (numbers := self._extents.numbers(shape)) is not None:
                     attr[EXTENTS] = numbers
-            set_argument_attrs(self._function, attrs)
-            self._function.attributes[LOOP_DIMS] = DimsAttr(self._extents.dims)
+            set_argument_attrs(function, attrs)
+            function.attributes[LOOP_DIMS] = DimsAttr(self._extents.dims)
 
-    def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
-        outputs = super()._make_arguments(last, written)
-        for value in (*self._old.args, *last.operands):
-            self._extents.numbers(shape_of(value))
-        return outputs
-
-    def lower(self, op: Operation) -> None:
-        """Adds the nests of an op, or its common lowering for all functions."""
+    def _lower(self, op: Operation) -> None:
+        """Adds the nests of an op. Raises `LoweringError` for an op without a form at the loop level."""
         match op:
             case ComputeOp():
                 results = [self._buffer(value, op) for value in op.results]
@@ -236,19 +239,33 @@ class _KernelLowering(FunctionLowering):
                 result = self._buffer(op.result, op)
                 self._copy_within(op.into, result)
                 self._add_nest(build_scatter(op, self._buffers, result, self._names, self._extents))
+            case func.CallOp():
+                arguments = [self._buffers[operand] for operand in op.operands]
+                arguments += [self._buffer(value, op) for value in op.results]
+                self._add(func.CallOp(op.callee, arguments, []), op)
+            case ConstantOp():
+                self._buffers[op.result] = self._add(weight_of(op), op).results[0]
             case _:
-                super().lower(op)
+                raise conversion_error(op)
 
-    def copy(self, value: SSAValue, output: SSAValue, place: Operation) -> None:
-        """Adds a nest that copies the buffer of `value` to `output`."""
-        self._copy_within(value, output)
+    def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
+        """Returns the destination of a result of `op`: an output of the kernel, or a new buffer.
 
-    def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
-        """Allocates a buffer; an accumulator that is not read after its fold is local."""
-        shape = shape_of(value)
-        local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
-        memref_of(value.type, op)
-        return self._extents.alloc(tensor_type(value).element_type, shape, local=LOCAL if local else None)
+        An accumulator that is not read after its fold is local.
+        """
+        if value not in self._buffers:
+            shape = shape_of(value)
+            local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
+            memref_of(value.type, op)
+            alloc = self._extents.alloc(tensor_type(value).element_type, shape, local=LOCAL if local else None)
+            alloc.memref.name_hint = value.name_hint
+            self._buffers[value] = self._add(alloc, op).results[0]
+        return self._buffers[value]
+
+    def _add(self, new: Operation, source: Operation) -> Operation:
+        new.location = source.location
+        self._new.add_op(new)
+        return new
 
     def _add_nest(self, nest: Operation | None) -> None:
         if nest is not None:
@@ -259,3 +276,8 @@ class _KernelLowering(FunctionLowering):
         copy = _copy_of(value)
         self._add_nest(build_nest(copy, self._buffers, [output], self._names, self._extents))
         copy.drop_all_references()
+
+
+def _takes_destination(value: SSAValue) -> bool:
+    """Whether a nest can write `value` to any buffer."""
+    return isinstance(value.owner, (*MADE_HERE, func.CallOp))

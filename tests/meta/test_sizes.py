@@ -38,7 +38,6 @@ LONG_FUNCTIONS: dict[str, int] = {}
 DEEP_CHAINS: dict[str, tuple[int, int]] = {
     "xrelay.dialects.relay.ops.sliding_window.ImageOp": (44, 10),
     "xrelay.dialects.relay.ops.qnn_op.QnnOp": (12, 5),
-    "xrelay.lowering.topi_to_loop.function_lowering.FunctionLowering": (7, 11),
     "xrelay.passes.relay_api.passes.Pass": (1, 5),
 }
 """The base class of a chain → how many of its subclasses have more ancestors than the limit, and the most that one has.

@@ -1,4 +1,4 @@
-"""What a loop of the graph function carries from one iteration to the next."""
+"""The values that a loop of a graph function carries from one iteration to the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
@@ -15,53 +15,57 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
-from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
-from xrelay.lowering.topi_to_loop.graph_regions import Origins, field_types, has_names, made_names, origins_of
+from xrelay.lowering.host.fields import Origins, field_types, has_names, made_names, origins_of, yielded_fields
+from xrelay.lowering.host.holder_types import holder_of, is_container, memref_of
 
 
 @dataclass(frozen=True)
 class LoopState:
-    """What the `scf.while` carries."""
+    """The values that the `scf.while` carries."""
 
     number: SSAValue
+    """The number of the iteration."""
     buffers: Sequence[SSAValue]
-    """Of the carried values that vary."""
+    """The carried values whose extents vary, and lists."""
     stacks: Sequence[SSAValue]
-    """Of which only the loop tells how large they are."""
+    """The stacks whose size only the loop determines."""
     sizes: Sequence[SSAValue]
-    """Of the names of the arguments."""
+    """The extents that the names of the arguments stand for."""
     rows: Sequence[SSAValue]
-    """The extents of the rows of stacks that only the first iteration tells."""
-    room: Sequence[SSAValue]
-    """How many rows the stacks have room for; nothing where there are none."""
+    """The extents of the rows of stacks that only the first iteration determines."""
+    capacity: Sequence[SSAValue]
+    """The number of rows that the stacks have memory for; empty without stacks."""
 
     @property
     def values(self) -> list[SSAValue]:
-        """All of it, in order."""
-        return [self.number, *self.buffers, *self.stacks, *self.sizes, *self.rows, *self.room]
+        """All values, in order."""
+        return [self.number, *self.buffers, *self.stacks, *self.sizes, *self.rows, *self.capacity]
 
 
 @dataclass(frozen=True)
 class LoopPlan:
-    """How a loop carries its values and stacks, which it numbers together: the fields of its result."""
+    """How a loop carries its values and stacks, which are numbered as the fields of its result."""
 
     op: LoopOp
     types: Sequence[Attribute]
-    """Of the fields."""
+    """The types of the fields."""
     varying: Sequence[int]
-    """The carried values that are lists, or buffers of their own in each iteration."""
+    """The carried values that are lists, or have a buffer of their own in each iteration."""
     growing: Sequence[int]
-    """The stacks of which only the loop tells how large they are."""
+    """The stacks whose size only the loop determines."""
     names: Origins
-    """Where the names of the arguments are in the arguments."""
+    """Where the arguments have the names of the arguments."""
     made: Origins
-    """Where the names that the loop makes are in the result, but for those that only rows have."""
+    """Where the result has the names that the loop introduces, except names of rows only."""
     rows: Mapping[Dim, tuple[int, int]]
-    """Where the extents are, by fields and axes, of rows of which only the first iteration tells how large they are."""
+    """The fields and axes of the extents of rows that only the first iteration determines."""
 
     @staticmethod
     def of(op: LoopOp) -> LoopPlan:
-        """The plan for `op`; `LoweringError` for rows whose extents are no names, and not what names broadcast to."""
+        """Returns the plan for `op`.
+
+        Raises `LoweringError` for rows with an extent that is neither a name nor a broadcast of names.
+        """
         arguments = [argument.type for argument in op.carried]
         own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
         types, count = field_types(op.result.type), len(arguments)
@@ -73,16 +77,24 @@ class LoopPlan:
                 if axis and not names_of(dim).isdisjoint(made):
                     rows.setdefault(dim, (index, axis))
         if any(row_names(dim) is None for dim in rows):
-            raise LoweringError("rows are stacked whose extents only an iteration tells",
-                                location=describe_place(op), help="interpret the program")  # fmt: skip
-        # A stack without its rows: how many there are.
-        outer = [type if index < count else leading(type) for index, type in enumerate(types)]
+            raise LoweringError(
+                "stacked rows have extents that only an iteration determines",
+                location=describe_place(op),
+                help="interpret the program",
+            )
+        # The extents of rows are in `rows`.
+        outer = [type if index < count else _numbers_of_rows(type) for index, type in enumerate(types)]
         names, origins = origins_of(sorted(own), arguments, op), origins_of(sorted(made), outer, op)
         return LoopPlan(op, types, varying, growing, names, origins, rows)
 
     @property
+    def fixed(self) -> list[int]:
+        """The fields whose size is known before the loop."""
+        return [index for index in range(len(self.types)) if index not in (*self.varying, *self.growing)]
+
+    @property
     def may_not_run(self) -> bool:
-        """Whether the loop may have no iteration: then what is wrong in its body is no error."""
+        """Whether the loop may have no iteration, so that an error in its body is no error of the loop."""
         count = None if self.op.trip_count is None else self.op.trip_count.owner
         known = elements_of_constant(count) if isinstance(count, ConstantOp) else None
         least = None if known is None else known[0]
@@ -95,23 +107,28 @@ class LoopPlan:
 
     @property
     def state_types(self) -> list[Attribute]:
-        """The types of what the `scf.while` carries."""
+        """The types of the values that the `scf.while` carries."""
         buffers = [holder_of(self.op.carried[index].type, self.op) for index in self.varying]
         stacks = [stack_type(type, self.op) for type in self.stacked]
         sizes = len(self.names) + len(self.rows) + bool(stacks)
         return [IndexType(), *buffers, *stacks, *[IndexType()] * sizes]
 
     def state(self, values: Sequence[SSAValue]) -> LoopState:
-        """What the values that the `scf.while` carries are."""
+        """Returns the values that the `scf.while` carries by their meaning."""
         ends = [1]
-        for part in (self.varying, self.growing, self.names, self.rows):
-            ends.append(ends[-1] + len(part))
+        for group in (self.varying, self.growing, self.names, self.rows):
+            ends.append(ends[-1] + len(group))
         buffers, stacks, sizes, rows = (values[begin:end] for begin, end in pairwise(ends))
         return LoopState(values[0], buffers, stacks, sizes, rows, values[ends[-1] :])
 
 
+def next_values(op: LoopOp) -> Sequence[SSAValue]:
+    """Returns the values that the body yields for the carried values and stacks."""
+    return yielded_fields(op.body.block, op)[int(op.condition is not None) :]
+
+
 def row_names(dim: Dim) -> Sequence[str] | None:
-    """The names of which an extent of rows is one, or what they broadcast to; `None` for another extent."""
+    """Returns the name that an extent of rows is, or the names that it broadcasts; None for another extent."""
     atom = single_atom(dim)
     if isinstance(atom, Selection) and atom.kind == "broadcast":
         parts = [single_atom(part) for part in atom.parts]
@@ -121,12 +138,12 @@ def row_names(dim: Dim) -> Sequence[str] | None:
     return names if len(names) == len(parts) else None
 
 
-def leading(type: Attribute) -> Attribute:
-    """A stack of numbers, as many as there are rows in a stack of `type`."""
-    return tensor_type(shape_of(type)[:1], element_type_of(type))
-
-
-def stack_type(type: Attribute, op: LoopOp) -> MemRefType:
-    """The type of the buffer of a stack of `type` while it grows."""
+def stack_type(type: Attribute, op: Operation) -> MemRefType:
+    """Returns the type of the buffer of a stack of `type` while it grows."""
     full = memref_of(type, op)
     return MemRefType(full.element_type, [DYNAMIC_INDEX, *full.get_shape()[1:]])
+
+
+def _numbers_of_rows(type: Attribute) -> Attribute:
+    """Returns the type of a stack of scalars with as many rows as a stack of `type`."""
+    return tensor_type(shape_of(type)[:1], element_type_of(type))

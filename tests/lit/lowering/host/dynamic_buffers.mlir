@@ -5,7 +5,7 @@
 // CHECK-SAME:     -> (memref<?xf32> {loop.dims = #relay.dims<n + p>, loop.place = 0 : i64}, index)
 // CHECK:         %[[A:.*]] = memref.load %s[%{{.*}}] : memref<2xi64>
 // CHECK-NEXT:    %p = arith.index_cast %[[A]] : i64 to index
-// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] element 0 is {lhs}" {xrelay.sources = ["{{.*}}graph_boxes.mlir:17:3"]}
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] element 0 is {lhs}" {xrelay.sources = ["{{.*}}dynamic_buffers.mlir:17:3"]}
 // CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] 140737488355327 >= element 0 of relay.extents"
 // CHECK:         %q = arith.index_cast
 // CHECK:         cf.assert
