@@ -1,4 +1,4 @@
-"""Transposed convolutions and dense layers, on numpy's matrix product."""
+"""Transposed convolutions, on numpy's matrix product."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 from xrelay.dialects.relay.meaning.windows import steps_inside
 from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
@@ -45,19 +44,3 @@ def _spread(axis: WindowAxis[int], tap: int, extent: int, count: int) -> tuple[s
     if begin == end:
         return slice(0), slice(0)
     return slice(begin, end), slice(first + begin * axis.stride, first + (end - 1) * axis.stride + 1, axis.stride)
-
-
-@evaluates(DenseOp)
-def evaluate_dense(op: DenseOp, data: Array, weight: Array) -> Array:
-    """The product with the transposed weight."""
-    out_dtype = numpy_dtype(element_type_of(op.result.type))
-    compute_dtype = accumulator(out_dtype)
-    result = np.matmul(data.astype(compute_dtype, copy=False), weight.astype(compute_dtype, copy=False).T)
-    return np.asarray(result).astype(out_dtype, copy=False)
-
-
-@evaluates(BiasAddOp)
-def evaluate_bias_add(op: BiasAddOp, data: Array, bias: Array) -> Array:
-    """The bias with axes of extent 1 after it, added."""
-    axis = op.axis.value.data % data.ndim
-    return np.add(data, bias.reshape([-1] + [1] * (data.ndim - axis - 1)))

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.computes.builder import Build, TopiBuilder, element_of
+from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
@@ -89,17 +88,3 @@ def build_dropout(emitter: TopiBuilder) -> Sequence[SSAValue]:
         "dropout_mask", variables("i", emitter.extents(1)), element, lambda b: b.constant(1, element)
     )
     return [kept, mask]
-
-
-@implements(BiasAddOp, "bias_add.generic")
-def build_bias_add(emitter: TopiBuilder) -> Sequence[SSAValue]:
-    """Computes `data + bias`, with the bias along one axis."""
-    data, bias = emitter.operand(0), emitter.operand(1)
-    shape = emitter.result_shape
-    axis = emitter.integer("axis") % len(shape)
-
-    def fill(b: Body) -> SSAValue:
-        return b.plus(b.read(data, *b.spatial), b.read(bias, b.spatial[axis]))
-
-    names = {f"i{position}": extent for position, extent in enumerate(shape)}
-    return [emitter.compute("nn_bias_add", names, element_of(data), fill)]

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.element_constraints import NARROW
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.rewriting import constant_of, per_channel

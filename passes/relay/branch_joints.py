@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.fill import StackOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp

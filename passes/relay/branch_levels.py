@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp

@@ -33,7 +33,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp
+from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.branch_joints import SideBySide

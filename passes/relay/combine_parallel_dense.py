@@ -42,8 +42,8 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
-from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.relay.ops.tensor.fill import StackOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of

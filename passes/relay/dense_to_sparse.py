@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn_sparse import SparseDenseOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.relay.sparse_layers import make_sparse

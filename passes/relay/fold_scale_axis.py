@@ -35,8 +35,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of

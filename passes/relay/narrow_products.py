@@ -41,8 +41,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
-from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp

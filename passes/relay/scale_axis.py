@@ -10,7 +10,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
-from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

@@ -31,7 +31,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.parameters import Parameters, free_functions

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import PassError

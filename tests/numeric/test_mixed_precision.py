@@ -16,7 +16,7 @@ from xrelay import relay, transform
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.instrument import NumericCheck

@@ -28,12 +28,12 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops import annotation, nn_activation, nn_dense, nn_norm, nn_pool
+from xrelay.dialects.relay.ops import annotation, nn_activation, nn_norm, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_join as join
 from xrelay.dialects.relay.ops import tensor_shape as reshape
 from xrelay.dialects.relay.ops import tensor_transform as transform
-from xrelay.dialects.relay.ops.nn import conv, lrn
+from xrelay.dialects.relay.ops.nn import conv, dense, lrn
 from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
@@ -246,7 +246,7 @@ def heavy(p: Program, x: SSAValue) -> tuple[SSAValue, int]:
     """A convolution or dense layer, and its channel axis."""
     if len(extents(x)) != 4 or p.chance(10):
         units = operand(p, (p.pick([4, 3, 8, 17]), extents(x)[-1]), dtype_of(x))
-        return p.call(nn_dense.DenseOp, x, units), len(extents(x)) - 1
+        return p.call(dense.DenseOp, x, units), len(extents(x)) - 1
     data_layout, kernel_layout = p.pick(LAYOUTS)
     out_layout = p.pick(["", "", "", "NHWC", "NCHW"])
     return conv2d(p, x, data_layout, kernel_layout, out_layout), (out_layout or data_layout).index("C")
@@ -287,7 +287,7 @@ def between(p: Program, x: SSAValue, axis: int) -> SSAValue:
         return p.call(nn_activation.ReluOp, x)
     if kind == 1:
         axis = axis if p.chance(70) else p.below(len(extents(x)))
-        return p.call(nn_dense.BiasAddOp, x, p.constant((extents(x)[axis],), dtype_of(x)), axis=axis)
+        return p.call(dense.BiasAddOp, x, p.constant((extents(x)[axis],), dtype_of(x)), axis=axis)
     if kind == 2:
         bias = along(p, x, axis) if p.chance(70) else broadcast_constant(p, x)
         return p.call(arithmetic.AddOp, *([x, bias] if p.chance(70) else [bias, x]))
@@ -327,7 +327,7 @@ def batch_norm(p: Program, x: SSAValue) -> SSAValue:
 def bias_add(p: Program, x: SSAValue) -> SSAValue:
     axis = p.below(len(extents(x)))
     bias = operand(p, (extents(x)[axis],), dtype_of(x))
-    return p.call(nn_dense.BiasAddOp, x, bias, axis=axis - len(extents(x)) if p.chance(30) else axis)
+    return p.call(dense.BiasAddOp, x, bias, axis=axis - len(extents(x)) if p.chance(30) else axis)
 
 
 def max_pool2d(p: Program, x: SSAValue) -> SSAValue:

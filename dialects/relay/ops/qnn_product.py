@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_dense_pack import packed_block, packed_layout
+from xrelay.dialects.relay.ops.nn.dense_pack import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.shared.types import shape_of, tensor_type

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IntegerType, TensorType, i32
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
-from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.shared.dtypes import may_multiply, numpy_dtype
 from xrelay.relay.expr import ExprLike, as_value, call

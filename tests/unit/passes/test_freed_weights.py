@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.passes.relay.dense_to_sparse import dense_to_sparse
 from xrelay.passes.relay.sparse_weights import why_no_sparse_dense
 from xrelay.relay.data_dep_optimization.weights import (

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_int, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.matrices import as_matrix, transposed
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import holds_products, numpy_dtype
-from xrelay.dialects.shared.types import IncompleteType, tensor_type
+from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 class MatrixProductOp(RelayOp):
-    """Base of both products: the transposed operands and the rule for element types."""
+    """Base of both products, which differ in their shapes and defaults."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": RankOf(0, 2)}
 
@@ -54,6 +62,26 @@ class MatrixProductOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a matrix product supports only row-major data")
+
+    def evaluate(self, first: Array, second: Array) -> Array:
+        """Uses `np.matmul` in the type of the accumulators."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+
+        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        left, right = (
+            (array.swapaxes(-1, -2) if flip else array).astype(accumulator(out_dtype), copy=False)
+            for array, flip in zip((first, second), self.transposed, strict=True)
+        )
+        return np.asarray(np.matmul(left, right)).astype(out_dtype, copy=False)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds `topi.batch_matmul`; a single matrix is a stack of rank 0."""
+        from xrelay.dialects.topi.named import BatchMatmulOp
+
+        first, second = build.operand(0), build.operand(1)
+        flip_a, flip_b = self.transposed
+        op = BatchMatmulOp(first, second, build.result_type, transpose_left=flip_a, transpose_right=flip_b)
+        return build.insert(op).results
 
 
 @register_relay_op
@@ -112,6 +140,16 @@ class MatmulOp(MatrixProductOp):
             return facts
         return [first, tensor_type(_in_order((_in_order(shape, flip=flip_a)[-1], units), flip=flip_b), element)]
 
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients of a stack of products; that of the single matrix is the sum over the stack."""
+        flip_a, flip_b = self.transposed
+        of = build.cast_like(of, self.tensor_a)
+        of_a = build.op("nn.matmul", of, self.tensor_b, transpose_b=not flip_b)
+        data = transposed(self.tensor_a, build) if flip_a else self.tensor_a
+        left, right = as_matrix(data, build), as_matrix(of, build)
+        factors = (right, left) if flip_b else (left, right)
+        return [transposed(of_a, build) if flip_a else of_a, build.op("nn.matmul", *factors, transpose_a=True)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -153,6 +191,24 @@ class BatchMatmulOp(MatrixProductOp):
         facts.require_equal(depth, other, "C3", "the depths of tensor_a and tensor_b differ:")
         stacks = facts.broadcast_shapes((first[:-2], second[:-2]), "C4", "stacks of shapes")
         return tensor_type((*stacks, rows, columns), self.result_element(facts))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns G Bᵀ and Aᵀ G for Y = A B, or their transposes, summed over broadcast axes of a stack."""
+        (a, b), (flip_a, flip_b) = self.operands, self.transposed
+        of = build.cast_like(of, a)
+
+        def product(left: SSAValue, right: SSAValue, *, flip_left: bool, flip_right: bool) -> SSAValue:
+            return build.op("nn.batch_matmul", left, right, transpose_a=flip_left, transpose_b=flip_right)
+
+        if flip_a:
+            of_a = product(b, of, flip_left=flip_b, flip_right=True)
+        else:
+            of_a = product(of, b, flip_left=False, flip_right=not flip_b)
+        if flip_b:
+            of_b = product(of, a, flip_left=True, flip_right=flip_a)
+        else:
+            of_b = product(a, of, flip_left=not flip_a, flip_right=False)
+        return [build.sum_like(of_a, a), build.sum_like(of_b, b)]
 
 
 def _in_order(shape: Shape, *, flip: bool) -> Shape:

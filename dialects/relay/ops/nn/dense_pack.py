@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Demands, Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.matrices import as_matrix
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
@@ -70,6 +79,7 @@ class ContribDensePackOp(RelayOp):
     name = "relay.nn.contrib_dense_pack"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
 
     data = operand_def()
@@ -108,3 +118,45 @@ class ContribDensePackOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a dense layer supports only row-major data")
+
+    def evaluate(self, data: Array, weight: Array) -> Array:
+        """Multiplies by the unpacked and transposed weight in the type of the accumulators."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.layouts import to_plain
+
+        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        plain = to_plain(weight, self.layout, "NC")
+        left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, plain))
+        return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a sum of products with the block size of the layout, to which C2 constrains the weight.
+
+        The strategy `dense_pack.matmul` is faster if the weight's type has the block size.
+        """
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        data, weight, shape = build.operand(0), build.operand(1), build.result_shape
+        block, terms = self.block, self.layout.factor("C")
+        element = build.result_type.element_type
+
+        def add(b: Body) -> SSAValue:
+            *row, column = b.spatial
+            (k,) = b.reduction
+            inside = [k, column % block] if terms is None else [k // terms, column % block, k % terms]
+            factors = b.read(data, *row, k), b.read(weight, column // block, *inside)
+            return b.accumulate_product(b.accumulators[0], *(convert_scalar(b, x, element) for x in factors))
+
+        return [build.compute("dense_pack", shape, element, add, reduce={"k": build.shape(data)[-1]}, init=[0])]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients of `nn.dense`, with conversions of the packed weight."""
+        packed = str(self.layout)
+        rows = as_matrix(build.cast_like(of, self.data), build)
+        weight = build.op("layout_transform", self.weight, src_layout=packed, dst_layout="NC")
+        of_data = build.op("nn.matmul", rows, weight)
+        of_weight = build.op("nn.matmul", rows, as_matrix(self.data, build), transpose_a=True)
+        return [
+            build.reshape_like(of_data, self.data),
+            build.op("layout_transform", of_weight, src_layout="NC", dst_layout=packed),
+        ]

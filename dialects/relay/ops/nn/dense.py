@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.matrices import as_matrix
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.shared.types import IncompleteType, tensor_type
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -49,6 +58,7 @@ class DenseOp(RelayOp):
     name = "relay.nn.dense"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     INFERENCE_HINT: ClassVar[str | None] = "pass units, or the type of the weight"
 
@@ -95,6 +105,27 @@ class DenseOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a dense layer supports only row-major data")
+
+    def evaluate(self, data: Array, weight: Array) -> Array:
+        """Multiplies by the transposed weight in the type of the accumulators."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+
+        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, weight))
+        return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds `topi.matmul`, which multiplies the rows of data and weight."""
+        from xrelay.dialects.topi.named import MatmulOp
+
+        return build.insert(MatmulOp(build.operand(0), build.operand(1), build.result_type)).results
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient times the weight, and its transpose times the data, with outer axes merged to rows."""
+        rows = as_matrix(build.cast_like(of, self.data), build)
+        of_data = build.op("nn.matmul", rows, self.weight)
+        of_weight = build.op("nn.matmul", rows, as_matrix(self.data, build), transpose_a=True)
+        return [build.reshape_like(of_data, self.data), of_weight]
 
 
 @register_relay_op
@@ -146,3 +177,22 @@ class BiasAddOp(RelayOp):
         if layout.factor(letter) is not None:
             return LayoutRefusal(f"layout {layout} splits the axis along which the bias is added")
         return LayoutDecision((layout, None), layout, {"axis": int_attribute(layout.index(letter))})
+
+    def evaluate(self, data: Array, bias: Array) -> Array:
+        """Adds the bias with axes of extent 1 after it."""
+        axis = self.axis.value.data % data.ndim
+        return np.add(data, bias.reshape([-1] + [1] * (data.ndim - axis - 1)))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Adds the element of the bias at the index along the axis."""
+        data, bias, shape = build.operand(0), build.operand(1), build.result_shape
+        axis = self.axis.value.data % len(shape)
+
+        def fill(b: Body) -> SSAValue:
+            return b.plus(b.read(data, *b.spatial), b.read(bias, b.spatial[axis]))
+
+        return [build.compute(build.label, shape, build.element(data), fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient, and its sum over all axes except that of the bias."""
+        return [of, build.op("sum", of, axis=(self.axis.value.data,), exclude=True)]
