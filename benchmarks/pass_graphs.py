@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
-from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.unary import ExpOp, SigmoidOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp

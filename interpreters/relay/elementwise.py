@@ -8,7 +8,6 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
-from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
@@ -17,22 +16,10 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import Value, evaluates
 
 
-@evaluates(ReluOp)
-def evaluate_relu(op: ReluOp, data: Array) -> Array:
-    """Takes the maximum with 0."""
-    return np.maximum(data, data.dtype.type(0))
-
-
 @evaluates(LetOp, RequireOp, StopFusionOp, CheckpointOp, CompilerBeginOp, CompilerEndOp)
 def evaluate_identity(op: Operation, value: Value) -> Value:
     """Returns the operand."""
     return value
-
-
-@evaluates(DropoutOp)
-def evaluate_dropout(op: DropoutOp, data: Array) -> tuple[Array, Array]:
-    """Returns the data and a mask of ones."""
-    return data, np.ones_like(data)
 
 
 _COMPARE: dict[type[Operation], Callable[[Array, Array], Array]] = {

@@ -10,11 +10,10 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
-from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
-from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.scalars import compare
 from xrelay.lowering.relay_to_topi.registry import implements
 
@@ -40,13 +39,7 @@ def binary(fill: Binary) -> Build:
     return build
 
 
-def relu(b: Body, x: SSAValue) -> SSAValue:
-    """Computes `max(x, 0)`."""
-    return b.maximum(x, b.constant(0, x.type))
-
-
 _UNARY: dict[type[RelayOp], Unary] = {
-    ReluOp: relu,
     StopFusionOp: lambda b, x: x,
     CheckpointOp: lambda b, x: x,
     CompilerBeginOp: lambda b, x: x,
@@ -74,17 +67,3 @@ for _op, _pair in _BINARY.items():
 def build_where(emitter: TopiBuilder) -> Sequence[SSAValue]:
     """Emits a select."""
     return emitter.map_elements("where", lambda b, values: b.add(arith.SelectOp(*values)))
-
-
-@implements(DropoutOp, "dropout.inference")
-def build_dropout(emitter: TopiBuilder) -> Sequence[SSAValue]:
-    """Returns the data and a mask of ones."""
-    data, mask_type = emitter.result_types
-    source, element = emitter.operand(0), mask_type.element_type
-    kept = emitter.compute(
-        "nn_dropout", variables("i", emitter.extents(0)), data.element_type, lambda b: b.read(source, *b.spatial)
-    )
-    mask = emitter.compute(
-        "dropout_mask", variables("i", emitter.extents(1)), element, lambda b: b.constant(1, element)
-    )
-    return [kept, mask]

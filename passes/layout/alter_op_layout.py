@@ -49,7 +49,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
-from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.composite import CompositeOp

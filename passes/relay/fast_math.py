@@ -31,8 +31,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.fast_math import FastErfOp, FastExpOp, FastSoftmaxOp, FastTanhOp
-from xrelay.dialects.relay.ops.nn_activation import SoftmaxOp
+from xrelay.dialects.relay.ops.nn.softmax import FastSoftmaxOp, SoftmaxOp
+from xrelay.dialects.relay.ops.tensor.fast_math import FastErfOp, FastExpOp, FastTanhOp
 from xrelay.dialects.relay.ops.tensor.unary import ErfOp, ExpOp, TanhOp
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 

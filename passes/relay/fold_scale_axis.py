@@ -34,9 +34,9 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of

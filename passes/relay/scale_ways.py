@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.structure.weights import Array

@@ -21,8 +21,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import require_axis
-from xrelay.dialects.relay.ops.nn_activation import DropoutOp
-from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.nn.activation import DropoutOp
+from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.unary import NegativeOp, RsqrtOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp

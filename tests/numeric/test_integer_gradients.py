@@ -12,7 +12,7 @@ from support.pass_checks import apply
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.gradients.builder import GradientBuilder
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.gradient.rule_table import differentiates, gradient_rule

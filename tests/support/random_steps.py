@@ -28,12 +28,12 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops import annotation, nn_activation, nn_norm, nn_pool
+from xrelay.dialects.relay.ops import annotation, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_join as join
 from xrelay.dialects.relay.ops import tensor_shape as reshape
 from xrelay.dialects.relay.ops import tensor_transform as transform
-from xrelay.dialects.relay.ops.nn import conv, dense, lrn
+from xrelay.dialects.relay.ops.nn import activation, conv, dense, lrn, norm, softmax
 from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
@@ -150,7 +150,7 @@ def away_from_zero(p: Program, x: SSAValue) -> SSAValue:
 
 @step(always, weight=3, keeps=True)
 def simple(p: Program, x: SSAValue) -> SSAValue:
-    return p.call(p.pick([nn_activation.ReluOp, unary.NegativeOp if numbers(p, x) else unary.AbsOp, unary.AbsOp]), x)
+    return p.call(p.pick([activation.ReluOp, unary.NegativeOp if numbers(p, x) else unary.AbsOp, unary.AbsOp]), x)
 
 
 @step(floats, weight=3, keeps=True)
@@ -274,7 +274,7 @@ def scaled_layer(p: Program, x: SSAValue) -> SSAValue:
     axis = p.pick([1, 3]) if len(extents(x)) == 4 else len(extents(x)) - 1
     x = scaled(p, x, axis)
     for _ in range(p.below(3)):
-        x = p.call(nn_activation.ReluOp, x) if p.chance(60) or not images(p, x) else max_pool2d(p, x)
+        x = p.call(activation.ReluOp, x) if p.chance(60) or not images(p, x) else max_pool2d(p, x)
         if p.chance(10):
             p.note(x)
     return heavy(p, x)[0]
@@ -284,7 +284,7 @@ def between(p: Program, x: SSAValue, axis: int) -> SSAValue:
     """An op that may occur between a heavy op and a factor."""
     kind = p.below(6)
     if kind == 0:
-        return p.call(nn_activation.ReluOp, x)
+        return p.call(activation.ReluOp, x)
     if kind == 1:
         axis = axis if p.chance(70) else p.below(len(extents(x)))
         return p.call(dense.BiasAddOp, x, p.constant((extents(x)[axis],), dtype_of(x)), axis=axis)
@@ -295,7 +295,7 @@ def between(p: Program, x: SSAValue, axis: int) -> SSAValue:
         return max_pool2d(p, x)
     if kind == 4:
         return p.call(arithmetic.AddOp, x, p.like(x))
-    return p.call(TupleGetItemOp, p.call(nn_activation.DropoutOp, x), index=0)
+    return p.call(TupleGetItemOp, p.call(activation.DropoutOp, x), index=0)
 
 
 def scaled(p: Program, x: SSAValue, axis: int) -> SSAValue:
@@ -310,7 +310,7 @@ def batch_norm_along(p: Program, x: SSAValue, axis: int, *, field: int = 0) -> S
     gamma, beta, mean = (p.constant(channels, dtype) for _ in range(3))
     given = axis - len(extents(x)) if p.chance(20) else axis
     normal = p.call(
-        nn_norm.BatchNormOp, x, gamma, beta, mean, p.constant(channels, dtype, positive=True),
+        norm.BatchNormOp, x, gamma, beta, mean, p.constant(channels, dtype, positive=True),
         axis=given, center=p.chance(75), scale=p.chance(75), epsilon=p.pick([1e-5, 1e-3]),
     )  # fmt: skip
     if p.chance(10):
@@ -359,13 +359,13 @@ def pool(p: Program, x: SSAValue) -> SSAValue:
 def normalised(p: Program, x: SSAValue) -> SSAValue:
     axis = p.below(len(extents(x)))
     if p.chance(60):
-        return p.call(nn_activation.SoftmaxOp, x, axis=axis)
+        return p.call(softmax.SoftmaxOp, x, axis=axis)
     return p.call(lrn.LRNOp, x, size=p.pick([3, 1, 2]), axis=axis, alpha=p.pick([1e-5, 0.5]))
 
 
 @step(floats, keeps=True)
 def dropout(p: Program, x: SSAValue) -> SSAValue:
-    return p.call(TupleGetItemOp, p.call(nn_activation.DropoutOp, x, rate=p.pick([0.5, 0.0])), index=p.pick([0, 0, 1]))
+    return p.call(TupleGetItemOp, p.call(activation.DropoutOp, x, rate=p.pick([0.5, 0.0])), index=p.pick([0, 0, 1]))
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ def blocked(p: Program, x: SSAValue) -> SSAValue:
     there = p.call(transform.LayoutTransformOp, x, src_layout="NCHW", dst_layout=f"NCHW{block}c")
     back = p.pick(["NCHW", "NHWC"])
     return p.call(
-        transform.LayoutTransformOp, p.call(nn_activation.ReluOp, there), src_layout=f"NCHW{block}c", dst_layout=back
+        transform.LayoutTransformOp, p.call(activation.ReluOp, there), src_layout=f"NCHW{block}c", dst_layout=back
     )
 
 
@@ -510,7 +510,7 @@ def duplicate(p: Program, x: SSAValue) -> SSAValue:
         return simple(p, x)
     op = known[-1 - p.below(min(4, len(known)))]
     kind = p.below(3)
-    if kind == 2 and isinstance(op, nn_activation.SoftmaxOp | lrn.LRNOp):
+    if kind == 2 and isinstance(op, softmax.SoftmaxOp | lrn.LRNOp):
         copy = type(op).call(*op.operands, axis=p.below(len(extents(op.operands[0]))))
     else:
         copy = op.clone()

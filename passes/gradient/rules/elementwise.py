@@ -6,7 +6,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, StopFusionOp
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.passes.gradient.rule_table import differentiates
@@ -16,9 +15,3 @@ from xrelay.passes.gradient.rule_table import differentiates
 def copy(op: UnaryElementwiseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     """The derivative is 1."""
     return [gradient]
-
-
-@differentiates(ReluOp)
-def relu(op: ReluOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """The derivative is 0 if x < 0, else 1."""
-    return [emit.op("where", emit.op("less", op.data, 0), emit.zeros_like(gradient), gradient)]

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, listed
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
-from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp, key_words
 from xrelay.dialects.relay.ops.tensor.reduce import MeanOp

@@ -12,8 +12,8 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.image_resize import Resize2DOp
+from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp

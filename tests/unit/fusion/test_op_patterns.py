@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.dialect import RELAY
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph
 
 ELEM_WISE, BROADCAST, INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = OpPatternKind

@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.errors import LoweringError

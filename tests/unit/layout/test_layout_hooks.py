@@ -16,8 +16,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.errors import PassError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.layout.alter_op_layout import alter_layouts

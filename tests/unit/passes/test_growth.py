@@ -15,7 +15,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.ops import tensor_join
-from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp

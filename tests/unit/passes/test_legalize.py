@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 import xrelay
 from xrelay import relay, transform
 from xrelay.dialects.relay.core.registry import UnknownOpError
-from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay

@@ -1,19 +1,23 @@
-"""Arithmetic, maximum and minimum of two tensors, with broadcasting."""
+"""Arithmetic, maximum and minimum of two tensors, with broadcasting; truncated quotients and remainders."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core import element_rules
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
+from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import element_type_of
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
@@ -134,6 +138,59 @@ class DivideOp(ScalarBinaryOp):
         left = build.op("divide", of, self.rhs)
         right = build.op("negative", build.op("divide", build.op("multiply", of, self.result), self.rhs))
         return [build.sum_like(left, self.lhs), build.sum_like(right, self.rhs)]
+
+
+@register_relay_op
+@irdl_op_definition
+class TruncDivideOp(BinaryBroadcastOp, CompositeOp):
+    """`lhs / rhs` rounded towards zero, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.trunc_divide(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.trunc_divide"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient, truncated if it is a float."""
+        quotient = parts.op("divide", *parts.operands)
+        return quotient if isinstance(element_type_of(quotient.type), IntegerType) else parts.op("trunc", quotient)
+
+    def evaluate(self, lhs: Array, rhs: Array) -> Array:
+        """Truncates the quotient."""
+        from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
+
+        return truncated_quotient(lhs, rhs) if lhs.dtype.kind in "iu" else np.asarray(np.trunc(lhs / rhs), lhs.dtype)
+
+
+@register_relay_op
+@irdl_op_definition
+class TruncModOp(BinaryBroadcastOp, CompositeOp):
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.trunc_mod(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.trunc_mod"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """`mod`, which truncates towards zero."""
+        return parts.op("mod", *parts.operands)
+
+    def evaluate(self, lhs: Array, rhs: Array) -> Array:
+        """Returns the remainder of C's `%` and `fmod`."""
+        from xrelay.dialects.relay.meaning.integer_division import of_divisors
+
+        return np.asarray(of_divisors(np.fmod)(lhs, rhs), lhs.dtype)
 
 
 @register_relay_op

@@ -1,4 +1,4 @@
-"""Bases of the elementwise operators: of one operand, and of two with broadcasting."""
+"""Bases of the elementwise operators: of one operand, also composite, and of two with broadcasting."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 
@@ -102,6 +103,22 @@ class ScalarUnaryOp(UnaryElementwiseOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Applies the function to each element."""
         return build.map_elements(build.label, lambda b, values: self.scalar(b, values[0]))
+
+
+class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
+    """Base of the unary composite ops of floats that fuse as one elementwise op."""
+
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, x: Array) -> Array:
+        """Returns the function of an array of f64."""
+        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+
+    def evaluate(self, data: Array) -> Array:
+        """Applies the function in double precision and rounds once."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        return cast_once(self.function(data.astype(np.float64)), data.dtype)
 
 
 class ScalarBinaryOp(BinaryBroadcastOp):

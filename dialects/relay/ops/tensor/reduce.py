@@ -1,4 +1,4 @@
-"""Reductions: `relay.sum`, `relay.mean`, `relay.max`, `relay.min`, `relay.prod`."""
+"""Reductions: `relay.sum`, `relay.mean`, `relay.max`, `relay.min`, `relay.prod`, `relay.logsumexp`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -23,8 +24,10 @@ from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions, with_unit_axes, without_axes
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Shape, product
 
@@ -334,3 +337,40 @@ class ProdOp(ReduceOp):
         other_zeros = build.op("subtract", self.reduced("sum", zeros, build), zeros)
         factor = build.op("where", build.op("greater", other_zeros, 0), build.zeros_like(without), without)
         return [build.op("multiply", factor, self.kept(of, build))]
+
+
+@register_relay_op
+@irdl_op_definition
+class LogsumexpOp(ReduceOp, CompositeOp):
+    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m if that is infinite.
+
+    Example:
+    ```mlir
+    %y = relay.logsumexp(%x) {axis = [1]} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.logsumexp"
+    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Returns the greatest element plus the logarithm of the sum of the exponentials of the differences to it."""
+        (x,) = parts.operands
+        axes = self.reduced_axes(parts.rank(x))
+        largest = parts.op("max", x, axis=axes, keepdims=True)
+        # Infinity minus infinity is NaN, so m is clipped to the greatest float.
+        most = float(np.finfo(numpy_dtype(element_type_of(x.type))).max)
+        bounded = parts.op("clip", largest, a_min=-most, a_max=most)
+        total = parts.op("sum", parts.op("exp", parts.op("subtract", x, bounded)), axis=axes, keepdims=True)
+        result = parts.op("add", parts.op("log", total), bounded)
+        return result if self.keepdims.value.data else parts.op("squeeze", result, axis=axes)
+
+    def evaluate(self, data: Array) -> Array:
+        """Calls `np.logaddexp.reduce`, in f32 for floats of 16 bits."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        wide = data.astype(accumulator(data.dtype), copy=False)
+        return np.asarray(np.logaddexp.reduce(wide, axis=axes, keepdims=keepdims), data.dtype)

@@ -17,7 +17,8 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPreci
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ScalarUnaryOp
+from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ElementwiseCompositeOp, ScalarUnaryOp
+from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 
@@ -231,6 +232,52 @@ class LogOp(ScalarUnaryOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / x."""
         return [build.op("divide", of, self.data)]
+
+
+@register_relay_op
+@irdl_op_definition
+class Log2Op(ElementwiseCompositeOp):
+    """The logarithm of x to base 2, elementwise; NaN if x is negative.
+
+    Example:
+    ```mlir
+    %y = relay.log2(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.log2"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A multiple of the natural logarithm."""
+        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(2))
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.log2(x)
+
+
+@register_relay_op
+@irdl_op_definition
+class Log10Op(ElementwiseCompositeOp):
+    """The logarithm of x to base 10, elementwise; NaN if x is negative.
+
+    Example:
+    ```mlir
+    %y = relay.log10(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.log10"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A multiple of the natural logarithm."""
+        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(10))
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.log10(x)
 
 
 @register_relay_op

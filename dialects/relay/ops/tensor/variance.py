@@ -1,4 +1,4 @@
-"""`relay.variance`: the mean squared difference from a mean."""
+"""`relay.variance`: the mean squared difference from a mean, and its square root, `relay.std`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import maximum, product, shape_text
@@ -113,3 +115,40 @@ class VarianceOp(ReduceOp):
         share = build.divided_by_count(doubled, self.data, self.axes_of_data(build), less=less)
         data = build.op("multiply", build.op("subtract", self.data, self.mean), share)
         return [data, build.op("negative", build.sum_like(data, self.mean))]
+
+
+@register_relay_op
+@irdl_op_definition
+class StdOp(ReduceOp, CompositeOp):
+    """The square root of the variance over `axis`; with `unbiased` the variance is divided by one less.
+
+    Example:
+    ```mlir
+    %y = relay.std(%x) {axis = [1], unbiased = true} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.std"
+    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
+    unbiased = bool_property(False)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The mean, the variance, and its square root."""
+        (x,) = parts.operands
+        axes, keepdims = self.reduced_axes(parts.rank(x)), bool(self.keepdims.value.data)
+        mean = parts.op("mean", x, axis=axes, keepdims=True)
+        unbiased = bool(self.unbiased.value.data)
+        return parts.op("sqrt", parts.op("variance", x, mean, axis=axes, keepdims=keepdims, unbiased=unbiased))
+
+    def evaluate(self, data: Array) -> Array:
+        """Calls `np.std` in double precision."""
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        ddof = int(bool(self.unbiased.value.data))
+        return np.asarray(np.std(data.astype(np.float64), axis=axes, keepdims=keepdims, ddof=ddof), data.dtype)

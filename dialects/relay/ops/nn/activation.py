@@ -1,30 +1,36 @@
-"""`relay.nn.relu`, `relay.nn.softmax` and `relay.nn.dropout`."""
+"""`relay.nn.relu` and `relay.nn.dropout`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import AnyFloat, TupleType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
 @irdl_op_definition
-class ReluOp(UnaryElementwiseOp):
+class ReluOp(ScalarUnaryOp):
     """`max(x, 0)`, elementwise.
 
     Example:
@@ -36,21 +42,17 @@ class ReluOp(UnaryElementwiseOp):
 
     name = "relay.nn.relu"
 
+    def function(self, data: Array) -> Array:
+        """Returns the maximum with 0."""
+        return np.maximum(data, data.dtype.type(0))
 
-@register_relay_op
-@irdl_op_definition
-class SoftmaxOp(AlongAxisOp):
-    """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it.
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the maximum with 0."""
+        return b.maximum(x, b.constant(0, x.type))
 
-    Example:
-    ```mlir
-    %y = relay.nn.softmax(%x) : (tensor<1x1000xf32>) -> tensor<1x1000xf32>
-    ```
-
-    """
-
-    name = "relay.nn.softmax"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 if x < 0, else 1."""
+        return [build.op("where", build.op("less", self.data, 0), build.zeros_like(of), of)]
 
 
 @register_relay_op
@@ -100,3 +102,18 @@ class DropoutOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps any layout of the data."""
         return LayoutDecision((layouts[0],), layouts[0])
+
+    def evaluate(self, data: Array) -> tuple[Array, Array]:
+        """Returns the data and ones."""
+        return data, np.ones_like(data)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a copy and a tensor of ones."""
+        data, element = build.operand(0), build.result_types[1].element_type
+        kept = build.compute(build.label, build.extents(0), element, lambda b: b.read(data, *b.spatial))
+        mask = build.compute("dropout_mask", build.extents(1), element, lambda b: b.constant(1, element))
+        return [kept, mask]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of the first field, the data; the mask does not depend on it."""
+        return [build.item(of, 0)]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+import math
 from typing import ClassVar
 
+import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf
 from xrelay.dialects.relay.core.properties import float_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
+
+_ERFC = np.frompyfunc(math.erfc, 1, 1)
 
 
 @register_relay_op
@@ -41,6 +45,10 @@ class SoftplusOp(ElementwiseCompositeOp):
         logarithm = parts.op("add", parts.op("log", w), parts.op("divide", lost, w))
         return parts.op("add", parts.op("nn.relu", x), logarithm)
 
+    def function(self, x: Array) -> Array:
+        """Computes log(exp(0) + exp(x))."""
+        return np.logaddexp(0.0, x)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -66,6 +74,10 @@ class MishOp(ElementwiseCompositeOp):
         above = parts.op("multiply", power, parts.op("add", power, 2.0))
         return parts.op("multiply", x, parts.op("divide", above, parts.op("add", above, 2.0)))
 
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x * np.tanh(np.logaddexp(0.0, x))
+
 
 @register_relay_op
 @irdl_op_definition
@@ -82,9 +94,13 @@ class SoftsignOp(ElementwiseCompositeOp):
     name = "relay.nn.softsign"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The formula above."""
+        """The parts of the formula."""
         (x,) = parts.operands
         return parts.op("divide", x, parts.op("add", parts.op("abs", x), 1.0))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x / (1 + np.abs(x))
 
 
 @register_relay_op
@@ -104,10 +120,14 @@ class HardSigmoidOp(ElementwiseCompositeOp):
     beta = float_property(0.5)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The formula above."""
+        """The parts of the formula."""
         (x,) = parts.operands
         line = parts.op("add", parts.op("multiply", x, self.alpha.value.data), self.beta.value.data)
         return parts.op("clip", line, a_min=0.0, a_max=1.0)
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return np.clip(self.alpha.value.data * x + self.beta.value.data, 0.0, 1.0)
 
 
 @register_relay_op
@@ -125,9 +145,13 @@ class HardSwishOp(ElementwiseCompositeOp):
     name = "relay.nn.hard_swish"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The formula above."""
+        """The parts of the formula."""
         (x,) = parts.operands
         return parts.op("multiply", x, parts.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x * np.clip(x / 6 + 0.5, 0.0, 1.0)
 
 
 @register_relay_op
@@ -146,10 +170,14 @@ class SwishOp(ElementwiseCompositeOp):
     alpha = float_property(1.0)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The formula above."""
+        """The parts of the formula."""
         (x,) = parts.operands
         alpha = self.alpha.value.data
         return parts.op("multiply", x, parts.op("sigmoid", x if alpha == 1.0 else parts.op("multiply", x, alpha)))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x / (1 + np.exp(-self.alpha.value.data * x))
 
 
 @register_relay_op
@@ -170,12 +198,18 @@ class GeluOp(ElementwiseCompositeOp):
     approximate = string_property("none")
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The formulas above."""
+        """The parts of the formulas."""
         (x,) = parts.operands
         if self.approximate.data == "tanh":
             cube = parts.op("multiply", parts.op("multiply", x, x), x)
             inner = parts.op("add", x, parts.op("multiply", cube, 0.044715))
-            bend = parts.op("tanh", parts.op("multiply", inner, sqrt(2 / pi)))
+            bend = parts.op("tanh", parts.op("multiply", inner, math.sqrt(2 / math.pi)))
         else:
-            bend = parts.op("erf", parts.op("multiply", x, sqrt(0.5)))
+            bend = parts.op("erf", parts.op("multiply", x, math.sqrt(0.5)))
         return parts.op("multiply", parts.op("multiply", x, 0.5), parts.op("add", bend, 1.0))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formulas; 1 + erf(z) as erfc(-z), to avoid cancellation for negative x."""
+        if self.approximate.data == "tanh":
+            return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+        return x / 2 * np.asarray(_ERFC(-x * np.sqrt(0.5)), np.float64)

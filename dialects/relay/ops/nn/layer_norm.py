@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -22,6 +23,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 
 FLOATS_ALONG_AN_AXIS: Constraints = {
@@ -95,6 +97,23 @@ class NormOp(ScaledAlongAxisOp):
             normal = parts.op("add", normal, self.along_axis(parts, parts.operands[2], normal))
         return normal
 
+    def evaluate(self, data: Array, gamma: Array, beta: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        axis = self.axis.value.data % data.ndim
+        result = self.standardised(data.astype(np.float64), axis)
+        if self.scale.value.data:
+            result = result * _along(gamma, axis, data.ndim)
+        if self.center.value.data:
+            result = result + _along(beta, axis, data.ndim)
+        return cast_once(result, data.dtype)
+
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 over all axes except 0 and `axis`."""
+        over = tuple(each for each in range(data.ndim) if each not in (0, axis))
+        return _standardised(data, over, self.epsilon.value.data)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -117,6 +136,10 @@ class LayerNormOp(NormOp):
     def reduced_axes(self, rank: int) -> list[int]:
         """Returns `axis` alone."""
         return [self.axis.value.data]
+
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 along `axis`."""
+        return _standardised(data, (axis,), self.epsilon.value.data)
 
 
 @register_relay_op
@@ -170,6 +193,12 @@ class GroupNormOp(NormOp):
         # The product of 4 groups and (n floordiv 4) channels is n, but the reshaped type does not show that.
         return self.scaled(parts, parts.op("reshape_like", normal, x))
 
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 for each sample and group."""
+        groups, extent = self.num_groups.value.data, data.shape[axis]
+        split = data.reshape(*data.shape[:axis], groups, extent // groups, *data.shape[axis + 1 :])
+        return super().standardised(split, axis).reshape(data.shape)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -197,6 +226,14 @@ class RMSNormOp(ScaledAlongAxisOp):
         square = parts.op("mean", parts.op("multiply", x, x), axis=[self.axis.value.data], keepdims=True)
         factor = parts.op("rsqrt", parts.op("add", square, self.epsilon.value.data))
         return parts.op("multiply", parts.op("multiply", x, factor), self.along_axis(parts, gamma, x))
+
+    def evaluate(self, data: Array, gamma: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
+        normal = wide / np.sqrt(_mean(wide**2, (axis,)) + self.epsilon.value.data)
+        return cast_once(normal * _along(gamma, axis, data.ndim), data.dtype)
 
 
 @register_relay_op
@@ -242,3 +279,28 @@ class L2NormalizeOp(CompositeOp):
         axes = None if self.axis is None else ints(self.axis)
         square = parts.op("sum", parts.op("multiply", x, x), axis=axes, keepdims=True)
         return parts.op("multiply", x, parts.op("rsqrt", parts.op("maximum", square, self.eps.value.data)))
+
+    def evaluate(self, data: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axes = data.astype(np.float64), None if self.axis is None else ints(self.axis)
+        total = np.sum(wide**2, axis=axes, keepdims=True)
+        return cast_once(wide / np.sqrt(np.maximum(total, self.eps.value.data)), data.dtype)
+
+
+def _standardised(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
+    """Returns the data with mean 0 and variance 1 over `axes`."""
+    centred = data - _mean(data, axes)
+    return centred / np.sqrt(_mean(centred**2, axes) + epsilon)
+
+
+def _mean(data: Array, axes: tuple[int, ...]) -> Array:
+    """Returns the mean over `axes`, which keep extent 1; NaN if there are no elements."""
+    total = np.sum(data, axis=axes, keepdims=True)
+    return total / (data.size // total.size if total.size else 1)
+
+
+def _along(vector: Array, axis: int, rank: int) -> Array:
+    """Returns an f64 vector with axes of extent 1, so that it broadcasts along `axis`."""
+    return vector.astype(np.float64).reshape([-1 if position == axis else 1 for position in range(rank)])

@@ -1,4 +1,4 @@
-"""Fast approximations: `relay.fast_exp`, `fast_erf`, `fast_tanh` and `relay.nn.fast_softmax`.
+"""Fast approximations: `relay.fast_exp`, `fast_erf` and `fast_tanh`.
 
 For f32 they evaluate the polynomials of TOPI's functions of the same names (from Cephes for the exponential, from Eigen
 for the quotients). Half-precision types are computed in f32. For f64 they are `exp`, `erf` and `tanh`.
@@ -7,18 +7,18 @@ for the quotients). Half-precision types are computed in f32. For f64 they are `
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.along_axis import AlongAxisOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp
+from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of
 
 EXP_BOUND = 88.3762626647949
@@ -51,6 +51,9 @@ ERF_EVEN = (
 """The polynomial q in x²; highest power first."""
 
 
+_ERF = np.frompyfunc(math.erf, 1, 1)
+
+
 def _polynomial(parts: Parts, x: SSAValue, terms: Sequence[float]) -> SSAValue:
     """Evaluates the polynomial with the coefficients `terms`, highest power first, by Horner's rule."""
     value = parts.op("add", parts.op("multiply", x, terms[0]), terms[1])
@@ -73,6 +76,22 @@ def _odd_quotient(parts: Parts, x: SSAValue, bound: float, odd: Sequence[float],
 
 def _is_double(value: SSAValue) -> bool:
     return element_type_of(value.type) == f64
+
+
+def fast_exp(x: Array) -> Array:
+    """Computes the approximation of `relay.fast_exp` for an array of f64."""
+    near = np.clip(x, -EXP_BOUND, EXP_BOUND)
+    n = np.floor(near * LOG2_E + 0.5)
+    f = near - n * LN_2
+    # The power of two for the least n is 0, because f32 has no exponent for it.
+    power = np.where(n < -126, 0.0, np.exp2(n))
+    return np.maximum(power * (np.polyval(EXP_TERMS, f) * f * f + f + 1), x)
+
+
+def _fast_quotient(x: Array, bound: float, odd: Sequence[float], even: Sequence[float]) -> Array:
+    """Computes `x * odd(x²) / even(x²)`, with x clamped to ±`bound`, for an array of f64."""
+    near = np.clip(x, -bound, bound)
+    return near * np.polyval(odd, near * near) / np.polyval(even, near * near)
 
 
 @register_relay_op
@@ -107,6 +126,14 @@ class FastExpOp(ElementwiseCompositeOp):
         # Infinity and NaN propagate.
         return parts.op("maximum", parts.op("multiply", power, mantissa), x)
 
+    def function(self, x: Array) -> Array:
+        """Computes a power of two times a polynomial."""
+        return fast_exp(x)
+
+    def evaluate(self, data: Array) -> Array:
+        """Applies the approximation in double precision; for f64 the exponential."""
+        return np.exp(data) if data.dtype == np.float64 else super().evaluate(data)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -126,6 +153,14 @@ class FastErfOp(ElementwiseCompositeOp):
         """The quotient of polynomials; for f64 the error function."""
         (x,) = parts.operands
         return parts.op("erf", x) if _is_double(x) else _odd_quotient(parts, x, ERF_BOUND, ERF_ODD, ERF_EVEN)
+
+    def function(self, x: Array) -> Array:
+        """Computes the quotient of polynomials."""
+        return _fast_quotient(x, ERF_BOUND, ERF_ODD, ERF_EVEN)
+
+    def evaluate(self, data: Array) -> Array:
+        """Applies the approximation in double precision; for f64 the error function."""
+        return np.asarray(_ERF(data), np.float64) if data.dtype == np.float64 else super().evaluate(data)
 
 
 @register_relay_op
@@ -147,26 +182,10 @@ class FastTanhOp(ElementwiseCompositeOp):
         (x,) = parts.operands
         return parts.op("tanh", x) if _is_double(x) else _odd_quotient(parts, x, TANH_BOUND, TANH_ODD, TANH_EVEN)
 
+    def function(self, x: Array) -> Array:
+        """Computes the quotient of polynomials."""
+        return _fast_quotient(x, TANH_BOUND, TANH_ODD, TANH_EVEN)
 
-@register_relay_op
-@irdl_op_definition
-class FastSoftmaxOp(AlongAxisOp, CompositeOp):
-    """`nn.softmax` with the exponential of `fast_exp`.
-
-    Example:
-    ```mlir
-    %y = relay.nn.fast_softmax(%x) : (tensor<2x10xf32>) -> tensor<2x10xf32>
-    ```
-
-    """
-
-    name = "relay.nn.fast_softmax"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-
-    def decompose(self, parts: Parts) -> SSAValue:
-        """Two reductions with exponentials between them."""
-        (x,) = parts.operands
-        axis = (self.axis.value.data,)
-        shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))
-        powers = parts.op("fast_exp", shifted)
-        return parts.op("divide", powers, parts.op("sum", powers, axis=axis, keepdims=True))
+    def evaluate(self, data: Array) -> Array:
+        """Applies the approximation in double precision; for f64 the hyperbolic tangent."""
+        return np.tanh(data) if data.dtype == np.float64 else super().evaluate(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -20,7 +21,9 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import shape_text
 
 REDUCTIONS = ("mean", "sum", "none")
@@ -39,6 +42,9 @@ class EntropyOp(CompositeOp):
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 2, 2)}
 
+    TAKES_LOGARITHM: ClassVar[bool]
+    """Whether the predictions are probabilities, not logarithms."""
+
     predictions = operand_def()
     targets = operand_def()
 
@@ -51,9 +57,20 @@ class EntropyOp(CompositeOp):
             facts.require_equal(lhs, rhs, "C4", "extents of predictions and targets", message=message)
         return tensor_type((), facts.element(0))
 
-    def mean_of_rows(self, parts: Parts, products: SSAValue) -> SSAValue:
+    def decompose(self, parts: Parts) -> SSAValue:
         """Returns the negated sum of the products, divided by the number of rows."""
+        predictions, targets = parts.operands
+        logarithms = parts.op("log", predictions) if self.TAKES_LOGARITHM else predictions
+        products = parts.op("multiply", logarithms, targets)
         return parts.op("negative", parts.op("mean", parts.op("sum", products, axis=(1,)), axis=(0,)))
+
+    def evaluate(self, predictions: Array, targets: Array) -> Array:
+        """Computes the mean over rows in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide = predictions.astype(np.float64)
+        products = (np.log(wide) if self.TAKES_LOGARITHM else wide) * targets.astype(np.float64)
+        return cast_once(np.asarray(-np.sum(products) / np.float64(len(wide))), predictions.dtype)
 
 
 @register_relay_op
@@ -72,11 +89,7 @@ class CrossEntropyOp(EntropyOp):
     """
 
     name = "relay.nn.cross_entropy"
-
-    def decompose(self, parts: Parts) -> SSAValue:
-        """A logarithm, a product and a mean."""
-        predictions, targets = parts.operands
-        return self.mean_of_rows(parts, parts.op("multiply", parts.op("log", predictions), targets))
+    TAKES_LOGARITHM: ClassVar[bool] = True
 
 
 @register_relay_op
@@ -95,10 +108,7 @@ class CrossEntropyWithLogitsOp(EntropyOp):
     """
 
     name = "relay.nn.cross_entropy_with_logits"
-
-    def decompose(self, parts: Parts) -> SSAValue:
-        """A product and a mean."""
-        return self.mean_of_rows(parts, parts.op("multiply", *parts.operands))
+    TAKES_LOGARITHM: ClassVar[bool] = False
 
 
 @register_relay_op
@@ -167,6 +177,24 @@ class NLLLossOp(CompositeOp):
             return losses
         total = parts.op("sum", losses)
         return total if self.reduction.data == "sum" else parts.op("divide", total, parts.op("sum", factors))
+
+    def evaluate(self, predictions: Array, targets: Array, weights: Array) -> Array:
+        """Gathers elements by class, in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        axis = class_axis(predictions.ndim)
+        named = targets.astype(np.int64)
+        is_used = named != self.ignore_index.value.data
+        classes, count = np.where(is_used, named, 0), predictions.shape[axis]
+        if np.any((classes >= count) | (classes < -count)):
+            raise InterpreterError(f"a class lies outside of [-{count}, {count - 1}]")
+        places = np.expand_dims(np.where(classes < 0, classes + count, classes), axis)
+        taken = np.take_along_axis(predictions.astype(np.float64), places, axis).squeeze(axis)
+        factors = np.where(is_used, weights.astype(np.float64)[classes], 0)
+        result: Array = np.where(is_used, -taken * factors, 0)
+        if self.reduction.data != "none":
+            result = np.asarray(result.sum() / (np.float64(factors.sum()) if self.reduction.data == "mean" else 1.0))
+        return cast_once(result, predictions.dtype)
 
 
 def class_axis(rank: int) -> int:

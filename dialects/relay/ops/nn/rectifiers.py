@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -16,8 +17,9 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.weights import Array
 
 
 def below_zero(parts: Parts, x: SSAValue, value: SSAValue) -> SSAValue:
@@ -51,6 +53,10 @@ class LeakyReluOp(ElementwiseCompositeOp):
         (x,) = parts.operands
         return below_zero(parts, x, parts.op("multiply", x, self.alpha.value.data))
 
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return np.where(x < 0, self.alpha.value.data * x, x)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -81,6 +87,14 @@ class PReluOp(AlongAxisOp, CompositeOp):
         slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
         return below_zero(parts, x, parts.op("multiply", x, slope))
 
+    def evaluate(self, data: Array, alpha: Array) -> Array:
+        """Selects by sign in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
+        slope = alpha.reshape([-1 if each == axis else 1 for each in range(data.ndim)])
+        return cast_once(np.where(wide < 0, slope * wide, wide), data.dtype)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -101,6 +115,10 @@ class EluOp(ElementwiseCompositeOp):
         """A selection by sign."""
         (x,) = parts.operands
         return below_zero(parts, x, exponential(parts, x, self.alpha.value.data))
+
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return np.where(x < 0, self.alpha.value.data * np.expm1(x), x)
 
 
 @register_relay_op
@@ -134,6 +152,11 @@ class CeluOp(ElementwiseCompositeOp):
         grown = parts.op("subtract", parts.op("exp", below), 1.0)
         return below_zero(parts, x, parts.op("multiply", grown, alpha))
 
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        alpha = self.alpha.value.data
+        return np.where(x < 0, alpha * np.expm1(x / alpha), x)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -156,6 +179,10 @@ class SeluOp(ElementwiseCompositeOp):
         (x,) = parts.operands
         return parts.op("multiply", parts.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
 
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return self.gamma.value.data * np.where(x < 0, self.alpha.value.data * np.expm1(x), x)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -176,3 +203,7 @@ class ThresholdedReluOp(ElementwiseCompositeOp):
         """A selection."""
         (x,) = parts.operands
         return parts.op("where", parts.op("greater", x, self.theta.value.data), x, parts.scalar(0.0, x))
+
+    def function(self, x: Array) -> Array:
+        """Selects by comparison."""
+        return np.where(x > self.theta.value.data, x, 0.0)
