@@ -34,7 +34,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_sparse import SparseConv2dOp
+from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.relay.sparse_layers import make_sparse, require_layout
 from xrelay.passes.relay.sparse_weights import sizes_by_name, why_no_sparse_conv2d

@@ -32,7 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_sparse import SparseConv2dOp
+from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report

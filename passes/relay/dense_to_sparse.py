@@ -33,7 +33,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
-from xrelay.dialects.relay.ops.nn_sparse import SparseDenseOp
+from xrelay.dialects.relay.ops.nn.sparse import SparseDenseOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.relay.sparse_layers import make_sparse
 from xrelay.passes.relay.sparse_weights import sizes_by_name, why_no_sparse_dense

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
+from xrelay.dialects.relay.ops.nn.sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
 from xrelay.dialects.relay.ops.sparse_tensor import SparseToDenseOp
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call

@@ -1,0 +1,314 @@
+"""Sums and products with sparse matrices: `relay.nn.sparse_dense` and related ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import TupleType, i1, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.block_sparse import BlockSizes, require_sparse
+from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, RankOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.axis_products import matrix_of
+from xrelay.dialects.relay.gradients.block_sparse import at_values
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+FEW_ROWS = 8
+"""The number of rows below which vector lanes would be idle."""
+
+
+class SparseOp(RelayOp):
+    """Base of the ops on a dense tensor and a sparse matrix, given by values, column indices and row pointers."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PARTS: ClassVar[Constraints] = {
+        "C1": SameElements((0, 1)),
+        "C2": IntegerElements(2),
+        "C3": RankOf(2, 1, 1),
+        "C4": IntegerElements(3),
+        "C5": RankOf(3, 1, 1),
+    }
+
+    dense_data = operand_def()
+    sparse_data = operand_def()
+    sparse_indices = operand_def()
+    sparse_indptr = operand_def()
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Keeps the original layout, to which the column indices refer."""
+        return LayoutRefusal("the columns of its sparse matrix refer to the original layout")
+
+    def require_numbers(self, facts: Facts, constraint: str) -> None:
+        """Requires that the elements are not booleans."""
+        facts.require(facts.element(0) != i1, constraint, "sums of booleans are not supported", help="cast to int32")
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseDenseOp(SparseOp):
+    """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), or vice versa.
+
+    The result is (m, n). With `sparse_lhs` it is the product of the sparse matrix and the transpose of the dense
+    matrix, (n, m).
+
+    The values of the sparse matrix are a vector of elements (CSR), or blocks of r rows and c columns (BSR). Row i of
+    elements, or of blocks, has those from index `indptr[i]` to before `indptr[i + 1]`, and block j begins at column
+    `indices[j] * c`. Values at the same position are added. Values in no row are ignored. If `indptr` does not ascend,
+    value j is in row `i - 1`, where i is the number of elements of `indptr` that are at most j. Half-precision values
+    are summed in f32.
+
+    The op fails if a column is outside of the matrix, or if an element of `indptr` is less than 0 or greater than the
+    number of blocks.
+
+    Constraints:
+    - C6: the dense tensor has rank 2, the values have rank 1 or 3.
+    - C7: there are as many column indices as blocks, and `indptr` has at least one element.
+    - C8: blocks have elements, and k is a multiple of their columns.
+    - C9: booleans are not multiplied.
+
+    Example:
+    ```mlir
+    %y = relay.nn.sparse_dense(%x, %v, %i, %p)
+        : (tensor<1x128xf32>, tensor<240x32x1xf32>, tensor<240xi32>, tensor<25xi32>) -> tensor<1x768xf32>
+    ```
+
+    """
+
+    name = "relay.nn.sparse_dense"
+    CONSTRAINTS: ClassVar[Constraints] = SparseOp.PARTS
+
+    sparse_lhs = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the type with one row or column for each row of the matrices; checks C6 to C9."""
+        dense, data = facts.shape(0), facts.shape(1)
+        fits = len(dense) == 2 and len(data) in (1, 3)
+        facts.require(fits, "C6", f"needs ranks 2, and 1 or 3, found {len(dense)} and {len(data)}")
+        rows, depth = dense
+        height = require_sparse(facts, depth, ("C7", "C8")).height
+        self.require_numbers(facts, "C9")
+        return tensor_type((height, rows) if self.sparse_lhs.value.data else (rows, height), facts.element(0))
+
+    def evaluate(self, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
+        """Multiplies block by block."""
+        from xrelay.dialects.relay.meaning.block_sparse import times_transpose
+
+        product = times_transpose(dense, data, indices, indptr)
+        return product.T.copy() if self.sparse_lhs.value.data else product
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds the sums by block rows, and moves them to the order of the result."""
+        from xrelay.dialects.relay.computes.block_sparse import SparseBlocks
+
+        dense, data, indices, indptr = (build.operand(index) for index in range(4))
+        (rows, depth), element = build.shape(dense), build.element(dense)
+        sizes = BlockSizes.of(build.shape(data), build.shape(indptr))
+        is_narrow, is_left = isinstance(rows, int) and rows < FEW_ROWS, bool(self.sparse_lhs.value.data)
+        blocks = SparseBlocks(build, data, indices, indptr, depth)
+        if is_narrow:
+            sums = blocks.sums_of_few(dense)
+        else:
+            space = {"k": depth, "m": rows}
+            turned = build.compute("turned", space, element, lambda b: b.read(dense, *reversed(b.spatial)))
+            sums = blocks.sums_of_many(turned)
+
+        def fill(b: Body) -> SSAValue:
+            row, at = b.spatial if is_left else reversed(b.spatial)
+            block, inner = b.quotient(row, sizes.rows), b.remainder(row, sizes.rows)
+            return b.read(sums, *((at, block, inner) if is_narrow else (block, inner, at)))
+
+        return [build.compute("sparse_dense", build.result_shape, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient times the densified sparse matrix, and times the data at the position of each value."""
+        depth = build.shape(self.dense_data)[1]
+        if not isinstance(depth, int):
+            raise not_differentiable(self, f"the extent {depth} of its data is not known")
+        turned = build.op("transpose", of, axes=[1, 0]) if self.sparse_lhs.value.data else of
+        whole = build.op("nn.sparse_dense", matrix_of(np.eye(depth), self.dense_data, build), *self.operands[1:])
+        of_dense = build.op("nn.matmul", turned, whole, transpose_b=True)
+        of_matrix = build.op("nn.matmul", turned, self.dense_data, transpose_a=True)
+        return [of_dense, at_values(self, of_matrix, build), None, None]
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseAddOp(SparseOp):
+    """A matrix plus a sparse matrix of the same shape (CSR; see `relay.nn.sparse_dense`).
+
+    Values at the same position are added. Half-precision values are summed in f32. The op fails if a value is in no row
+    or outside of the matrix, or if an element of `indptr` is less than 0 or greater than the number of values.
+
+    Constraints:
+    - C6: the dense tensor has rank 2, the values have rank 1.
+    - C7: there are as many column indices as values, and `indptr` has one element more than the matrix has rows.
+    - C8: booleans are not added.
+
+    Example:
+    ```mlir
+    %y = relay.nn.sparse_add(%x, %v, %i, %p)
+        : (tensor<2x3xf32>, tensor<2xf32>, tensor<2xi32>, tensor<3xi32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.sparse_add"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    CONSTRAINTS: ClassVar[Constraints] = SparseOp.PARTS
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the matrix's type; checks C6 to C8."""
+        dense, data = facts.shape(0), facts.shape(1)
+        fits = len(dense) == 2 and len(data) == 1
+        facts.require(fits, "C6", f"needs ranks 2 and 1, found {len(dense)} and {len(data)}")
+        facts.require_equal(data[0], facts.shape(2)[0], "C7", "values, and their columns:")
+        facts.require_equal(facts.shape(3)[0], dense[0] + 1, "C7", "elements of indptr, and rows and one:")
+        self.require_numbers(facts, "C8")
+        return facts.tensor(0)
+
+    def evaluate(self, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
+        """Adds value by value, in the widest type of the same kind."""
+        from xrelay.dialects.relay.meaning.block_sparse import rows_of_all, wide_sum
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        columns, rows = checked(indices, dense.shape[1], from_end=False), rows_of_all(indptr, data.shape[0])
+        result = dense.astype(wide_sum(data))
+        with np.errstate(all="ignore"):
+            np.add.at(result, (rows, columns), data.astype(result.dtype))
+            return cast_once(result, dense.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Adds each value at its row and column."""
+        from xrelay.dialects.relay.computes.block_sparse import rows_of_values
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.topi.build_scatter import scatter
+        from xrelay.dialects.topi.scatter import Combine
+
+        dense, data, indices, indptr = (build.operand(index) for index in range(4))
+        (count,), (height, width) = build.shape(data), build.shape(dense)
+        rows = checked_indices(build, rows_of_values(build, indptr, count), height, from_end=False)
+        columns = checked_indices(build, indices, width, from_end=False)
+
+        def add(b: Body) -> tuple[list[SSAValue], SSAValue]:
+            return [b.read(rows, *b.spatial), b.read(columns, *b.spatial)], b.read(data, *b.spatial)
+
+        return [build.insert(scatter("sparse_add", {"k": count}, Combine.ADD, dense, add)).result]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient, and its elements at the positions of the values."""
+        return [of, at_values(self, of, build), None, None]
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseTransposeOp(RelayOp):
+    """The transpose of a square sparse matrix (CSR; see `relay.nn.sparse_dense`).
+
+    The result is the tuple of values, column indices and `indptr`. The values of a row are sorted by column; values at
+    the same position keep their order. The op fails if a value is in no row or outside of the matrix, or if an element
+    of `indptr` is less than 0 or greater than the number of values.
+
+    Constraints:
+    - C6: there are as many column indices as values, and `indptr` has at least one element.
+
+    Example:
+    ```mlir
+    %t = relay.nn.sparse_transpose(%v, %i, %p) : (tensor<5xf32>, tensor<5xi32>, tensor<4xi32>)
+        -> tuple<tensor<5xf32>, tensor<5xi32>, tensor<4xi32>>
+    ```
+
+    """
+
+    name = "relay.nn.sparse_transpose"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": RankOf(0, 1, 1),
+        "C2": IntegerElements(1),
+        "C3": RankOf(1, 1, 1),
+        "C4": IntegerElements(2),
+        "C5": RankOf(2, 1, 1),
+    }
+
+    sparse_data = operand_def()
+    sparse_indices = operand_def()
+    sparse_indptr = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the types of values, column indices and row pointers; checks C6."""
+        facts.require_equal(facts.shape(0)[0], facts.shape(1)[0], "C6", "values, and their columns:")
+        facts.require_at_least(facts.shape(2)[0], 1, "C6", "elements of indptr")
+        (shape, _), (_, column) = facts.operand(0), facts.operand(1)
+        return TupleType((facts.tensor(0), tensor_type(shape, column), facts.tensor(2)))
+
+    def evaluate(self, data: Array, indices: Array, indptr: Array) -> tuple[Array, Array, Array]:
+        """Sorts values by column."""
+        from xrelay.dialects.relay.meaning.block_sparse import rows_of_all
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
+        size = len(indptr) - 1
+        columns, rows = checked(indices, size, from_end=False), rows_of_all(indptr, data.shape[0])
+        order = np.lexsort((rows, columns))
+        begins = np.append(0, np.cumsum(np.bincount(columns, minlength=size)[:size]))
+        return data[order], rows[order].astype(indices.dtype), begins.astype(indptr.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
+        from xrelay.dialects.relay.computes.block_sparse import counted_up, rows_of_values
+        from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
+        from xrelay.dialects.topi import SortOp
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        data, indices, indptr = (build.operand(index) for index in range(3))
+        (count,), (pointers,) = build.shape(data), build.shape(indptr)
+        rows = checked_indices(build, rows_of_values(build, indptr, count), pointers - 1, from_end=False)
+        columns = checked_indices(build, indices, pointers - 1, from_end=False)
+
+        def number(b: Body, index: SSAValue, type: Attribute = i64) -> SSAValue:
+            return convert_scalar(b, b.add(arith.IndexCastOp(index, i64)), type)
+
+        keys = build.compute("columns", {"k": count}, i64, lambda b: number(b, b.read(columns, *b.spatial)))
+        order = build.insert(SortOp(keys, 0)).indices
+        before = counted_up(build, columns, pointers, exclusive=True)
+        index, pointer = build.element(indices), build.element(indptr)
+
+        def place(b: Body) -> AffineExpr:
+            return b.as_index(b.add(arith.IndexCastOp(b.read(order, *b.spatial), INDEX)))
+
+        def begin(b: Body) -> SSAValue:
+            return convert_scalar(b, b.read(before, *b.spatial), pointer)
+
+        return [
+            build.compute("values", {"k": count}, build.element(data), lambda b: b.read(data, place(b))),
+            build.compute("turned", {"k": count}, index, lambda b: number(b, b.read(rows, place(b)), index)),
+            build.compute("begins", {"p": pointers}, pointer, begin),
+        ]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients of the values at their original indices."""
+        numbers = numbered(self.sparse_data, build)
+        moved = build.op("nn.sparse_transpose", numbers, self.sparse_indices, self.sparse_indptr)
+        return [collected(build.item(moved, 0), build.item(of, 0), self.sparse_data, build), None, None]
