@@ -11,7 +11,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
-from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
+from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
 from xrelay.dialects.shared.types import shape_of

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
-from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
+from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.reduce import ProdOp, SumOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp

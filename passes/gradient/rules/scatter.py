@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
-from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.passes.gradient.rule_table import differentiates
@@ -99,41 +98,3 @@ def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientBuild
     data = emit.op("matrix_set_diag", gradient, emit.zeros_like(op.diagonal), **op.properties)
     numbers = emit.op("matrix_set_diag", no_numbers(op.data, emit), numbered(op.diagonal, emit), **op.properties)
     return [data, collected(numbers, gradient, op.diagonal, emit)]
-
-
-@differentiates(SparseToDenseOp)
-def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradient at the coordinates for the values, the sum of the rest for the default, None for indices."""
-    numbers = emit.op(
-        "sparse_to_dense", op.sparse_indices, numbered(op.sparse_values, emit), _none(emit, op), **op.properties
-    )
-    values, default = _seen_and_rest(numbers, gradient, op.sparse_values, op.default_value, emit)
-    return [None, values, default]
-
-
-@differentiates(DynSparseToDenseOp)
-def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradients of `sparse_to_dense`; None for the shape."""
-    numbers = emit.op(
-        "dyn.sparse_to_dense",
-        op.sparse_indices,
-        op.output_shape,
-        numbered(op.sparse_values, emit),
-        _none(emit, op),
-        **op.properties,
-    )
-    values, default = _seen_and_rest(numbers, gradient, op.sparse_values, op.default_value, emit)
-    return [None, None, values, default]
-
-
-def _none(emit: GradientBuilder, op: SparseToDenseOp | DynSparseToDenseOp) -> SSAValue:
-    return emit.scalar(0, op.sparse_indices)
-
-
-def _seen_and_rest(
-    numbers: SSAValue, gradient: SSAValue, values: SSAValue, default: SSAValue, emit: GradientBuilder
-) -> tuple[SSAValue, SSAValue]:
-    """Returns the gradient of values, collected by their numbers, and of the default."""
-    rest = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
-    total = emit.reshape_like(emit.op("sum", rest), default)
-    return collected(numbers, gradient, values, emit), emit.cast_like(total, default)

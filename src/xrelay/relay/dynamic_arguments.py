@@ -23,7 +23,7 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
-from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp, ZerosOp

@@ -1,0 +1,1 @@
+"""Operators on sparse tensors in coordinate format (COO)."""

@@ -1,0 +1,216 @@
+"""`relay.sparse_to_dense` and `relay.dyn.sparse_to_dense`: dense tensors from coordinates and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, IntegerElements, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import required_ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
+from xrelay.dialects.relay.ops.tensor_gather import IndexingOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import tensor_type
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Shape
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+ONE_PLACE: Shape = (1,)
+
+
+def require_places(facts: Facts, indices: Shape, values: Shape, rank: int, constraints: tuple[str, str]) -> None:
+    """Requires that coordinates match a tensor of rank `rank`, and that there is one value, or one for each.
+
+    `constraints` are the ids of the two requirements.
+    """
+    parts = indices[1] if len(indices) == 2 else 1
+    facts.require_equal(parts, rank, constraints[0], "indices of an element, and axes of the result:")
+    if values:
+        facts.require_equal((indices or ONE_PLACE)[0], values[0], constraints[1], "positions and values:")
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseToDenseOp(IndexingOp):
+    """A tensor of `output_shape` with the values at the coordinates `sparse_indices`, and the default elsewhere.
+
+    A row of the indices is the coordinates of a value, `result[indices[i, 0], …, indices[i, d - 1]] = values[i]`. A
+    vector of indices indexes a vector, and a scalar is a single index. A scalar value is used for all coordinates. Of
+    several values with the same coordinates the last is used. `default_value` is converted to the values' element type.
+
+    The op fails if an index is negative or beyond its axis.
+
+    Constraints:
+    - C6: coordinates have an index for each axis of the result.
+    - C7: there are as many values as coordinates, unless the values are a scalar.
+
+    Example:
+    ```mlir
+    %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]}
+        : (tensor<3x2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.sparse_to_dense"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": IntegerElements(0),
+        "C2": RankOf(0, 0, 2),
+        "C3": RankOf(1, 0, 1),
+        "C4": RankOf(2, 0, 0),
+        "C5": AtLeast("output_shape", 0),
+    }
+
+    sparse_indices = operand_def()
+    sparse_values = operand_def()
+    default_value = operand_def()
+
+    output_shape = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns `output_shape` with the values' element type; checks C6 and C7."""
+        shape = ints(self.output_shape)
+        require_places(facts, facts.shape(0), facts.shape(1), len(shape), ("C6", "C7"))
+        return tensor_type(shape, facts.element(1))
+
+    def evaluate(self, indices: Array, values: Array, default: Array) -> Array:
+        """Assigns value by value."""
+        return _with_values(ints(self.output_shape), indices, values, default)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Fills with the default and scatters the values."""
+        return _scattered(build, *(build.operand(index) for index in range(3)))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient at the coordinates for the values, and the sum of the rest for the default."""
+        values = numbered(self.sparse_values, build)
+        none = build.scalar(0, self.sparse_indices)
+        numbers = build.op("sparse_to_dense", self.sparse_indices, values, none, **self.properties)
+        default = _gradient_of_default(self.default_value, numbers, of, build)
+        return [None, collected(numbers, of, self.sparse_values, build), default]
+
+
+@register_relay_op
+@irdl_op_definition
+class DynSparseToDenseOp(ShapeOperandOp):
+    """`relay.sparse_to_dense` with the shape as the second operand.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length, at most 64.
+    - C2: no element of the shape is negative.
+    - C7: coordinates have an index for each element of the shape.
+    - C8: there are as many values as coordinates, unless the values are a scalar.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.sparse_to_dense(%i, %shape, %v, %d)
+        : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.sparse_to_dense"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C3": IntegerElements(0),
+        "C4": RankOf(0, 0, 2),
+        "C5": RankOf(2, 0, 1),
+        "C6": RankOf(3, 0, 0),
+    }
+
+    sparse_indices = operand_def()
+    output_shape = operand_def()
+    sparse_values = operand_def()
+    default_value = operand_def()
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Keeps the original layout, to which the indices refer."""
+        return LayoutRefusal("its indices refer to the original layout")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the elements of the shape as extents with the values' element type; checks C1, C2, C7 and C8."""
+        shape = self.wanted_extents(facts)
+        require_places(facts, facts.shape(0), facts.shape(2), len(shape), ("C7", "C8"))
+        return tensor_type(shape, facts.element(2))
+
+    def evaluate(self, indices: Array, shape: Array, values: Array, default: Array) -> Array:
+        """Assigns value by value. Raises `InterpreterError` for a negative extent."""
+        if (shape < 0).any():
+            raise InterpreterError(f"[{self.name} C2] a negative extent in the shape {shape.tolist()}")
+        return _with_values(tuple(shape.tolist()), indices, values, default)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Fills with the default and scatters the values."""
+        return _scattered(build, build.operand(0), build.operand(2), build.operand(3))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients of `sparse_to_dense`; None for the shape."""
+        values = numbered(self.sparse_values, build)
+        none = build.scalar(0, self.sparse_indices)
+        numbers = build.op("dyn.sparse_to_dense", self.sparse_indices, self.output_shape, values, none)
+        default = _gradient_of_default(self.default_value, numbers, of, build)
+        return [None, None, collected(numbers, of, self.sparse_values, build), default]
+
+
+def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
+    """Returns an array of `shape` with the values assigned at their coordinates in order."""
+    from xrelay.dialects.relay.meaning.checked_indices import checked
+    from xrelay.dialects.shared.numerics.rounding import cast_once
+
+    result = np.full(shape, cast_once(default, values.dtype), values.dtype)
+    columns = indices.T if indices.ndim == 2 else indices.reshape(1, -1)
+    parts = [checked(column, size, from_end=False) for column, size in zip(columns, shape, strict=True)]
+    count = indices.shape[0] if indices.ndim else 1
+    for number, value in enumerate(np.broadcast_to(values, (count,))):
+        result[tuple(part[number] for part in parts)] = value
+    return result
+
+
+def _scattered(build: TopiBuilder, indices: SSAValue, values: SSAValue, default: SSAValue) -> Sequence[SSAValue]:
+    """Fills a tensor with the default and scatters the values at their coordinates."""
+    from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
+    from xrelay.dialects.relay.computes.fill import filled
+    from xrelay.dialects.topi.build import variables
+    from xrelay.dialects.topi.build_scatter import scatter
+    from xrelay.dialects.topi.scatter import Combine
+
+    full, sizes, places = filled(build, default), build.result_shape, build.shape(indices)
+
+    def column(axis: int) -> SSAValue:
+        def index(b: Body) -> SSAValue:
+            return b.checked_index(b.read(indices, *b.spatial, axis), sizes[axis])
+
+        return build.compute("indices", variables("k", places[:1]), INDEX, index)
+
+    if len(places) == 2:
+        parts = [column(axis) for axis in range(len(sizes))]
+    else:
+        parts = [checked_indices(build, indices, sizes[0], from_end=False)]
+
+    def fill(b: Body) -> tuple[list[SSAValue], SSAValue]:
+        own = b.spatial if build.shape(values) else ()
+        return [b.read(part, *b.spatial) for part in parts], b.read(values, *own)
+
+    space = variables("i", places[:1])
+    return [build.insert(scatter("sparse_to_dense", space, Combine.UPDATE, full, fill)).result]
+
+
+def _gradient_of_default(default: SSAValue, numbers: SSAValue, of: SSAValue, build: GradientBuilder) -> SSAValue:
+    """Returns the sum of the gradient over elements without a value, whose number is 0."""
+    rest = build.op("where", build.op("equal", numbers, 0), of, build.zeros_like(of))
+    return build.cast_like(build.reshape_like(build.op("sum", rest), default), default)
