@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, RankOf, SameElements
@@ -15,7 +19,13 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
+from xrelay.index_algebra.dims import Dim
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -70,3 +80,49 @@ class TreeLeavesOp(RelayOp):
         facts.require_at_least(nodes[0], trees, "C5", "nodes, and roots", message=message)
         facts.require_at_least(columns, 1, "C5", "features, and", message=f"{facts[0]} has no features")
         return tensor_type((rows, trees), i32)
+
+    def evaluate(self, data: Array, features: Array, thresholds: Array, children: Array) -> Array:
+        """Takes each step for all rows and trees at once."""
+        rows, trees = len(data), self.trees.value.data
+        nodes = np.tile(np.arange(trees, dtype=np.int64), (rows, 1))
+        for _ in range(self.depth.value.data):
+            columns = _clamped(features[nodes], data.shape[1])
+            goes_right = ~(np.take_along_axis(data, columns, axis=1) <= thresholds[nodes])
+            nodes = _clamped(children[nodes, goes_right.astype(np.int64)], len(children))
+        return nodes.astype(np.int32)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds over the steps, which replace a node by one of its children.
+
+        The accumulator is the node's offset from its root, because a fold begins with a constant; offsets wrap. The
+        last compute adds the root, whose number is that of the tree.
+        """
+        from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp
+
+        data, features, thresholds, children = (build.operand(index) for index in range(4))
+        (_, columns), (nodes,), (rows, trees) = build.shape(data), build.shape(features), build.result_shape
+
+        def root(b: Body) -> SSAValue:
+            return b.add(IndexCastOp(b.index(b.spatial[1]), i32))
+
+        def clamped(b: Body, number: SSAValue, size: Dim) -> SSAValue:
+            return b.add(arith.MinUIOp(number, b.size(size - 1, i32)))
+
+        def as_index(b: Body, number: SSAValue) -> AffineExpr:
+            return b.as_index(b.add(IndexCastUIOp(number, IndexType())))
+
+        def step(b: Body) -> SSAValue:
+            node = as_index(b, b.plus(b.accumulators[0], root(b)))
+            feature = as_index(b, clamped(b, b.read(features, node), columns))
+            value, threshold = b.read(data, b.spatial[0], feature), b.read(thresholds, node)
+            goes_right = as_index(b, b.add(arith.CmpfOp(value, threshold, "ugt")))
+            return b.minus(clamped(b, b.read(children, node, goes_right), nodes), root(b))
+
+        space, steps = {"row": rows, "tree": trees}, {"step": self.depth.value.data}
+        offsets = build.compute("tree_steps", space, i32, step, reduce=steps, init=[0])
+        return [build.compute("tree_leaves", space, i32, lambda b: b.plus(b.read(offsets, *b.spatial), root(b)))]
+
+
+def _clamped(indices: Array, size: int) -> Array:
+    """Returns the indices as unsigned numbers of at most `size - 1`."""
+    return np.minimum(indices.astype(np.uint32), size - 1).astype(np.int64)
