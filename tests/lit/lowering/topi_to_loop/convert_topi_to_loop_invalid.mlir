@@ -44,7 +44,7 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // The unnamed extents of rows are unknown before the loop ends.
 func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>> {
-  // expected-error@below {{rows are stacked whose extents only an iteration tells; help: interpret the program}}
+  // expected-error@below {{stacked rows have extents that only an iteration determines; help: interpret the program}}
   %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>> attributes {relay.binds = #relay.bounds<i, l>} {
     %t = relay.tuple(%s, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
     relay.yield %t : tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
