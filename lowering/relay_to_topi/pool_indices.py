@@ -11,9 +11,9 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
-from xrelay.dialects.relay.ops.sliding_window import ImageOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS

@@ -28,10 +28,10 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.sliding_window import ImageOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, maximum
 

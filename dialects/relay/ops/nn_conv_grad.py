@@ -20,9 +20,9 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.sliding_window import WindowedOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 

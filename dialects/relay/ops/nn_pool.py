@@ -12,25 +12,29 @@ from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.sliding_window import ImageOp, WindowedOp
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each
 
 
-class PoolOp(SpatialOp):
+class PoolOp(ImageOp):
     """Base of the ops that pool over spatial axes and preserve batch and channels."""
 
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
 
     data = operand_def()
 
     layout = string_property("")
+    out_layout = string_property("")
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
@@ -73,7 +77,7 @@ class PoolOp(SpatialOp):
         return LayoutDecision((layout,), layout, properties)
 
 
-class WindowPoolOp(SlidingWindowOp, PoolOp):
+class WindowPoolOp(WindowedOp, PoolOp):
     """Base of the pools with a sliding window; `sliding_window.py` documents the constraints.
 
     `ceil_mode` rounds the number of windows up, so that the last one may extend beyond the padded data.

@@ -12,23 +12,25 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Layouts, Numbers
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
 from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.index_algebra.dims import Shape, shape_text
 from xrelay.index_algebra.windows import each
 
 
-class PoolGradOp(SlidingWindowOp):
+class PoolGradOp(WindowedOp):
     """Base of the gradients of pools: from `out_grad`, that of the pool's result, to that of its data.
 
     Properties are those of the pool. `layout` is the layout of the data and the result; `out_layout`, by default
     `layout`, is the layout of `out_grad`.
     """
 
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     SIZE: ClassVar[str] = "pool_size"
     ARGUMENTS: ClassVar[tuple[str, ...]] = (
@@ -45,6 +47,7 @@ class PoolGradOp(SlidingWindowOp):
     data = operand_def()
 
     layout = string_property("")
+    out_layout = string_property("")
     pool_size = ints_property(1, 1)
     ceil_mode = bool_property(False)
 

@@ -12,12 +12,13 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op, relay_ops
+from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.relay.ops.sliding_window import ImageOp, SlidingWindowOp, SpatialOp
+from xrelay.dialects.relay.ops.nn_pool import PoolOp, WindowPoolOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import tensor_type
@@ -179,19 +180,19 @@ def example(name: str) -> RelayOp:
     op = get_relay_op(name)
     if name in SPECIAL:
         return SPECIAL[name](op)
-    if issubclass(op, SpatialOp):
+    if issubclass(op, FilterOp | PoolOp):
         return windowed(op)
     if issubclass(op, ResizeOp):
         return op.call(value(1, 32, *[4] * len(op.AXES)), size=[6] * len(op.AXES))
     return op.call(image(), image()) if issubclass(op, BinaryBroadcastOp) else op.call(image(), **kept(op))
 
 
-def windowed(op: type[SpatialOp]) -> RelayOp:
+def windowed(op: type[FilterOp | PoolOp]) -> RelayOp:
     """A convolution or pool with its own number of spatial axes."""
     data = value(1, 32, *[4] * len(op.AXES))
     if issubclass(op, FilterOp):
         return op.call(data, value(32, 32, *[1] * len(op.AXES)))
-    return op.call(data, pool_size=2) if issubclass(op, SlidingWindowOp) else op.call(data)
+    return op.call(data, pool_size=2) if issubclass(op, WindowPoolOp) else op.call(data)
 
 
 def kept(op: type[RelayOp]) -> dict[str, tuple[int, int]]:

@@ -13,6 +13,7 @@ from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
     int_property,
     optional_int,
@@ -21,13 +22,13 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of, tensor_type
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 
 
-class FilterOp(SlidingWindowOp):
+class FilterOp(WindowedOp):
     """Base of the ops that slide filters: data and weight, groups, layouts; `channels` and `kernel_size` as hints."""
 
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CHOOSES_LAYOUT: ClassVar[bool] = True
@@ -69,6 +71,7 @@ class FilterOp(SlidingWindowOp):
     kernel_size = optional_ints_property()
     data_layout = string_property("")
     kernel_layout = string_property("")
+    out_layout = string_property("")
     out_dtype = opt_prop_def()
 
     @classmethod

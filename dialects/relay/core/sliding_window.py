@@ -22,7 +22,6 @@ from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import flatten, ints_property, string_property
 from xrelay.dialects.relay.core.window_constraints import Numbers
 from xrelay.dialects.relay.layout.layout import Layout
@@ -92,17 +91,8 @@ class ImageOp(RelayOp):
         return extents_in(self, layout, shape, "C2")
 
 
-class SpatialOp(ImageOp):
-    """Base of the ops whose result may have another layout than their data."""
-
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
-
-    out_layout = string_property("")
-
-
 class WindowedOp(ImageOp):
-    """Base of the ops with the properties of a sliding window: strides, padding and dilation."""
+    """Base of the ops with a window that slides over an image, by strides, padding and dilation."""
 
     SIZE: ClassVar[str]
     """The name of the property for the window's size."""
@@ -159,10 +149,6 @@ class WindowedOp(ImageOp):
             facts.require_at_least(padded, least, "C9", f"padded {letter} extent, and window", message=message)
             counts[letter] = axis.count(extent, partial=partial)
         return counts
-
-
-class SlidingWindowOp(WindowedOp, SpatialOp):
-    """Base of the ops with a window that slides over their data."""
 
 
 _POSITIVE = {
