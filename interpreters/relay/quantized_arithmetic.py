@@ -9,13 +9,7 @@ from itertools import starmap
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.ops.qnn_arithmetic import (
-    QnnAddOp,
-    QnnBinaryOp,
-    QnnConcatenateOp,
-    QnnMulOp,
-    QnnSubtractOp,
-)
+from xrelay.dialects.relay.ops.qnn_arithmetic import QnnAddOp, QnnBinaryOp, QnnConcatenateOp, QnnMulOp, QnnSubtractOp
 from xrelay.dialects.relay.ops.qnn_unary import (
     QnnAbsOp,
     QnnErfOp,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.meaning.layouts import to_plain
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp, QnnFilterOp
 from xrelay.dialects.relay.ops.qnn_pool import QnnAvgPool2DOp
 from xrelay.dialects.relay.ops.qnn_product import QnnBatchMatmulOp, QnnContribDensePackOp, QnnDenseOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.convolution import evaluate_conv_transpose
-from xrelay.interpreters.relay.pooling import sums_and_counts
 from xrelay.interpreters.relay.quantized import along, distance, ratio, scaled, shifted
 from xrelay.interpreters.relay.registry import evaluates
 
@@ -53,7 +52,7 @@ def evaluate_conv2d(op: QnnConv2DOp, data: Array, weight: Array, *parameters: Ar
 @evaluates(QnnConv2DTransposeOp)
 def evaluate_conv2d_transpose(op: QnnConv2DTransposeOp, data: Array, weight: Array, *parameters: Array) -> Array:
     """Computes the transposed convolution of the differences from the zero points."""
-    return evaluate_conv_transpose(op, *_distances(op, data, weight, *parameters[:2]))
+    return ConvTransposeOp.evaluate(op, *_distances(op, data, weight, *parameters[:2]))
 
 
 def _distances(
@@ -71,8 +70,8 @@ def evaluate_avg_pool2d(
     """Rounds the mean of differences with integers."""
     limits = np.iinfo(data.dtype)
     distances = distance(data, np.clip(zero_point.reshape(()), limits.min, limits.max))
-    total, count = sums_and_counts(op, distances.astype(np.int64))
+    total, count = op.sums_and_counts(distances.astype(np.int64))
     mean = np.floor_divide(2 * total + count, 2 * count)
     factor = ratio(scale.reshape(()), output_scale.reshape(()))
     result = shifted(scaled(mean, factor), output_zero_point.reshape(()), data.dtype)
-    return from_plain(result, op.image_axes, op.layouts[1])
+    return op.laid_out(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp, Upsampling3DOp, UpsamplingOp
+from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp, Upsampling3DOp, UpsamplingOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.apply import apply_op
 from xrelay.interpreters.relay.registry import Value, evaluates

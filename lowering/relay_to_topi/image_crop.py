@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.checked_indices import checked_indices
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.interpolation import between_taps, taps_around
 from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp, CropAndResizeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
@@ -84,27 +85,6 @@ def _table(emitter: TopiBuilder, op: CropAndResizeOp, axis: int, real: Attribute
 
     spatial: dict[str, Dim] = {"n": shape_of(boxes)[0], "o": count}
     return emitter.compute("crop_places", spatial, real, place)
-
-
-def taps_around(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
-    """Returns the index of the nearest element; or the surrounding two, and the weight of the second."""
-    floor = b.add(math.FloorOp(place))
-    behind, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
-    following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))
-    if nearest:
-        is_far = b.add(arith.CmpfOp(behind, b.constant(0.5, place.type), "oge"))
-        numbers, weight = [b.add(SelectOp(is_far, following, number))], None
-    else:
-        numbers, weight = [number, following], behind
-    return [b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in numbers], weight
-
-
-def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
-    """Returns the only value, or the interpolation of both."""
-    if weight is None:
-        return values[0]
-    rest = b.minus(b.constant(1, weight.type), weight)
-    return b.plus(b.times(values[0], rest), b.times(values[1], weight))
 
 
 @implements(AffineGridOp, "image.affine_grid.generic")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.relay.computes.layouts import relayout
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
-from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.registry import implements
 
 

@@ -95,7 +95,7 @@ def _require_tensors(function: FuncOp) -> None:
         if not isinstance(type, TensorType):
             raise PassError(f"a parameter or result has type {type}, which has no gradient", location=place)
     if not types.outputs:
-        raise PassError(f"@{function.sym_name.data} gives nothing to differentiate", location=place)
+        raise PassError(f"@{function.sym_name.data} has no result to differentiate", location=place)
 
 
 def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientBuilder, *, first_alone: bool) -> None:
@@ -264,7 +264,7 @@ def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
     inside = list(walk_ops(op))[1:]
     for inner in inside:
         if made_extents(inner):
-            raise not_differentiable(op, f"its branch has {inner.name}, whose extents the data tell")
+            raise not_differentiable(op, f"its branch has {inner.name}, whose extents depend on the data")
     own: set[SSAValue] = {result for inner in inside for result in inner.results}
     own.update(argument for inner in inside for region in inner.regions for argument in region.block.args)
     used = dict.fromkeys(value for inner in inside for value in inner.operands)

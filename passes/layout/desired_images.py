@@ -12,8 +12,8 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
-from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
+from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp, RoiPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError

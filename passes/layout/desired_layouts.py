@@ -12,18 +12,20 @@ from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
-from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
-from xrelay.dialects.relay.ops.nn_pool import (
-    AvgPool1DOp,
-    AvgPool2DOp,
-    AvgPool3DOp,
+from xrelay.dialects.relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
+from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
+from xrelay.dialects.relay.ops.nn.global_pool import (
     GlobalAvgPool1DOp,
     GlobalAvgPool2DOp,
     GlobalAvgPool3DOp,
     GlobalMaxPool1DOp,
     GlobalMaxPool2DOp,
     GlobalMaxPool3DOp,
+)
+from xrelay.dialects.relay.ops.nn.pool import (
+    AvgPool1DOp,
+    AvgPool2DOp,
+    AvgPool3DOp,
     MaxPool1DOp,
     MaxPool2DOp,
     MaxPool3DOp,

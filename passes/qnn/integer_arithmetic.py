@@ -11,9 +11,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
-from xrelay.dialects.relay.ops.nn_adaptive_pool import AdaptivePoolOp
-from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, AvgPoolOp, GlobalPoolOp
-from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
+from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp
+from xrelay.dialects.relay.ops.nn.global_pool import GlobalPoolOp
+from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, AvgPoolOp
+from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype

@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn.matmul import MatrixProductOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_rules import Result, integer_rule
 from xrelay.passes.qnn.quantized import (

@@ -33,7 +33,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, SpaceToBatchNdOp
+from xrelay.dialects.relay.ops.nn.space import BatchToSpaceNdOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError

@@ -36,16 +36,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.nn_pool import (
-    AvgPool1DOp,
-    AvgPool2DOp,
-    AvgPool3DOp,
-    AvgPoolOp,
-    MaxPool1DOp,
-    MaxPool2DOp,
-    MaxPool3DOp,
-    WindowPoolOp,
-)
+from xrelay.dialects.relay.ops.nn.pool import AVG_POOLS, MAX_POOLS, AvgPoolOp, WindowPoolOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
@@ -60,12 +51,8 @@ _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
     Conv2DOp,
     Conv3DOp,
     QnnConv2DOp,
-    MaxPool1DOp,
-    MaxPool2DOp,
-    MaxPool3DOp,
-    AvgPool1DOp,
-    AvgPool2DOp,
-    AvgPool3DOp,
+    *MAX_POOLS,
+    *AVG_POOLS,
 )
 
 

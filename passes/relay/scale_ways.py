@@ -11,17 +11,16 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xrelay.dialects.relay.ops.nn.activation import ReluOp
 from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
+from xrelay.dialects.relay.ops.nn.pool import MAX_POOLS, MaxPoolOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import constant_of
 
 HeavyOp: TypeAlias = ConvOp | DenseOp
-MaxPoolOp: TypeAlias = MaxPool1DOp | MaxPool2DOp | MaxPool3DOp
 SumOp: TypeAlias = AddOp | SubtractOp
 Step: TypeAlias = ConvOp | DenseOp | SumOp | BiasAddOp | ReluOp | MaxPoolOp
 
-BETWEEN: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
+BETWEEN: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, *MAX_POOLS)
 """The ops that may be between a heavy op and a factor."""
 
 

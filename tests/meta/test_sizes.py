@@ -36,7 +36,7 @@ LONG_FUNCTIONS: dict[str, int] = {}
 """Path::function → lines of the functions that are longer and must not grow."""
 
 DEEP_CHAINS: dict[str, tuple[int, int]] = {
-    "xrelay.dialects.relay.core.sliding_window.ImageOp": (24, 8),
+    "xrelay.dialects.relay.core.sliding_window.ImageOp": (41, 8),
     "xrelay.dialects.relay.ops.qnn_op.QnnOp": (12, 5),
     "xrelay.passes.relay_api.passes.Pass": (1, 5),
 }

@@ -28,12 +28,14 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops import annotation, nn_pool
+from xrelay.dialects.relay.ops import annotation
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_join as join
 from xrelay.dialects.relay.ops import tensor_shape as reshape
 from xrelay.dialects.relay.ops import tensor_transform as transform
 from xrelay.dialects.relay.ops.nn import activation, conv, dense, lrn, norm, softmax
+from xrelay.dialects.relay.ops.nn.global_pool import GlobalAvgPool2DOp, GlobalMaxPool2DOp
+from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, MaxPool2DOp
 from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
@@ -46,6 +48,8 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 
 Build = Callable[[Program, SSAValue], SSAValue]
+
+
 Fits = Callable[[Program, SSAValue], bool]
 
 
@@ -331,7 +335,7 @@ def bias_add(p: Program, x: SSAValue) -> SSAValue:
 
 
 def max_pool2d(p: Program, x: SSAValue) -> SSAValue:
-    return pool_of(p, x, nn_pool.MaxPool2DOp)
+    return pool_of(p, x, MaxPool2DOp)
 
 
 def pool_of(p: Program, x: SSAValue, op: type[RelayOp], **attributes: object) -> SSAValue:
@@ -351,8 +355,8 @@ def pool(p: Program, x: SSAValue) -> SSAValue:
     if kind == 0:
         return max_pool2d(p, x)
     if kind < 3:
-        return pool_of(p, x, nn_pool.AvgPool2DOp, count_include_pad=p.chance(50))
-    return p.call([nn_pool.GlobalAvgPool2DOp, nn_pool.GlobalMaxPool2DOp][kind - 3], x, layout=p.pick(["NCHW", "NHWC"]))
+        return pool_of(p, x, AvgPool2DOp, count_include_pad=p.chance(50))
+    return p.call([GlobalAvgPool2DOp, GlobalMaxPool2DOp][kind - 3], x, layout=p.pick(["NCHW", "NHWC"]))
 
 
 @step(floats_with_axes, keeps=True)

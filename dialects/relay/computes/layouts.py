@@ -1,14 +1,43 @@
-"""Indices of tensors in layouts."""
+"""Conversion of tensors between layouts, and indices in layouts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.topi.build import IndexLike
+from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.errors import LoweringError
+
+
+def relayout(build: TopiBuilder, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
+    """Converts `data` from layout `source` to `target`; padding elements are zero."""
+    extents = source.primal_extents(build.shape(data))
+    shape = target.shape_from(extents)
+    element = build.element(data)
+    padded = target.primal_extents(shape) != extents
+
+    def fill(b: Body) -> SSAValue:
+        at = primal_indices(target, b.spatial)
+
+        def read() -> SSAValue:
+            return b.read(data, *layout_indices(source, at))
+
+        if not padded:
+            return read()
+        letters = list(extents)
+        inside = b.in_bounds([at[letter] for letter in letters], [extents[letter] for letter in letters])
+        return b.guard(inside, element, read, lambda: b.constant(0, element))
+
+    return build.compute("layout_transform", shape, element, fill)
+
+
+def in_layout(build: TopiBuilder, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
+    """Returns `data` in layout `target`, converted if `source` differs."""
+    return data if source == target else relayout(build, data, source, target)
 
 
 def primal_indices(layout: Layout, indices: Sequence[AffineExpr]) -> dict[str, AffineExpr]:

@@ -1,1 +1,1 @@
-"""The builder that the `gradient` methods of operators receive, and what several of them share."""
+"""The builder that the `gradient` methods of operators receive, and code that several of them share."""

@@ -1,4 +1,4 @@
-"""What the gradients of convolutions and of transposed convolutions share."""
+"""Code that the gradients of convolutions and of transposed convolutions share."""
 
 from __future__ import annotations
 

@@ -12,10 +12,18 @@ from typing import Final
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.gradients.builder import GradientBuilder
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 
 _FAR: Final = 2**31 - 1
 """An index after the end of every axis."""
+
+
+def gradient_by_numbers(op: RelayOp, of: SSAValue, build: GradientBuilder) -> Gradients:
+    """Returns the gradient of the data, the first operand of `op`; None for the others, which control the movement."""
+    data, *others = op.operands
+    numbers = build.op(op.relay_name(), numbered(data, build), *others, **op.properties)
+    return [collected(numbers, of, data, build), *[None] * len(others)]
 
 
 def numbered(value: SSAValue, emit: GradientBuilder) -> SSAValue:

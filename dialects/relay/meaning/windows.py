@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.value_range import value_range
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
 
@@ -45,3 +46,25 @@ def steps_inside(first: int, step: int, count: int, extent: int) -> tuple[int, i
     """Returns the half-open range of steps whose index is within the data."""
     begin = min(max(0, -(first // step)), count)
     return begin, min(max(begin, -((first - extent) // step)), count)
+
+
+def counted_places(axis: WindowAxis[int], extent: int, count: int, *, padded: bool) -> Array:
+    """Returns the number of elements of each window along an axis that a mean counts; `padded` includes the padding."""
+    low, high = (-axis.before, extent + axis.after) if padded else (0, extent)
+    places = np.arange(count)[:, None] * axis.stride + np.arange(axis.size)[None, :] * axis.dilation - axis.before
+    return np.sum((places >= low) & (places < high), axis=1)
+
+
+def first_maxima(plain: Array, numbers: Array, window: Sequence[WindowAxis[int]], counts: Sequence[int]) -> Array:
+    """Returns the numbers of the first greatest elements of all windows of (N, C, …); -1 for windows without data.
+
+    `numbers` has the number of each element of an image. NaN is the greatest.
+    """
+    best = np.full((*plain.shape[:2], *counts), value_range(plain.dtype)[0], plain.dtype)
+    found = np.full(best.shape, -1, np.int64)
+    seen = zip(taps(plain, window, counts, 0), taps(numbers[None, None], window, counts, -1), strict=True)
+    for values, at in seen:
+        better = (found == -1) | (values > best) | (np.isnan(values) & ~np.isnan(best))
+        taken = (at != -1) & better
+        best, found = np.where(taken, values, best), np.where(taken, at, found)
+    return found

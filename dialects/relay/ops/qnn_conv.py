@@ -29,7 +29,7 @@ from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, FilterOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each, with_parameters
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.shared.types import shape_of

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_pool import AvgPoolOp
+from xrelay.dialects.relay.ops.nn.pool import AvgPoolOp
 from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
 

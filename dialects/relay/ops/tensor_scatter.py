@@ -15,12 +15,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_gather import (
-    IndexingOp,
-    require_inside,
-    require_same_extents,
-    require_tuples,
-)
+from xrelay.dialects.relay.ops.tensor_gather import IndexingOp, require_inside, require_same_extents, require_tuples
 from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import shape_text
 

@@ -1,4 +1,4 @@
-"""Convolutions as the named ops of topi, in the layouts for which these exist."""
+"""Convolutions as named ops of topi, in the layouts of these."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _is_blocked_by_terms(op: Operation) -> str | None:
 
 
 def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
-    """Why the layouts are not those of channels in blocks, with the blocks `wanted` of the weight."""
+    """Returns why channels are not in blocks, with the blocks `wanted` of the weight, or None if they are."""
     data, weight, result = op.layouts
     if data.primal != "NCHW" or result.primal != "NCHW" or weight.primal != "OIHW":
         return f"axes are not in the order NCHW, OIHW: {data}, {weight}, {result}"
@@ -60,7 +60,7 @@ def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
 
 
 def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> Build:
-    """The named convolution of topi for the layouts that it stands for."""
+    """Returns an implementation by a named convolution of topi, in the layouts of this op."""
 
     def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
         op = cast(ConvOp, emitter.op)

@@ -4,40 +4,17 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, numbered
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
-from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
-from xrelay.dialects.relay.ops.nn_space import DepthToSpaceOp, SpaceToDepthOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.passes.gradient.rule_table import differentiates
 
-MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, YoloReorgOp)
-BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)
-
-
-@differentiates(*MOVES, *BY_NUMBERS)
-def moved(op: RelayOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the sums for the data, the first operand; None for the others, which control the movement."""
-    data, *others = op.operands
-    numbers = emit.op(op.relay_name(), numbered(data, emit), *others, **op.properties)
-    return [collected(numbers, gradient, data, emit), *[None] * len(others)]
-
-
-@differentiates(FifoBufferOp)
-def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the sums for the elements of data and buffer in the new buffer."""
-    rows = (
-        (numbered(op.data, emit), no_numbers(op.buffer, emit)),
-        (no_numbers(op.data, emit), numbered(op.buffer, emit)),
-    )
-    numbers = [emit.op("nn.fifo_buffer", *row, **op.properties) for row in rows]
-    return [collected(each, gradient, value, emit) for each, value in zip(numbers, op.operands, strict=True)]
+differentiates(YoloReorgOp, CompressOp, DynStridedSliceOp, DynTileOp)(gradient_by_numbers)
 
 
 @differentiates(DynPadOp)

@@ -8,13 +8,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.ops.tensor_movement import (
-    RepeatOp,
-    ReverseSequenceOp,
-    StridedSliceOp,
-    TileOp,
-    TriluOp,
-)
+from xrelay.dialects.relay.ops.tensor_movement import RepeatOp, ReverseSequenceOp, StridedSliceOp, TileOp, TriluOp
 from xrelay.dialects.relay.ops.tensor_places import SequenceMaskOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.gradient.rule_table import differentiates

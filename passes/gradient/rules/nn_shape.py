@@ -1,4 +1,4 @@
-"""Padding, dilation, layouts, and blocks of images."""
+"""Padding and layouts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Final
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, DilateOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp
 from xrelay.passes.gradient.rule_table import differentiates
@@ -40,28 +38,6 @@ def pad(op: PadOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
     filled = emit.op("nn.pad", zeros, emit.scalar(1, op.data), pad_width=widths)
     rest = emit.op("where", emit.op("greater", filled, 0), gradient, emit.zeros_like(gradient))
     return [of_data, emit.op("sum", rest)]
-
-
-@differentiates(DilateOp)
-def dilate(op: DilateOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the gradient at the data's elements."""
-    strides = ints(op.strides)
-    zeros, far = [0] * len(strides), [_FAR] * len(strides)
-    return [emit.reshape_like(emit.op("strided_slice", gradient, begin=zeros, end=far, strides=strides), op.data)]
-
-
-@differentiates(BatchToSpaceNdOp)
-def batch_to_space_nd(op: BatchToSpaceNdOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the inverse rearrangement of the gradient, with zeros for cropped elements."""
-    shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "paddings": op.crops}
-    return [emit.reshape_like(emit.op("nn.space_to_batch_nd", gradient, **shape), op.data)]
-
-
-@differentiates(SpaceToBatchNdOp)
-def space_to_batch_nd(op: SpaceToBatchNdOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
-    """Returns the inverse rearrangement of the gradient, without padding."""
-    shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "crops": op.paddings}
-    return [emit.reshape_like(emit.op("nn.batch_to_space_nd", gradient, **shape), op.data)]
 
 
 @differentiates(LayoutTransformOp)

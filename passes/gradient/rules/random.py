@@ -6,13 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.random import (
-    MultinomialOp,
-    NormalOp,
-    ThreefryGenerateOp,
-    ThreefrySplitOp,
-    UniformOp,
-)
+from xrelay.dialects.relay.ops.random import MultinomialOp, NormalOp, ThreefryGenerateOp, ThreefrySplitOp, UniformOp
 from xrelay.passes.gradient.rule_table import differentiates
 
 

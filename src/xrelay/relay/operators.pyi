@@ -483,7 +483,7 @@ class _Nn:
         kernel_layout: str | None = "OIHW",
         out_dtype: DType | None = None,
     ) -> Expr:
-        """The gradient of `nn.conv2d` with respect to its weight, of the gradient of its result and of its data."""
+        """The gradient of `nn.conv2d` in its weight, for the gradient `grad` of its result, and its data."""
 
     @staticmethod
     def conv2d_transpose(
@@ -536,7 +536,7 @@ class _Nn:
         kernel_layout: str | None = "OIDHW",
         out_dtype: DType | None = None,
     ) -> Expr:
-        """The gradient of `nn.conv3d` with respect to its weight."""
+        """The gradient of `nn.conv3d` in its weight."""
 
     @staticmethod
     def conv3d_transpose(

@@ -18,13 +18,15 @@ from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.relay.ops.nn_pool import PoolOp, WindowPoolOp
+from xrelay.dialects.relay.ops.nn.pool import PoolOp, WindowPoolOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.layout.alter_op_layout import SIMPLER
 
 PAGE = Path(__file__).parents[3] / "docs" / "layouts.md"
+
+
 OWN = [
     name
     for name, op in relay_ops().items()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
@@ -26,6 +26,7 @@ from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
+from xrelay.dialects.relay.gradients.one_axis import gradients_of_twin, high, high_layout, high_window
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -76,7 +77,7 @@ class FilterOp(WindowedOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C1, C2, C10 and C11, beside those of the window."""
+        """Returns C1, C2, C10, C11 and the constraints on windows."""
         own: tuple[tuple[str, str], ...] = (("data_layout", f"NC{axes}"), ("kernel_layout", f"{cls.FILTERS}{axes}"))
         return {
             **super().constraints_over(axes),
@@ -87,19 +88,19 @@ class FilterOp(WindowedOp):
         }
 
     def result_channels(self, weight: dict[str, Dim]) -> Dim:
-        """How many channels the result has."""
+        """Returns the number of channels of the result."""
         raise NotImplementedError(f"{self.name} does not define the channels of its result")
 
     def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
-        """Check the extents of the weight against the data's channels; C3 and C4."""
+        """Checks the extents of the weight against the channels of the data (C3 and C4)."""
         raise NotImplementedError(f"{self.name} does not define a check of its channels")
 
     def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
-        """The weight's extents O and I for these channels of data and result."""
+        """Returns the extents O and I of the weight for these channels of data and result."""
         raise NotImplementedError(f"{self.name} does not define the channels of its weight")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
-        """The result's extent of each spatial axis; C6 to C9."""
+        """Returns the extent of each spatial axis of the result; checks C6 to C9."""
         raise NotImplementedError(f"{self.name} does not define the extents of its result")
 
     @property
@@ -111,7 +112,7 @@ class FilterOp(WindowedOp):
         return data, weight, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Batch of the data, channels of the weight, and as many windows as fit; C3 to C6 and C9."""
+        """Returns the type with the batch of the data and the channels of the weight; checks C3 to C6 and C9."""
         data_shape, element = facts.operand(0)
         self._check_groups()
         data_layout, weight_layout, out_layout = self.layouts
@@ -138,7 +139,7 @@ class FilterOp(WindowedOp):
                 facts.require_equal(weight[axis], size, "C6", f"kernel {_EXTENTS[axis]} and kernel_size differ:")
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The weight's type from `channels`, `kernel_size` and the data's channels."""
+        """Returns the type of the weight for `channels`, `kernel_size` and the channels of the data."""
         data, weight = facts
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
             return facts
@@ -158,28 +159,46 @@ class FilterOp(WindowedOp):
         extents = self.weight_channels(self.extents_in(data_layout, data_shape)["C"], channels)
         return weight_layout.shape_from(extents | dict(zip(self.AXES, sizes, strict=True)))
 
+    def gradients_of_twin(
+        self, twin: type[FilterOp], of: SSAValue, build: GradientBuilder, **attributes: AttributeValue
+    ) -> Gradients:
+        """Returns the gradients of an op over the width by those of `twin`, with filters and images of height 1."""
+        data, weight, out = self.layouts
+        (axis,) = self.window(known_extents(self, weight.primal_extents(build.shape(self.weight)), "W"))
+        other = twin.call(
+            high(self.data, data, build),
+            high(self.weight, weight, build),
+            **high_window(axis),
+            groups=self.groups.value.data,
+            data_layout=high_layout(data),
+            kernel_layout=high_layout(weight),
+            out_layout=high_layout(out),
+            **attributes,
+        )
+        return gradients_of_twin(other, build.cast_like(of, self.data), out, [data, weight], build)
+
 
 _NUMBERS = {2: "two", 3: "three"}
 
 
 class ConvOp(FilterOp):
-    """Base of the convolutions; constraints as `nn.conv2d` states them."""
+    """Base of the convolutions; `nn.conv2d` documents the constraints."""
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """Those of filters; bytes may be multiplied as they are."""
+        """Returns the constraints on filters; bytes may be multiplied as they are."""
         return {**super().constraints_over(axes), "C10": Factors()}
 
     def result_channels(self, weight: dict[str, Dim]) -> Dim:
-        """One for each filter."""
+        """Returns one channel for each filter."""
         return weight["O"]
 
     def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
-        """A filter sees the channels of its group."""
+        """Returns the filters, and the channels of a group."""
         return {"O": channels, "I": in_channels // self.groups.value.data}
 
     def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
-        """C3 and C4."""
+        """Checks C3 and C4."""
         groups = self.groups.value.data
         what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
         message = f"the weight has {weight['I']} input channels, the data has {in_channels} (groups = {groups})"
@@ -187,12 +206,12 @@ class ConvOp(FilterOp):
         facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
-        """How many windows fit."""
+        """Returns the number of windows that fit."""
         window = self.checked_window(facts, [weight[axis] for axis in self.AXES])
         return self.window_counts(facts, window, data)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data's layout: any order of axes, and channels in blocks that divide the channels of a group."""
+        """Follows the layout of the data: any order of axes, and channels in blocks that divide those of a group."""
         data, weight, out = self.layouts
         wanted = layouts[0] if layouts[0] is not None else data
         block = wanted.factor("C")
@@ -213,11 +232,11 @@ class ConvOp(FilterOp):
         return self.groups.value.data > 1 and weight["I"] == 1 and weight["O"] == self.groups.value.data
 
     def blocked_kernel(self, block: int) -> Layout:
-        """The kernel's layout that goes with data and result in blocks of `block` channels."""
+        """Returns the layout of the kernel for data and result in blocks of `block` channels."""
         return Layout.parse(f"OI{self.AXES}{1 if self.is_depthwise else block}i{block}o")
 
     def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
-        """The decision to work in these layouts, or why blocks do not fit the channels of a group."""
+        """Returns the decision for these layouts, or a refusal if blocks do not divide the channels of a group."""
         extents = self.layouts[1].primal_extents(shape_of(self.weight.type))
         depth, filters, groups = extents["I"], extents["O"], self.groups.value.data
         whole = self.is_depthwise
@@ -239,7 +258,7 @@ class ConvOp(FilterOp):
         return LayoutDecision((data, weight), out, properties)
 
     def evaluate(self, data: Array, weight: Array) -> Array:
-        """The matrix product of the weight with the unfolded windows, for each image and group."""
+        """Multiplies the weight by the unfolded windows, for each image and group."""
         from xrelay.dialects.relay.meaning.accumulators import accumulator
         from xrelay.dialects.relay.meaning.convolution import convolve
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
@@ -259,7 +278,7 @@ class DirectConvOp(ConvOp):
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
-        """A guarded sum of products, in any layouts. Strategies are faster in the layouts that topi names."""
+        """Sums products, in any layouts. Strategies are faster in the layouts of topi's named ops."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
         from xrelay.dialects.topi.named.window import TAPS
         from xrelay.dialects.topi.scalars import convert_scalar
@@ -292,7 +311,7 @@ class DirectConvOp(ConvOp):
         return [build.compute(label, build.result_shape, element, fill, reduce=reduce, init=[0])]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """A transposed convolution of the gradient, and the gradient of the weight, an op of its own."""
+        """Returns a transposed convolution of the gradient, and the gradient of the weight, an op of its own."""
         of = build.cast_like(of, self.data)
         data, weight, out = self.layouts
         sizes = known_extents(self, weight.primal_extents(build.shape(self.weight)), self.AXES)
@@ -316,7 +335,7 @@ class DirectConvOp(ConvOp):
 class Conv1DOp(DirectConvOp):
     """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW).
 
-    `nn.conv2d` states C3 to C6 and C9.
+    `nn.conv2d` documents C3 to C6 and C9.
 
     Example:
     ```mlir
@@ -328,6 +347,10 @@ class Conv1DOp(DirectConvOp):
 
     name = "relay.nn.conv1d"
     AXES: ClassVar[str] = "W"
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients of `nn.conv2d` with filters of height 1."""
+        return self.gradients_of_twin(Conv2DOp, of, build)
 
 
 @register_relay_op
@@ -342,14 +365,14 @@ class Conv2DOp(DirectConvOp):
             * weight[o, i, r, s]     where g = o // (O / groups)
 
     `padding` is one number for all sides, two (height, width) or four (top, left, bottom, right). `channels` and
-    `kernel_size` may be left out where the weight's type says them. Layouts permute and block the axes (`NHWC`,
-    `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` is the data's unless given, `out_dtype` likewise.
+    `kernel_size` may be left out if the type of the weight is known. Layouts permute and block the axes (`NHWC`,
+    `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` and `out_dtype` are by default those of the data.
 
     Constraints:
     - C3: the weight's in-channels times `groups` are the data's channels.
     - C4: `groups` is positive and divides the out-channels.
-    - C5: `channels`, where given, is the weight's number of out-channels.
-    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C5: `channels`, if given, is the weight's number of out-channels.
+    - C6: `kernel_size`, if given, is the weight's height and width, which are positive.
     - C9: the dilated kernel is not larger than the padded data.
 
     Example:
@@ -369,7 +392,7 @@ class Conv2DOp(DirectConvOp):
 class Conv3DOp(DirectConvOp):
     """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
 
-    `nn.conv2d` states C3 to C6 and C9.
+    `nn.conv2d` documents C3 to C6 and C9.
 
     Example:
     ```mlir

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -22,8 +26,14 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import Numbers
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -54,6 +64,7 @@ class CorrelationOp(RelayOp):
     name = "relay.nn.correlation"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": SameElements(),
@@ -102,3 +113,70 @@ class CorrelationOp(RelayOp):
             facts.require_at_least(padded, border + 1, "C8", "elements with zeros, and of windows and shifts,")
             result.append((padded - border + step - 1) // step)
         return tensor_type(result, element)
+
+    def evaluate(self, data1: Array, data2: Array) -> Array:
+        """Computes one shift after the other, in double precision."""
+        from xrelay.dialects.relay.meaning.windows import places_in_steps
+
+        size, far, step = self.kernel_size.value.data, self.max_displacement.value.data, self.stride1.value.data
+        top, left, bottom, right = ints(self.padding)
+        border, (rows, columns) = 2 * far + size - 1, data1.shape[2:]
+        counts = [-(-(extent - border) // step) for extent in (top + rows + bottom, left + columns + right)]
+
+        # A row and a column of zeros at the end represent all positions outside.
+        images = [np.pad(data.astype(np.float64), ((0, 0), (0, 0), (0, 1), (0, 1))) for data in (data1, data2)]
+
+        def at(image: Array, *first: int) -> Array:
+            places = (places_in_steps(*row) for row in zip(first, (step, step), counts, (rows, columns), strict=True))
+            return image[(slice(None), slice(None), *np.ix_(*places))]
+
+        shifts, channels = range(-self.radius, self.radius + 1), list[Array]()
+        for shift in product(shifts, shifts):
+            down, aside = (each * self.stride2.value.data for each in shift)
+            total = np.zeros((len(data1), *counts))
+            for k, m in product(range(size), range(size)):
+                row, column = far + k - top, far + m - left
+                first, second = at(images[0], row, column), at(images[1], row + down, column + aside)
+                values = first * second if self.is_multiply.value.data else np.abs(first - second)
+                total = total + values.sum(1)
+            channels.append(total / np.float64(size * size * data1.shape[1]))
+        return cast_once(np.stack(channels, 1), data1.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Averages products, or absolute differences, of elements of both images."""
+        from xdsl.dialects import math
+
+        first, second = build.operand(0), build.operand(1)
+        _, channels, *extents = build.shape(first)
+        element, padding, size, radius = (
+            build.element(first),
+            ints(self.padding),
+            self.kernel_size.value.data,
+            self.radius,
+        )
+        step, far, apart = self.stride1.value.data, self.max_displacement.value.data, self.stride2.value.data
+        size, width = self.kernel_size.value.data, 2 * radius + 1
+
+        def read(b: Body, data: SSAValue, row: AffineExpr, column: AffineExpr) -> SSAValue:
+            at = [row - padding[0], column - padding[1]]
+            inside = b.in_bounds(at, extents)
+            whole = b.spatial[0], b.reduction[0], *at
+            return b.guard(inside, element, lambda: b.read(data, *whole), lambda: b.constant(0, element))
+
+        def add(b: Body) -> SSAValue:
+            _, shift, *places = b.spatial
+            at = [place * step + far + tap for place, tap in zip(places, b.reduction[1:], strict=True)]
+            shifts = zip(at, (shift // width, shift % width), strict=True)
+            moved = [place + (number - radius) * apart for place, number in shifts]
+            one, other = read(b, first, *at), read(b, second, *moved)
+            if self.is_multiply.value.data:
+                return b.accumulate_product(b.accumulators[0], one, other)
+            return b.accumulate(b.accumulators[0], b.add(math.AbsFOp(b.minus(one, other))))
+
+        shape, reduce = build.result_shape, {"c": channels, "k": size, "l": size}
+        total = build.compute("correlation_sum", shape, element, add, reduce=reduce, init=[0.0])
+
+        def mean(b: Body) -> SSAValue:
+            return b.divide(b.read(total, *b.spatial), b.size(channels * size**2, element))
+
+        return [build.compute("correlation", shape, element, mean)]

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_pool import WindowPoolOp
+from xrelay.dialects.relay.ops.nn.pool import WindowPoolOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 class MaxPoolIndicesOp(WindowPoolOp):
@@ -34,6 +43,37 @@ class MaxPoolIndicesOp(WindowPoolOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps the original layout, in which elements are numbered."""
         return LayoutRefusal("the indices refer to the original layout")
+
+    def evaluate(self, data: Array) -> Array:
+        """Numbers the elements and selects the number of the first greatest of each window."""
+        from xrelay.dialects.relay.meaning.windows import first_maxima
+
+        plain = self.plain(data)
+        extents = plain.shape[2:]
+        order = "F" if self.column_major.value.data else "C"
+        numbers = np.arange(prod(extents), dtype=np.int64).reshape(extents, order=order)
+        return self.laid_out(first_maxima(plain, numbers, self.window(self.sizes), self.counts(extents)))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds each window with two accumulators: the greatest element so far, and its index."""
+        from xrelay.dialects.relay.computes.layouts import in_layout
+        from xrelay.dialects.relay.computes.pool_windows import number_maxima, row_major, taps_of
+
+        (layout, out_layout), plain = self.layouts, Layout.parse(self.image_axes)
+        data = in_layout(build, build.operand(0), layout, plain)
+        window, sizes = self.window(self.sizes), build.shape(data)[2:]
+        order = -1 if self.column_major.value.data else 1
+        extents = out_layout.primal_extents(build.result_shape)
+
+        def number(b: Body) -> AffineExpr:
+            return row_major(b, taps_of(b, window)[::order], sizes[::order])
+
+        places = number_maxima(build, data, window, [extents[axis] for axis in self.AXES], number, i64)
+        return [in_layout(build, places, plain, out_layout)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns None, because indices change only in steps."""
+        return [None]
 
 
 @register_relay_op
@@ -95,6 +135,3 @@ class MaxPool3DIndicesOp(MaxPoolIndicesOp):
 
     name = "relay.nn.max_pool3d_indices"
     AXES: ClassVar[str] = "DHW"
-
-
-MAX_POOL_INDICES = (MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)

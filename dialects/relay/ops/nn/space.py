@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
@@ -20,10 +23,20 @@ from xrelay.dialects.relay.core.properties import (
     with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.dims import Dim, Shape, maximum
 
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
+
 IMAGE_LAYOUTS = ("NCHW", "NHWC")
+
+_FAR: Final = 2**31 - 1
+"""An index after the end of every axis."""
 
 
 class PixelBlockOp(MovementOp):
@@ -56,6 +69,18 @@ class PixelBlockOp(MovementOp):
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
         """Returns the extents of these axes in the result."""
         raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def channels_first(self, data: Array) -> Array:
+        """Returns the data in the layout NCHW."""
+        return data if self.layout.data == "NCHW" else data.transpose(0, 3, 1, 2)
+
+    def laid_out(self, image: Array) -> Array:
+        """Returns an image in the layout NCHW in the layout of the op."""
+        return image if self.layout.data == "NCHW" else image.transpose(0, 2, 3, 1)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient at the place of each element."""
+        return gradient_by_numbers(self, of, build)
 
 
 @register_relay_op
@@ -96,6 +121,33 @@ class DepthToSpaceOp(PixelBlockOp):
         facts.require_equal(channels % block**2, 0, "C5", f"channels {channels} modulo pixels of a block {block**2}:")
         return channels // block**2, rows * block, columns * block
 
+    def evaluate(self, data: Array) -> Array:
+        """Splits the channels into axes and moves them after rows and columns."""
+        block, image = self.block_size.value.data, self.channels_first(data)
+        n, channels, rows, columns = image.shape
+        depth = channels // block**2
+        if self.mode.data == "DCR":
+            apart = image.reshape(n, block, block, depth, rows, columns).transpose(0, 3, 4, 1, 5, 2)
+        else:
+            apart = image.reshape(n, depth, block, block, rows, columns).transpose(0, 1, 4, 2, 5, 3)
+        return self.laid_out(apart.reshape(n, depth, rows * block, columns * block))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes the channel from that of the result and the index in the block."""
+        data, block, is_dcr = build.operand(0), self.block_size.value.data, self.mode.data == "DCR"
+        channel, row, column = self.axes()
+        depth = build.result_shape[channel]
+
+        def read(b: Body) -> SSAValue:
+            at: list[AffineExpr] = [*b.spatial]
+            place = b.spatial[row] % block * block + b.spatial[column] % block
+            own = b.spatial[channel]
+            at[channel] = b.scaled(place, depth) + own if is_dcr else own * block**2 + place
+            at[row], at[column] = b.spatial[row] // block, b.spatial[column] // block
+            return b.read(data, *at)
+
+        return [build.compute("depth_to_space", build.result_shape, build.element(data), read)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -122,6 +174,29 @@ class SpaceToDepthOp(PixelBlockOp):
         facts.require_equal(rows % block, 0, "C4", f"rows {rows} modulo block size {block}:")
         facts.require_equal(columns % block, 0, "C4", f"columns {columns} modulo block size {block}:")
         return channels * block**2, rows // block, columns // block
+
+    def evaluate(self, data: Array) -> Array:
+        """Splits rows and columns into block axes and moves these before the channels."""
+        block, image = self.block_size.value.data, self.channels_first(data)
+        n, channels, rows, columns = image.shape
+        apart = image.reshape(n, channels, rows // block, block, columns // block, block).transpose(0, 3, 5, 1, 2, 4)
+        return self.laid_out(apart.reshape(n, channels * block**2, rows // block, columns // block))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes the index in the block from the channel."""
+        data, block = build.operand(0), self.block_size.value.data
+        channel, row, column = self.axes()
+        channels = build.shape(data)[channel]
+
+        def read(b: Body) -> SSAValue:
+            at: list[AffineExpr] = [*b.spatial]
+            place = b.quotient(b.spatial[channel], channels)
+            at[channel] = b.remainder(b.spatial[channel], channels)
+            at[row] = b.spatial[row] * block + place // block
+            at[column] = b.spatial[column] * block + place % block
+            return b.read(data, *at)
+
+        return [build.compute("space_to_depth", build.result_shape, build.element(data), read)]
 
 
 class BatchBlockOp(MovementOp):
@@ -190,6 +265,39 @@ class BatchToSpaceNdOp(BatchBlockOp):
             longer.append(extent * size - before - behind)
         return (shape[0] // places, *longer, *shape[1 + len(block) :])
 
+    def evaluate(self, data: Array) -> Array:
+        """Splits the batch into block axes and moves each after the axis that it extends."""
+        block, crops = ints(self.block_shape), ints(self.crops)
+        count, batches = len(block), data.shape[0] // prod(block)
+        apart = data.reshape(*block, batches, *data.shape[1:])
+        turned = [count, *(axis for i in range(count) for axis in (count + 1 + i, i))]
+        longer = [extent * size for extent, size in zip(data.shape[1:], block, strict=False)]
+        whole = apart.transpose(*turned, *range(2 * count + 1, apart.ndim))
+        whole = whole.reshape(batches, *longer, *data.shape[1 + count :])
+        ends = zip(crops[::2], crops[1::2], longer, strict=True)
+        return whole[(slice(None), *(slice(before, extent - after) for before, after, extent in ends))]
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes the batch from that of the result and the index in the block."""
+        data, block, crops = build.operand(0), ints(self.block_shape), ints(self.crops)
+        batches = build.result_shape[0]
+
+        def read(b: Body) -> SSAValue:
+            at: list[AffineExpr] = [*b.spatial]
+            place: AffineExpr = AffineConstantExpr(0)
+            for axis, (size, before) in enumerate(zip(block, crops[::2], strict=True), 1):
+                index = b.spatial[axis] + before
+                place, at[axis] = place * size + index % size, index // size
+            at[0] = b.scaled(place, batches) + b.spatial[0]
+            return b.read(data, *at)
+
+        return [build.compute("batch_to_space_nd", build.result_shape, build.element(data), read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the inverse rearrangement of the gradient, with zeros for cropped elements."""
+        shape: dict[str, AttributeValue] = {"block_shape": self.block_shape, "paddings": self.crops}
+        return [build.reshape_like(build.op("nn.space_to_batch_nd", of, **shape), self.data)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -234,6 +342,41 @@ class SpaceToBatchNdOp(BatchBlockOp):
             shorter.append(filled // size)
         return (shape[0] * prod(block), *shorter, *shape[1 + len(block) :])
 
+    def evaluate(self, data: Array) -> Array:
+        """Splits the axes into block axes and moves these before the batch."""
+        block, paddings = ints(self.block_shape), ints(self.paddings)
+        count = len(block)
+        pairs = [(0, 0), *zip(paddings[::2], paddings[1::2], strict=True), *[(0, 0)] * (data.ndim - 1 - count)]
+        filled = np.pad(data, pairs, constant_values=np.asarray(self.pad_value.value.data).astype(data.dtype))
+        split = [part for extent, size in zip(filled.shape[1:], block, strict=False) for part in (extent // size, size)]
+        rest = filled.shape[1 + count :]
+        apart = filled.reshape(filled.shape[0], *split, *rest)
+        turned = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, apart.ndim)]
+        return apart.transpose(turned).reshape(filled.shape[0] * prod(block), *split[::2], *rest)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes the index in the block from the batch; elements outside of the data are the pad value."""
+        data, block, before = build.operand(0), ints(self.block_shape), ints(self.paddings)[::2]
+        shape, element, value = build.shape(data), build.element(data), build.held("pad_value")
+        blocked = range(1, len(block) + 1)
+
+        def read(b: Body) -> SSAValue:
+            at: list[IndexLike] = [*b.spatial]
+            place, at[0] = b.quotient(b.spatial[0], shape[0]), b.remainder(b.spatial[0], shape[0])
+            for axis in reversed(blocked):
+                size = block[axis - 1]
+                at[axis] = b.spatial[axis] * size + place % size - before[axis - 1]
+                place = place // size
+            is_inside = b.in_bounds([at[axis] for axis in blocked], [shape[axis] for axis in blocked])
+            return b.guard(is_inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))
+
+        return [build.compute("space_to_batch_nd", build.result_shape, element, read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the inverse rearrangement of the gradient, without padding."""
+        shape: dict[str, AttributeValue] = {"block_shape": self.block_shape, "crops": self.paddings}
+        return [build.reshape_like(build.op("nn.batch_to_space_nd", of, **shape), self.data)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -265,3 +408,30 @@ class DilateOp(MovementOp):
             maximum(0, (extent - 1) * stride + 1) if stride > 1 else extent
             for extent, stride in zip(shape, strides, strict=True)
         )
+
+    def evaluate(self, data: Array) -> Array:
+        """Assigns the data to a strided slice of a filled array."""
+        strides = ints(self.strides)
+        shape = [max(0, (extent - 1) * stride + 1) for extent, stride in zip(data.shape, strides, strict=True)]
+        result = np.full(shape, np.asarray(self.dilation_value.value.data).astype(data.dtype), data.dtype)
+        result[tuple(slice(None, None, stride) for stride in strides)] = data
+        return result
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the data if every index is a multiple of its stride, else the dilation value."""
+        data, strides, value = build.operand(0), ints(self.strides), build.held("dilation_value")
+        element = build.element(data)
+        apart = [axis for axis, stride in enumerate(strides) if stride > 1]
+
+        def read(b: Body) -> SSAValue:
+            own = [index // stride for index, stride in zip(b.spatial, strides, strict=True)]
+            is_own = b.in_bounds([b.spatial[axis] % strides[axis] for axis in apart], [1] * len(apart))
+            return b.guard(is_own, element, lambda: b.read(data, *own), lambda: b.constant(value, element))
+
+        return [build.compute("dilate", build.result_shape, element, read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient at the elements of the data."""
+        strides = ints(self.strides)
+        begin, end = [0] * len(strides), [_FAR] * len(strides)
+        return [build.reshape_like(build.op("strided_slice", of, begin=begin, end=end, strides=strides), self.data)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -27,8 +28,15 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
-from xrelay.dialects.shared.types import IncompleteType, tensor_type
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, quotient
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op
@@ -62,6 +70,7 @@ class DeformableConv2DOp(RelayOp):
     name = "relay.nn.deformable_conv2d"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
@@ -182,3 +191,59 @@ class DeformableConv2DOp(RelayOp):
         given = optional_int(self.channels)
         if given is not None:
             facts.require_equal(filters, given, "C8", "filters and channels")
+
+    def evaluate(self, data: Array, offset: Array, weight: Array) -> Array:
+        """Samples the data for each tap, followed by a matrix product for each group."""
+        from xrelay.dialects.relay.meaning.interpolation import interpolated
+
+        order = (0, *self.image_axes)
+        image, moves, window = data.transpose(order), offset.transpose(order), weight.transpose(self.weight_axes)
+        batch, channels, *_ = image.shape
+        filters, depth, rows, columns = window.shape
+        parts, groups, (height, width) = self.deformable_groups.value.data, self.groups.value.data, moves.shape[2:]
+        moves = moves.reshape(batch, parts, rows * columns, 2, height, width)
+        taps = np.zeros((batch, channels, rows * columns, height, width))
+        for tap in range(rows * columns):
+            y, x = (self._coordinates(axis, divmod(tap, columns)[axis], moves[:, :, tap, axis]) for axis in (0, 1))
+            for number, part in np.ndindex(batch, parts):
+                own = slice(part * channels // parts, (part + 1) * channels // parts)
+                taps[number, own, tap] = interpolated(image[number, own], y[number, part], x[number, part])
+        apart = taps.reshape(batch, groups, depth * rows * columns, height * width)
+        matrix = window.reshape(groups, filters // groups, depth * rows * columns).astype(np.float64)
+        result = np.einsum("gfk,ngkp->ngfp", matrix, apart).reshape(batch, filters, height, width)
+        return cast_once(result.transpose(np.argsort(order)), numpy_dtype(element_type_of(self.result.type)))
+
+    def _coordinates(self, axis: int, tap: int, moves: Array) -> Array:
+        """Returns the coordinates of a tap along an axis, in the type of the sums."""
+        kind = np.dtype(np.float64 if moves.dtype == np.float64 else np.float32)
+        steps = np.arange(moves.shape[2 + axis], dtype=np.float64) * ints(self.strides)[axis]
+        plain = np.asarray(steps + tap * ints(self.dilation)[axis] - ints(self.padding)[axis], kind)
+        return (plain[:, None] if axis == 0 else plain) + moves.astype(kind)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
+        from xrelay.dialects.relay.computes.deformed_taps import DeformedTaps
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        weight, element, shape = build.operand(2), build.result_type.element_type, build.result_shape
+        filters, depth, rows, columns = (build.shape(weight)[axis] for axis in self.weight_axes)
+        taps, real = DeformedTaps(build, self.image_axes, rows, columns).table(), build.element(weight)
+        per_group = filters // self.groups.value.data
+
+        def add(b: Body) -> SSAValue:
+            channel, row, column = (b.spatial[axis] for axis in self.image_axes)
+            part, k, m = b.reduction
+            at: list[IndexLike] = [0, 0, 0, 0]
+            for axis, index in zip(self.weight_axes, (channel, part, k, m), strict=True):
+                at[axis] = index
+            own = b.scaled(b.quotient(channel, per_group), depth) + part
+            seen = b.read(taps, b.spatial[0], own, b.scaled(k, columns) + m, row, column)
+            return b.accumulate_product(b.accumulators[0], seen, b.read(weight, *at))
+
+        reduce = {"c": depth, "k": rows, "l": columns}
+        total = build.compute("deformable_conv2d", shape, real, add, reduce=reduce, init=[0.0])
+        if element == real:
+            return [total]
+        return [
+            build.compute("rounded", shape, element, lambda b: convert_scalar(b, b.read(total, *b.spatial), element))
+        ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
@@ -21,8 +24,16 @@ from xrelay.dialects.relay.core.properties import (
     with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
-from xrelay.index_algebra.dims import Shape, shape_text
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Dim, Shape, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -73,6 +84,36 @@ class MirrorPadOp(MovementOp):
                 facts.require_at_least(seen, max(pair), "C3", f"pad width and mirrored elements of {extent}:")
         return tuple(extent + before + after for extent, (before, after) in zip(shape, self.pairs, strict=True))
 
+    def evaluate(self, data: Array) -> Array:
+        """Pads with `np.pad`."""
+        for extent, pair in zip(data.shape, self.pairs, strict=True):
+            if any(pair) and extent - (self.mode.data == "REFLECT") < max(pair):
+                raise InterpreterError(f"an axis of {extent} elements is padded by {pair[0]} and {pair[1]}")
+        if not self.pairs:  # numpy rejects an empty list of widths
+            return data
+        return np.pad(data, self.pairs, mode="symmetric" if self.mode.data == "SYMMETRIC" else "reflect")
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at mirrored indices."""
+        data, repeated = build.operand(0), int(self.mode.data == "SYMMETRIC")
+
+        def mirrored(b: Body, index: AffineExpr, extent: Dim, pair: tuple[int, int]) -> AffineExpr:
+            if not any(pair):
+                return index
+            at = index - pair[0]
+            inner = b.as_index(b.maximum(b.index(at), b.index(at * -1 - repeated)))
+            return b.as_index(b.minimum(b.index(inner), b.index(inner * -1 + b.expr(extent * 2 - 2 + repeated))))
+
+        def read(b: Body) -> SSAValue:
+            rows = zip(b.spatial, build.shape(data), self.pairs, strict=True)
+            return b.read(data, *(mirrored(b, *row) for row in rows))
+
+        return [build.compute("mirror_pad", build.result_shape, build.element(data), read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums over the copies of each element."""
+        return gradient_by_numbers(self, of, build)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -111,3 +152,38 @@ class FifoBufferOp(RelayOp):
                 facts.require_equal(extent, place, "C3", "extents of data and buffer", message=message)
         facts.require_at_least(room[along], shape[along], "C4", "elements of the buffer, and of the data,")
         return facts.tensor(1)
+
+    def evaluate(self, data: Array, buffer: Array) -> Array:
+        """Drops the first elements of the buffer and appends the data."""
+        axis = self.axis.value.data % data.ndim
+        if data.shape[axis] > buffer.shape[axis]:
+            raise InterpreterError(f"{data.shape[axis]} elements for a buffer of {buffer.shape[axis]}")
+        return np.concatenate([np.take(buffer, range(data.shape[axis], buffer.shape[axis]), axis), data], axis)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the kept elements of the buffer, followed by those of the data."""
+        data, buffer = build.operand(0), build.operand(1)
+        shape, element = build.shape(buffer), build.element(data)
+        axis = self.axis.value.data % len(shape)
+        count = build.shape(data)[axis]
+        kept = shape[axis] - count
+
+        def choose(b: Body) -> SSAValue:
+            def read(tensor: SSAValue, shift: Dim) -> SSAValue:
+                at = [*b.spatial]
+                at[axis] = at[axis] + b.expr(shift)
+                return b.read(tensor, *at)
+
+            is_kept = b.in_bounds([b.spatial[axis]], [kept])
+            return b.guard(is_kept, element, lambda: read(buffer, count), lambda: read(data, kept * -1))
+
+        return [build.compute("fifo_buffer", shape, element, choose)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradients at the elements of data and buffer in the new buffer."""
+        rows = (
+            (numbered(self.data, build), no_numbers(self.buffer, build)),
+            (no_numbers(self.data, build), numbered(self.buffer, build)),
+        )
+        numbers = [build.op("nn.fifo_buffer", *row, **self.properties) for row in rows]
+        return [collected(each, of, value, build) for each, value in zip(numbers, self.operands, strict=True)]

@@ -1,0 +1,302 @@
+"""Pools with given result extents: `relay.nn.adaptive_avg_pool2d` and related ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.properties import ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.ops.nn.pool import PoolOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import each
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.adaptive_windows import AdaptiveWindows
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+
+class AdaptivePoolOp(PoolOp):
+    """Base of the pools that divide each spatial axis into `output_size` windows.
+
+    Window i of m over n elements begins at element `floor(i * n / m)` and ends before `ceil((i + 1) * n / m)`, so
+    neighbouring windows may share an element. A single number applies to all axes; without numbers the result has the
+    data's extents.
+
+    Constraints shared by all, in addition to C1 and C2 of pools:
+    - C3: `output_size` has no number, one, or one for each spatial axis, and none is negative.
+    - C4: an axis that is divided into windows has elements.
+    """
+
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("output_size", *PoolOp.ARGUMENTS)
+
+    output_size = ints_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accepts a single number as size."""
+        size = attributes.get("output_size")
+        if isinstance(size, int):
+            attributes["output_size"] = (size,)
+        return attributes
+
+    def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
+        """Returns the numbers of windows; checks C3 and C4."""
+        sizes, count = ints(self.output_size), len(self.AXES)
+        message = f"output_size must have {count} non-negative numbers, found {list(sizes)}"
+        facts.require(len(sizes) in (0, 1, count) and all(size >= 0 for size in sizes), "C3", message)
+        if not sizes:
+            return {axis: extents[axis] for axis in self.AXES}
+        wanted = sizes * count if len(sizes) == 1 else sizes
+        for axis, size in zip(self.AXES, wanted, strict=True):
+            if size:
+                facts.require_at_least(extents[axis], 1, "C4", f"axis {axis} of {size} windows:")
+        return dict(zip(self.AXES, wanted, strict=True))
+
+    def folded(self, data: Array, fold: Callable[[Array, tuple[int, ...]], Array]) -> Array:
+        """Applies `fold` to each window, and the axes along which it is reduced."""
+        plain = self.plain(data)
+        extents, sizes = plain.shape[2:], ints(self.output_size)
+        counts = each(sizes, len(extents)) if sizes else extents
+        for axis, extent, count in zip(self.AXES, extents, counts, strict=True):
+            if count and not extent:
+                raise InterpreterError(f"axis {axis} of {count} windows: 0 is less than 1")
+        result, axes = np.empty((*plain.shape[:2], *counts), data.dtype), tuple(range(2, plain.ndim))
+        for place in product(*map(range, counts)):
+            rows = zip(place, extents, counts, strict=True)
+            window = [slice(i * extent // count, -(-(i + 1) * extent // count)) for i, extent, count in rows]
+            result[(..., *place)] = fold(plain[(..., *window)], axes)
+        return self.laid_out(result)
+
+    def windows(self, build: TopiBuilder) -> AdaptiveWindows:
+        """Returns the windows of the index space."""
+        from xrelay.dialects.relay.computes.adaptive_windows import AdaptiveWindows
+
+        return AdaptiveWindows(build, self.AXES, *self.layouts)
+
+    def divided_axes(self, of: SSAValue, build: GradientBuilder) -> Iterator[tuple[int, int, int]]:
+        """Yields the axes that are divided into windows, with their numbers of windows and elements."""
+        for axis in map(self.layouts[0].index, self.AXES):
+            count, extent = build.shape(of)[axis], build.shape(self.data)[axis]
+            if count != extent:
+                if not isinstance(count, int) or not isinstance(extent, int):
+                    raise not_differentiable(self, f"the extent {extent} of its data is not known")
+                yield axis, count, extent
+
+
+class AdaptiveAvgPoolOp(AdaptivePoolOp):
+    """Base of the means of windows; means of integers are truncated."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+
+    def evaluate(self, data: Array) -> Array:
+        """Sums in double precision."""
+        from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
+
+        def mean(window: Array, axes: tuple[int, ...]) -> Array:
+            if data.dtype.kind not in "iu":
+                return np.asarray(np.mean(window, axis=axes, dtype=np.float64))
+            total = np.asarray(np.sum(window, axis=axes, dtype=np.int64))
+            return truncated_quotient(total, prod(window.shape[axis] for axis in axes))
+
+        return self.folded(data, mean)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums each window and divides by its size."""
+        from xrelay.dialects.relay.computes.means import of_any_number
+
+        return of_any_number(self._means)(build)
+
+    def _means(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        windows, element = self.windows(build), build.element(build.operand(0))
+        sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
+
+        def mean(b: Body) -> SSAValue:
+            return b.divide(b.read(sums, *b.spatial), windows.size(b))
+
+        return self.in_out_layout(build, build.compute("adaptive_avg_pool", windows.shape, element, mean))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Sums the shares of the windows that contain an element, along each spatial axis."""
+        of = self.in_layout_of_data(of, build)
+        for axis, count, extent in self.divided_axes(of, build):
+            if count and extent % count == 0:
+                share = build.op("multiply", of, count / extent)
+                of = build.op("repeat", share, repeats=extent // count, axis=axis)
+            else:
+                of = multiplied(of, axis, matrix_of(_shares(count, extent), of, build), build)
+        return [of]
+
+
+class AdaptiveMaxPoolOp(AdaptivePoolOp):
+    """Base of the greatest elements of windows."""
+
+    def evaluate(self, data: Array) -> Array:
+        """Takes numpy's maximum."""
+        return self.folded(data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds the maximum over each window."""
+        from xrelay.dialects.topi.named.pool import lowest
+
+        first = lowest(build.element(build.operand(0)))
+        best = self.windows(build).folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x))
+        return self.in_out_layout(build, best)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of a pool over disjoint windows; elements of overlapping windows are repeated first.
+
+        Shorter windows repeat their last element, which does not change the first greatest element.
+        """
+        of, data, layout = self.in_layout_of_data(of, build), self.data, self.layouts[0]
+        sizes, spread = dict.fromkeys(map(layout.index, self.AXES), 1), dict[int, Array]()
+        for axis, count, extent in self.divided_axes(of, build):
+            if not count:
+                return [build.zeros_like(self.data)]
+            sizes[axis] = extent // count
+            if extent % count:
+                places = _places(count, extent)
+                sizes[axis], spread[axis] = places.shape[1], np.eye(extent)[places.ravel()]
+                data = build.op("take", data, build.insert(ConstantOp.of(places.ravel())).result, axis=axis)
+        size = tuple(sizes.values())
+        name = f"nn.max_pool{len(self.AXES)}d_grad"
+        found = build.op(name, of, data, pool_size=size, strides=size, layout=str(layout))
+        for axis, matrix in spread.items():
+            found = multiplied(found, axis, matrix_of(matrix, found, build), build)
+        return [found]
+
+
+def _windows(count: int, extent: int) -> list[range]:
+    """Returns the elements of each of `count` windows."""
+    return [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
+
+
+def _shares(count: int, extent: int) -> Array:
+    """Returns the weight of each of `extent` elements in the mean of each of `count` windows."""
+    shares = np.zeros((count, extent))
+    for number, window in enumerate(_windows(count, extent)):
+        shares[number, window] = 1 / len(window)
+    return shares
+
+
+def _places(count: int, extent: int) -> Array:
+    """Returns the elements of each window as rows; shorter rows repeat the last element."""
+    windows = _windows(count, extent)
+    longest = max(map(len, windows))
+    return np.array([[*window, *[window[-1]] * (longest - len(window))] for window in windows], np.int64)
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveAvgPool1DOp(AdaptiveAvgPoolOp):
+    """The mean of each of `output_size` windows over the width; means of integers are truncated.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool1d(%x) {output_size = [3]} : (tensor<1x8x16xf32>) -> tensor<1x8x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_avg_pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveAvgPool2DOp(AdaptiveAvgPoolOp):
+    """The mean of each of `output_size` windows over height and width; means of integers are truncated.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool2d(%x) {output_size = [3, 2]} : (tensor<1x8x7x5xf32>) -> tensor<1x8x3x2xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_avg_pool2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveAvgPool3DOp(AdaptiveAvgPoolOp):
+    """The mean of each of `output_size` windows over depth, height and width; means of integers are truncated.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool3d(%x) {output_size = [2]} : (tensor<1x8x3x4x5xf32>) -> tensor<1x8x2x2x2xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_avg_pool3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveMaxPool1DOp(AdaptiveMaxPoolOp):
+    """The greatest element of each of `output_size` windows over the width.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_max_pool1d(%x) {output_size = [3]} : (tensor<1x8x16xf32>) -> tensor<1x8x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_max_pool1d"
+    AXES: ClassVar[str] = "W"
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of `nn.adaptive_max_pool2d` of images of height 1."""
+        sizes = ints(self.output_size)
+        return self.gradient_of_twin(AdaptiveMaxPool2DOp, of, build, output_size=(1, *sizes) if sizes else ())
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveMaxPool2DOp(AdaptiveMaxPoolOp):
+    """The greatest element of each of `output_size` windows over height and width.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_max_pool2d(%x) {output_size = [3, 2]} : (tensor<1x8x7x5xf32>) -> tensor<1x8x3x2xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_max_pool2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class AdaptiveMaxPool3DOp(AdaptiveMaxPoolOp):
+    """The greatest element of each of `output_size` windows over depth, height and width.
+
+    Example:
+    ```mlir
+    %y = relay.nn.adaptive_max_pool3d(%x) {output_size = [2]} : (tensor<1x8x3x4x5xf32>) -> tensor<1x8x2x2x2xf32>
+    ```
+
+    """
+
+    name = "relay.nn.adaptive_max_pool3d"
+    AXES: ClassVar[str] = "DHW"
