@@ -10,8 +10,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.checked_indices import checked_indices
+from xrelay.dialects.relay.computes.checked_indices import as_index, checked_indices
 from xrelay.dialects.relay.computes.movement import moved
+from xrelay.dialects.relay.computes.padding import padded
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
@@ -22,8 +23,6 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.affine_products import times
 from xrelay.index_algebra.dims import ANY, Dim, maximum, minimum
-from xrelay.lowering.relay_to_topi.data_movement import build_padded
-from xrelay.lowering.relay_to_topi.gather import as_index
 from xrelay.lowering.relay_to_topi.registry import implements
 
 
@@ -88,4 +87,4 @@ def build_pad(emitter: TopiBuilder) -> Sequence[SSAValue]:
     def before(b: Body) -> Sequence[IndexLike]:
         return [b.as_index(b.read(pair, 0)) for pair in widths]
 
-    return build_padded(emitter, emitter.operand(2), before, [True] * len(shape))
+    return [padded(emitter, emitter.operand(2), before, [True] * len(shape))]

@@ -11,6 +11,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
 from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.movement import tiled
+from xrelay.dialects.relay.computes.reshape import reshaped
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.topi.build import Body, variables
@@ -18,13 +20,21 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, maximum
 from xrelay.lowering.relay_to_topi.algorithm_sort import build_topk
-from xrelay.lowering.relay_to_topi.data_movement import build_reshape
-from xrelay.lowering.relay_to_topi.movement import build_tile
 from xrelay.lowering.relay_to_topi.registry import implements
 
-implements(DynReshapeOp, "dyn.reshape.named")(build_reshape)
-implements(DynTileOp, "dyn.tile.named")(build_tile)
 implements(DynTopKOp, "dyn.topk.named")(build_topk)
+
+
+@implements(DynReshapeOp, "dyn.reshape.named")
+def build_reshape(emitter: TopiBuilder) -> Sequence[SSAValue]:
+    """Reads the element at the same row-major index."""
+    return [reshaped(emitter)]
+
+
+@implements(DynTileOp, "dyn.tile.named")
+def build_tile(emitter: TopiBuilder) -> Sequence[SSAValue]:
+    """Reads at the remainder of the index."""
+    return tiled(emitter)
 
 
 @implements(DynBroadcastToOp, "dyn.broadcast_to.named")

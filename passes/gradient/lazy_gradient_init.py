@@ -34,11 +34,11 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, Multipl
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CollapseSumLikeOp, ReshapeLikeOp
+from xrelay.dialects.relay.ops.tensor.movement import BroadcastToOp, StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.relay.ops.tensor.unary import CopyOp, NegativeOp
-from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.types import element_type_of, is_static
 from xrelay.passes.graph.rewriting import Emitter

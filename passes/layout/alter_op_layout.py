@@ -51,7 +51,7 @@ from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_s
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE

@@ -24,7 +24,7 @@ from xdsl.ir import Block, SSAValue
 from xrelay.dialects.relay.core.attribute_values import string_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.layout import LayoutError, transform_shape
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.layout.layout_regions import RegionMover, transforms_of

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.broadcast import element_count
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.layout.behaviour import ResultLayout
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.effects import is_pure

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype

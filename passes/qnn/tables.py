@@ -12,7 +12,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp, ReinterpretOp
-from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype

@@ -11,9 +11,9 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.fill import StackOp
-from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
-from xrelay.dialects.relay.ops.tensor_movement import RepeatOp, StridedSliceOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.ops.tensor.movement import RepeatOp, StridedSliceOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import element_type_of, shape_of

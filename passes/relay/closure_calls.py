@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.ops.tensor_compare import LessOp
+from xrelay.dialects.relay.ops.tensor.compare import LessOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

@@ -45,9 +45,9 @@ from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeO
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp
-from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor.movement import BroadcastToOp, StridedSliceOp, TileOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.dtypes import numpy_dtype

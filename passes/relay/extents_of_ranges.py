@@ -8,10 +8,10 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
+from xrelay.dialects.relay.ops.tensor.logic import LogicalAndOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
-from xrelay.dialects.relay.ops.tensor_logic import LogicalAndOp
-from xrelay.dialects.relay.ops.tensor_rounding import CeilOp
+from xrelay.dialects.relay.ops.tensor.rounding import CeilOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.passes.relay.extents_of_slices import FAR, number_of_steps

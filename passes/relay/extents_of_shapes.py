@@ -15,9 +15,9 @@ from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastTo
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MaximumOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterOp
+from xrelay.dialects.relay.ops.tensor.logic import LogicalOrOp
 from xrelay.dialects.relay.ops.tensor.reduce import ProdOp, SumOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
-from xrelay.dialects.relay.ops.tensor_logic import LogicalOrOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length

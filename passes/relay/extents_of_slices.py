@@ -14,8 +14,8 @@ from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, SubtractOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp, LessOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterOp, LessOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import is_nonnegative
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length

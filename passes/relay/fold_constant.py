@@ -50,7 +50,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.relay.structure.fused import FusedOp

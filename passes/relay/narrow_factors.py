@@ -10,8 +10,8 @@ from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, TransposeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of

@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import SubtractOp
-from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.structure.call import AnyCall
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp

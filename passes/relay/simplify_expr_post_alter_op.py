@@ -31,8 +31,8 @@ from xdsl.pattern_rewriter import RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
-from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_numbers import DropBounds, DropNeutral, JoinCasts
 from xrelay.passes.relay.simplify_shapes import JoinReshapes

@@ -32,7 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
-from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.parameters import Parameters, free_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report

@@ -13,9 +13,9 @@ from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
+from xrelay.dialects.relay.ops.tensor.movement import BroadcastToOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
-from xrelay.dialects.relay.ops.tensor_shape import (
+from xrelay.dialects.relay.ops.tensor.shape import (
     BatchFlattenOp,
     ExpandDimsOp,
     ReshapeOp,
@@ -23,7 +23,7 @@ from xrelay.dialects.relay.ops.tensor_shape import (
     ReverseReshapeOp,
     SqueezeOp,
 )
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, PadOp, TransposeOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of

@@ -39,7 +39,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
-from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import is_complete, shape_of

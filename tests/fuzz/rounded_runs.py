@@ -22,7 +22,7 @@ from xdsl.ir import Operation
 from fuzz.special_values import Array, is_float
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.ops.tensor_rounding import CeilOp, FloorOp, RoundOp, SignOp, TruncOp
+from xrelay.dialects.relay.ops.tensor.rounding import CeilOp, FloorOp, RoundOp, SignOp, TruncOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.interpreters.relay import evaluate_op, run_relay
 from xrelay.passes.graph.composites import expand_composites

@@ -18,7 +18,7 @@ from xdsl.utils.arg_spec import parse_pipeline
 from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ExecutionError

@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from support.choices import Choices
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp
+from xrelay.dialects.relay.ops.tensor.compare import LessOp
 from xrelay.dialects.relay.ops.tensor.reduce import MaxOp
 from xrelay.dialects.relay.ops.tensor.unary import AbsOp, NegativeOp
-from xrelay.dialects.relay.ops.tensor_compare import LessOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp

@@ -29,15 +29,15 @@ from support.random_programs import (
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops import annotation
-from xrelay.dialects.relay.ops import tensor_compare as compare
-from xrelay.dialects.relay.ops import tensor_join as join
-from xrelay.dialects.relay.ops import tensor_shape as reshape
-from xrelay.dialects.relay.ops import tensor_transform as transform
 from xrelay.dialects.relay.ops.nn import activation, conv, dense, lrn, norm, softmax
 from xrelay.dialects.relay.ops.nn.global_pool import GlobalAvgPool2DOp, GlobalMaxPool2DOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, MaxPool2DOp
 from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion
+from xrelay.dialects.relay.ops.tensor import compare as compare
+from xrelay.dialects.relay.ops.tensor import join as join
+from xrelay.dialects.relay.ops.tensor import shape as reshape
+from xrelay.dialects.relay.ops.tensor import transform as transform
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.facts import Elements, Facts
@@ -18,10 +18,14 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.shared.types import IncompleteType
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 class WallOp(UnaryElementwiseOp):
@@ -38,6 +42,18 @@ class WallOp(UnaryElementwiseOp):
         if isinstance(self.data.type, TupleType):
             return LayoutDecision((None,), None)
         return super().propagate_layouts(layouts)
+
+    def evaluate(self, data: object) -> object:
+        """Returns the operand, a tensor or a tuple."""
+        return data
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads each element of a tensor."""
+        return build.map_elements(build.label, lambda b, values: values[0])
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1."""
+        return [of]
 
 
 @register_relay_op
@@ -110,6 +126,14 @@ class CompilerAnnotationOp(RelayOp):
         if isinstance(self.data.type, TupleType):
             return LayoutRefusal("an annotation of a tuple keeps the layouts of its fields")
         return LayoutDecision((layouts[0],), layouts[0])
+
+    def evaluate(self, data: object) -> object:
+        """Returns the operand, a tensor or a tuple."""
+        return data
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads each element of a tensor."""
+        return build.map_elements(build.label, lambda b, values: values[0])
 
 
 @register_relay_op

@@ -15,7 +15,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_transform import PAD_MODES, require_padding
+from xrelay.dialects.relay.ops.tensor.transform import PAD_MODES, require_padding
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 

@@ -38,7 +38,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
     shifted,
     with_parameters,
 )
-from xrelay.dialects.relay.ops.tensor_join import ConcatenatingOp
+from xrelay.dialects.relay.ops.tensor.join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type

@@ -10,7 +10,7 @@ from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.index_algebra.dims import Shape
 
 

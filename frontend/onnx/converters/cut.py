@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
-from xrelay.dialects.relay.ops.tensor_movement import FAR
+from xrelay.dialects.relay.ops.tensor.movement import FAR
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView

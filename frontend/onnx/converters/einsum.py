@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.einsum_equation import Equation
-from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp
+from xrelay.dialects.relay.core.einsum_equation import Equation
+from xrelay.dialects.relay.ops.tensor.einsum import EinsumOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

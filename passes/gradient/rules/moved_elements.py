@@ -10,7 +10,6 @@ from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.passes.gradient.rule_table import differentiates
 
@@ -24,10 +23,3 @@ def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientBuilder) -> Gradient
     numbers = emit.op("dyn.nn.pad", numbered(op.data, emit), op.pad_width, nothing, **op.properties)
     fills = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
     return [collected(numbers, gradient, op.data, emit), None, emit.op("sum", fills)]
-
-
-def repeated_padding(op: PadOp, gradient: SSAValue, emit: GradientBuilder) -> SSAValue:
-    """Returns the gradient of data whose elements are repeated by the padding."""
-    nothing = emit.scalar(0, numbered(op.data, emit))
-    numbers = emit.op("nn.pad", numbered(op.data, emit), nothing, **op.properties)
-    return collected(numbers, gradient, op.data, emit)

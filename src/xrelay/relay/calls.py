@@ -21,11 +21,11 @@ from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp, key_words
+from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import MeanOp
+from xrelay.dialects.relay.ops.tensor.shape import ReverseReshapeOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
-from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
-from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator

@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import TensorType
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
-from xrelay.dialects.relay.ops.tensor_movement import RepeatOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
-from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.dialects.relay.ops.tensor.movement import RepeatOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.relay.expr import ExprLike, as_value, call

@@ -26,14 +26,14 @@ from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor.gather import OneHotOp, TakeOp
+from xrelay.dialects.relay.ops.tensor.movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp, LessOp
-from xrelay.dialects.relay.ops.tensor_gather import OneHotOp, TakeOp
-from xrelay.dialects.relay.ops.tensor_movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
-from xrelay.dialects.relay.ops.tensor_select import WhereOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor.select import WhereOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_axes import expand_dims_at, squeeze_axes

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AnyFloat, TensorType
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor_gather import OneHotOp
+from xrelay.dialects.relay.ops.tensor.gather import OneHotOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.relay.depth_multipliers import of_one_channel
 from xrelay.relay.expr import ExprLike, as_value, call

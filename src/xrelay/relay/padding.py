@@ -7,9 +7,9 @@ from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerType, TensorType
 
-from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator, known_attribute

@@ -20,10 +20,10 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp
-from xrelay.dialects.relay.ops.tensor_rounding import RoundOp
-from xrelay.dialects.relay.ops.tensor_select import WhereOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp
+from xrelay.dialects.relay.ops.tensor.rounding import RoundOp
+from xrelay.dialects.relay.ops.tensor.select import WhereOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import InputError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view

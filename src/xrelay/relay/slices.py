@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, TypeGuard, cast
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike
 

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.layout.rank_changes import keeps_order
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.interpreters.relay import run_relay
 
 NCHW8C = Layout.parse("NCHW8c")

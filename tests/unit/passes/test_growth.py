@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import ModuleOp, TupleType, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.ops import tensor_join
 from xrelay.dialects.relay.ops.nn.norm import BatchNormOp
+from xrelay.dialects.relay.ops.tensor import join
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor.unary import ExpOp
-from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -32,6 +32,8 @@ from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 VECTOR = tensor_type([20], f32)
+
+
 LIMIT = 12.0
 """The project's limit of work for ten times the graph."""
 
@@ -116,6 +118,8 @@ def applied(names: str, make: Callable[[int], ModuleOp]) -> Callable[[int], Call
 
 
 TYPED = "relay-infer-type"
+
+
 ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
 """A group for every op: by default the largest groups of a graph do not grow with it."""
 
@@ -166,7 +170,7 @@ def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
 def test_the_places_of_a_split_are_listed_once() -> None:
     graph = Graph(VECTOR)
     data = graph.block.args[0]
-    with patch.object(tensor_join, "numbers", side_effect=tensor_join.numbers) as numbers:
+    with patch.object(join, "numbers", side_effect=join.numbers) as numbers:
         SplitOp.call(data, indices_or_sections=list(range(1, 20)))
     assert numbers.call_count < 5
 

@@ -185,7 +185,7 @@ def test_a_folded_weight_does_not_keep_its_operand_alive():
     array = np.arange(64, dtype=np.float32).reshape(8, 8)
     big = ConstantOp.of(array, "w")
     block.add_op(big)
-    from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+    from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 
     moved = TransposeOp.call(big.result, axes=[1, 0])
     block.add_ops([moved, ReturnOp(moved.result)])

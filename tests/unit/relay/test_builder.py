@@ -12,7 +12,7 @@ import xrelay
 from xrelay import relay
 from xrelay.dialects.relay.core.registry import UnknownOpError
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.errors import ConstraintError, InputError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.types.infer_type import infer_types

@@ -8,7 +8,7 @@ from xdsl.ir import Block
 
 from xrelay.dialects.relay.core.attribute_values import int_array
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError

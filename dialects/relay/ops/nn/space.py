@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
-from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.dims import Dim, Shape, maximum
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
     from xrelay.dialects.topi.build import Body, IndexLike
 
+
 IMAGE_LAYOUTS = ("NCHW", "NHWC")
+
 
 _FAR: Final = 2**31 - 1
 """An index after the end of every axis."""

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
@@ -74,6 +75,10 @@ class CastOp(RelayOp):
 
         target = build.result_type.element_type
         return build.map_elements(build.label, lambda b, values: convert_scalar(b, values[0], target))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the data's element type; rounding is ignored."""
+        return [build.cast_like(of, self.data)]
 
 
 @register_relay_op

@@ -23,8 +23,8 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.tensor_movement import require_broadcast
-from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
+from xrelay.dialects.relay.ops.tensor.movement import require_broadcast
+from xrelay.dialects.relay.ops.tensor.shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
@@ -177,12 +177,6 @@ class ReshapeLikeOp(ReshapingOp):
         """Replaces the extents of the range of axes."""
         own, new = self.exchanged(data.ndim, shape_like.ndim)
         return data.reshape((*data.shape[: own.start], *shape_like.shape[new], *data.shape[own.stop :]))
-
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
-        """Reads the element at the same row-major index."""
-        from xrelay.dialects.relay.computes.reshape import reshaped
-
-        return [reshaped(build)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient in the data's shape; None for the shape."""

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.properties import int_property, required_ints_pr
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
-from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type

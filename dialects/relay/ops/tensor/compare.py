@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.element_rules import (
@@ -21,12 +22,20 @@ from xrelay.dialects.relay.core.element_rules import (
 )
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
+if TYPE_CHECKING:
+    from xrelay.dialects.topi.build import Body
 
-class CompareOp(BinaryBroadcastOp):
+
+class CompareOp(ScalarBinaryOp):
     """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
+
+    PREDICATES: ClassVar[tuple[str, str]]
+    """The predicates of arith for floats and for signed integers."""
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Compares element by element: 1 or 0 if the result is certain."""
@@ -40,6 +49,20 @@ class CompareOp(BinaryBroadcastOp):
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """Returns the operand types unchanged, because the boolean result does not determine them."""
         return facts
+
+    def evaluate(self, lhs: Array, rhs: Array) -> Array:
+        """Compares the arrays."""
+        return np.asarray(self.function(lhs, rhs), np.bool_)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Compares two elements."""
+        from xrelay.dialects.topi.scalars import compare
+
+        return compare(b, x, y, *self.PREDICATES)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 almost everywhere."""
+        return [None, None]
 
 
 @register_relay_op
@@ -56,6 +79,11 @@ class EqualOp(CompareOp):
 
     name = "relay.equal"
     ON_ELEMENTS: ClassVar[Combine | None] = equality
+    PREDICATES: ClassVar[tuple[str, str]] = ("oeq", "eq")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.equal(lhs, rhs)
 
 
 @register_relay_op
@@ -72,6 +100,11 @@ class NotEqualOp(CompareOp):
 
     name = "relay.not_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = inequality
+    PREDICATES: ClassVar[tuple[str, str]] = ("une", "ne")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.not_equal(lhs, rhs)
 
 
 @register_relay_op
@@ -88,6 +121,11 @@ class LessOp(CompareOp):
 
     name = "relay.less"
     ON_ELEMENTS: ClassVar[Combine | None] = less
+    PREDICATES: ClassVar[tuple[str, str]] = ("olt", "slt")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.less(lhs, rhs)
 
 
 @register_relay_op
@@ -104,6 +142,11 @@ class LessEqualOp(CompareOp):
 
     name = "relay.less_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = less_equal
+    PREDICATES: ClassVar[tuple[str, str]] = ("ole", "sle")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.less_equal(lhs, rhs)
 
 
 @register_relay_op
@@ -120,6 +163,11 @@ class GreaterOp(CompareOp):
 
     name = "relay.greater"
     ON_ELEMENTS: ClassVar[Combine | None] = greater
+    PREDICATES: ClassVar[tuple[str, str]] = ("ogt", "sgt")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.greater(lhs, rhs)
 
 
 @register_relay_op
@@ -136,3 +184,8 @@ class GreaterEqualOp(CompareOp):
 
     name = "relay.greater_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = greater_equal
+    PREDICATES: ClassVar[tuple[str, str]] = ("oge", "sge")
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.greater_equal(lhs, rhs)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
@@ -22,11 +22,16 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 MOST_AXES: Final = 64
 """The maximum rank of a numpy array."""
@@ -68,10 +73,29 @@ class ReshapingOp(RelayOp):
         properties = {"newshape": int_array(extents), "allowzero": bool_attribute(0 in extents)}
         return LayoutDecision((layout,), None, properties, op=ReshapeOp)
 
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element at the same row-major index."""
+        from xrelay.dialects.relay.computes.reshape import reshaped
+
+        return [reshaped(build)]
+
+
+class UnaryReshapingOp(ReshapingOp):
+    """Base of the ops whose new shape follows from the data's shape and properties."""
+
+    def evaluate(self, data: Array) -> Array:
+        """Reshapes to the shape that the shape rule computes for this array."""
+        shape = self.result_shape(Facts(self.name, self.operand_types), data.shape)
+        return data.reshape(cast("tuple[int, ...]", shape))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the data's shape."""
+        return [build.reshape_like(of, self.data)]
+
 
 @register_relay_op
 @irdl_op_definition
-class ReshapeOp(ReshapingOp):
+class ReshapeOp(UnaryReshapingOp):
     """The same elements in another shape, given by Relay's codes.
 
     A positive number is an extent. `0` copies the extent at the same position, `-1` is inferred from the number of
@@ -110,7 +134,7 @@ class ReshapeOp(ReshapingOp):
 
 @register_relay_op
 @irdl_op_definition
-class ReverseReshapeOp(ReshapingOp):
+class ReverseReshapeOp(UnaryReshapingOp):
     """The same elements in another shape, given by Relay's codes in reverse order.
 
     `relay.reshape` documents the codes. Extents and codes are both processed from the last to the first: in `[-1, 0]`
@@ -145,7 +169,7 @@ class ReverseReshapeOp(ReshapingOp):
 
 @register_relay_op
 @irdl_op_definition
-class BatchFlattenOp(ReshapingOp):
+class BatchFlattenOp(UnaryReshapingOp):
     """The data with all axes after the first merged into one.
 
     Constraints:
@@ -168,7 +192,7 @@ class BatchFlattenOp(ReshapingOp):
 
 @register_relay_op
 @irdl_op_definition
-class SqueezeOp(ReshapingOp):
+class SqueezeOp(UnaryReshapingOp):
     """The data without its axes of extent 1, or without the axes `axis`.
 
     Constraints:
@@ -218,7 +242,7 @@ class SqueezeOp(ReshapingOp):
 
 @register_relay_op
 @irdl_op_definition
-class ExpandDimsOp(ReshapingOp):
+class ExpandDimsOp(UnaryReshapingOp):
     """The data with `num_newaxis` axes of extent 1 inserted at position `axis` of the result.
 
     Constraints:

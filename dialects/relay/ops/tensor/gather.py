@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
@@ -17,10 +19,16 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 ALONG_AXIS: Constraints = {"C1": IntegerElements(1), "C2": AxisOf()}
 """The constraints on indices along an axis."""
@@ -108,6 +116,100 @@ class TakeOp(IndexingOp):
             return tensor_type(places, element)
         return tensor_type((*shape[:axis], *places[batch:], *shape[axis + 1 :]), element)
 
+    def evaluate(self, data: Array, indices: Array) -> Array:
+        """Takes slices along the axis, for each index of the batch."""
+        axis, batch = self.axis_and_batch(data.ndim, indices.ndim)
+        if axis is None:
+            data, axis = data.reshape(-1), 0
+        places = self._in_range(indices, data.shape[axis])
+        shape = (*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :])
+        result = np.empty(shape, data.dtype)
+        for point in np.ndindex(data.shape[:batch]):
+            result[point] = data[point].take(places[point], axis - batch) if result[point].size else result[point]
+        return result
+
+    def _in_range(self, indices: Array, size: int) -> Array:
+        """Returns indices in [0, size), as `mode` specifies."""
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
+        if self.mode.data == "raise":
+            return checked(indices, size)
+        wide = indices.astype(np.uint64 if indices.dtype.kind == "u" else np.int64)
+        if not size:
+            return wide.astype(np.int64)
+        limit = wide.dtype.type(size)
+        places = wide % limit if self.mode.data == "wrap" else np.clip(wide, 0, limit - wide.dtype.type(1))
+        return places.astype(np.int64)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the data at the indices along the axis."""
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.relay.computes.reshape import reshaped_indices
+
+        data, indices = build.operand(0), build.operand(1)
+        shape, places = build.shape(data), build.shape(indices)
+        axis, batch = self.axis_and_batch(len(shape), len(places))
+        flat, along = (shape, axis) if axis is not None else ((product(shape),), 0)
+        is_checked = self.mode.data == "raise"
+        known = checked_indices(build, indices, flat[along]) if is_checked else indices
+
+        def fill(b: Body) -> SSAValue:
+            after = along + len(places) - batch
+            place = b.read(known, *b.spatial[:batch], *b.spatial[along:after])
+            index = b.as_index(place if is_checked else self._index_in_range(b, place, flat[along]))
+            at = [*b.spatial[:along], index, *b.spatial[after:]]
+            return b.read(data, *(at if axis is not None else reshaped_indices(b, at, flat, shape)))
+
+        return [build.compute("take", build.result_shape, build.element(data), fill)]
+
+    def _index_in_range(self, b: Body, place: SSAValue, size: Dim) -> SSAValue:
+        """Maps an index to [0, size): modulo for "wrap", else clamped."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.relay.computes.checked_indices import as_index
+        from xrelay.dialects.topi.build import is_unsigned
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
+
+        unsigned, type = is_unsigned(place.type), IndexType()
+        index, zero, extent = as_index(b, place), b.constant(0, type), b.size(size, type)
+        if self.mode.data == "wrap":
+            rest = b.add((arith.RemUIOp if unsigned else arith.RemSIOp)(index, extent))
+            return b.select(b.add(CmpiOp(rest, zero, "slt")), b.plus(rest, extent), rest)
+        last = b.size(size - 1, type)
+        return b.add(arith.MinUIOp(index, last)) if unsigned else b.minimum(b.maximum(index, zero), last)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns a scatter-add along the axis, which is moved to the front; None for the indices."""
+        rank, places = len(build.shape(self.data)), len(build.shape(self.indices))
+        axis, batch = self.axis_and_batch(rank, places)
+        if batch:
+            raise not_differentiable(self, f"batch_dims is {batch}")
+        flat = self.data if axis is not None else build.op("reshape", self.data, newshape=[-1])
+        axis = 0 if axis is None else axis
+        others = len(build.shape(flat)) - 1
+        front = [axis, *range(axis), *range(axis + 1, others + 1)]
+        updates = [*range(axis, axis + places), *range(axis), *range(axis + places, others + places)]
+        zeros = build.zeros_like(_transposed(flat, front, build))
+        indices = build.op("expand_dims", self._read_indices(build.shape(flat)[axis], build), axis=0)
+        total = build.op("scatter_nd", zeros, indices, _transposed(of, updates, build), mode="add")
+        back = sorted(range(len(front)), key=front.__getitem__)
+        return [build.reshape_like(_transposed(total, back, build), self.data), None]
+
+    def _read_indices(self, extent: Dim, build: GradientBuilder) -> SSAValue:
+        """Returns the indices of the elements that are read; those of mode "raise" are in range."""
+        if self.mode.data == "raise":
+            return self.indices
+        if not isinstance(extent, int):
+            raise not_differentiable(self, "the extent of its axis is known when it runs only")
+        indices = build.wide_enough(self.indices, extent)
+        if self.mode.data == "wrap":
+            return build.op("floor_mod", indices, extent)
+        return build.op("minimum", build.op("maximum", indices, 0), extent - 1)
+
+
+def _transposed(value: SSAValue, axes: list[int], build: GradientBuilder) -> SSAValue:
+    return value if axes == sorted(axes) else build.op("transpose", value, axes=axes)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -141,6 +243,32 @@ class GatherOp(IndexingOp):
         (shape, element), places = facts.operand(0), facts.shape(1)
         require_inside(facts, shape, places, self.axis.value.data, "C3")
         return tensor_type(places, element)
+
+    def evaluate(self, data: Array, indices: Array) -> Array:
+        """Takes elements at the indices along the axis, and at the result's index along the others."""
+        from xrelay.dialects.relay.meaning.gather import indices_along
+
+        axis = self.axis.value.data % data.ndim
+        return data[indices_along(indices, axis, data.shape[axis])]
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the data at the index along the axis, and at the result's index along the others."""
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+
+        data, axis = build.operand(0), self.axis.value.data % len(build.result_shape)
+        known = checked_indices(build, build.operand(1), build.shape(data)[axis])
+
+        def fill(b: Body) -> SSAValue:
+            at = list(b.spatial)
+            at[axis] = b.as_index(b.read(known, *b.spatial))
+            return b.read(data, *at)
+
+        return [build.compute("gather", build.result_shape, build.element(data), fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns a scatter-add along the axis; None for the indices."""
+        zeros, axis = build.zeros_like(self.data), self.axis.value.data
+        return [build.op("scatter_elements", zeros, self.indices, of, axis=axis, reduction="add"), None]
 
 
 def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constraint: str) -> None:
@@ -200,6 +328,36 @@ class GatherNDOp(IndexingOp):
             f"{shape_text(places)} do not match data of shape {shape_text(shape)}",
         )
         return tensor_type((*places, *shape[batch + parts :]), element)
+
+    def evaluate(self, data: Array, indices: Array) -> Array:
+        """Takes slices at index tuples, after the batch axes."""
+        from xrelay.dialects.relay.meaning.gather import index_tuples
+
+        batch, places = self.batch_dims.value.data, indices.shape[1:]
+        own = [values.reshape(values.shape[: len(places)]) for values in np.indices(places, sparse=True)[:batch]]
+        at = (*own, *index_tuples(indices, data.shape[batch:]))
+        return data[at] if at else np.broadcast_to(data, (*places, *data.shape))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the data at the batch indices, the components of the index tuple, and the indices of the slice."""
+        from xrelay.dialects.relay.computes.checked_indices import index_tuples
+
+        data, indices, batch = build.operand(0), build.operand(1), self.batch_dims.value.data
+        rank = len(build.shape(indices)) - 1
+        parts = index_tuples(build, indices, build.shape(data)[batch:])
+
+        def fill(b: Body) -> SSAValue:
+            place = b.spatial[:rank]
+            at = [b.as_index(b.read(part, *place)) for part in parts]
+            return b.read(data, *place[:batch], *at, *b.spatial[rank:])
+
+        return [build.compute("gather_nd", build.result_shape, build.element(data), fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns a scatter-add at the index tuples; None for these."""
+        if self.batch_dims.value.data:
+            raise not_differentiable(self, f"batch_dims is {self.batch_dims.value.data}")
+        return [build.op("scatter_nd", build.zeros_like(self.data), self.indices, of, mode="add"), None]
 
 
 def require_tuples(facts: Facts, places: Shape, said: int | None, constraint: str) -> int:
@@ -264,3 +422,33 @@ class OneHotOp(IndexingOp):
         depth = self.depth.value.data
         axis = self.axis_index(len(places))
         return tensor_type((*places[:axis], depth, *places[axis:]), element)
+
+    def evaluate(self, indices: Array, on_value: Array, off_value: Array) -> Array:
+        """Compares the indices with the numbers along the new axis."""
+        axis = self.axis_index(indices.ndim)
+        counts = np.arange(self.depth.value.data).reshape(-1, *(1,) * (indices.ndim - axis))
+        return np.where(np.expand_dims(indices, axis) == counts, on_value, off_value)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Selects between both values by comparing the index with the new axis."""
+        from xrelay.dialects.relay.computes.checked_indices import as_index
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
+
+        indices, on_value, off_value = (build.operand(index) for index in range(3))
+        axis = self.axis_index(len(build.shape(indices)))
+
+        def fill(b: Body) -> SSAValue:
+            place = as_index(b, b.read(indices, *b.spatial[:axis], *b.spatial[axis + 1 :]))
+            is_on = b.add(CmpiOp(place, b.index(b.spatial[axis]), "eq"))
+            return b.select(is_on, b.read(on_value), b.read(off_value))
+
+        return [build.compute("one_hot", build.result_shape, build.result_type.element_type, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums of the gradient over on and off elements; None for the indices."""
+        on, off = build.scalar(1, of), build.scalar(0, of)
+        properties = {**self.properties, "dtype": element_type_of(of.type)}
+        is_on = build.op("one_hot", self.indices, on, off, **properties)
+        total = build.op("sum", build.op("multiply", of, is_on))
+        rest = build.op("sum", build.op("multiply", of, build.op("subtract", 1, is_on)))
+        return [None, total, rest]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
-from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.axes import axis_index, require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import require_blocks
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
@@ -22,14 +22,24 @@ from xrelay.dialects.relay.core.properties import (
     with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
+
 PAD_MODES = ("constant", "edge", "reflect")
 """The ways in which `nn.pad` fills."""
+
+_FAR: Final = 2**31 - 1
+"""An index after the end of every axis."""
 
 
 @register_relay_op
@@ -85,6 +95,32 @@ class TransposeOp(RelayOp):
         text = Layout(tuple(before[axis] for axis in self.permutation(len(before))))
         # With inner axes, a permutation may not be a valid layout.
         return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), Layout.parse(str(text))))
+
+    def evaluate(self, data: Array) -> Array:
+        """Permutes the axes."""
+        return data.transpose(self.permutation(data.ndim))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads with permuted axes."""
+        data = build.operand(0)
+        rank = len(build.shape(data))
+        axes = [axis % rank for axis in build.ints("axes")] or list(reversed(range(rank)))
+
+        def fill(b: Body) -> SSAValue:
+            at: list[IndexLike] = [0] * rank
+            for axis, index in zip(axes, b.spatial, strict=True):
+                at[axis] = index
+            return b.read(data, *at)
+
+        return [build.compute("transpose", build.result_shape, build.element(data), fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient with the inverse permutation of axes."""
+        if self.axes is None:
+            return [build.op("transpose", of)]
+        axes = [axis_index(axis, len(build.shape(of))) for axis in ints(self.axes)]
+        back = sorted(range(len(axes)), key=axes.__getitem__)
+        return [build.op("transpose", of, axes=back)]
 
 
 @register_relay_op
@@ -149,6 +185,26 @@ class LayoutTransformOp(RelayOp):
         if source.primal_extents(shape_of(self.data.type)) != target.primal_extents(shape_of(self.result.type)):
             return LayoutRefusal(f"the extents are not multiples of the blocks of {target}")
         return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), target))
+
+    def evaluate(self, data: Array) -> Array:
+        """Converts to the layout without blocks, and from there to the target layout."""
+        from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+
+        source, target = self.layouts
+        return from_plain(to_plain(data, source, source.primal), source.primal, target)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads each element at its indices in the source layout."""
+        from xrelay.dialects.relay.computes.layouts import relayout
+
+        source, target = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
+        return [relayout(build, build.operand(0), source, target)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the source layout, without the padding of blocks."""
+        source, target = self.src_layout.data, self.dst_layout.data
+        back = build.op("layout_transform", of, src_layout=target, dst_layout=source)
+        return [back if build.shape(back) == build.shape(self.data) else build.op("slice_like", back, self.data)]
 
 
 @register_relay_op
@@ -240,6 +296,37 @@ class PadOp(RelayOp):
             pairs[letter] = (elements[0] // factor, elements[1] // factor)
         widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})
+
+    def evaluate(self, data: Array, pad_value: Array) -> Array:
+        """Calls numpy."""
+        from xrelay.dialects.relay.meaning.padding import padded
+
+        return padded(data, self.pad_pairs, self.pad_mode.data, pad_value)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at the index less the width before each axis."""
+        from xrelay.dialects.relay.computes.padding import padded
+
+        widths = ints(self.pad_width)
+        axes = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
+        return [padded(build, build.operand(1), lambda b: widths[::2], axes)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of the data's elements, and the sum of the others for the pad value."""
+        if self.pad_mode.data != "constant":
+            numbers = numbered(self.data, build)
+            numbers = build.op("nn.pad", numbers, build.scalar(0, numbers), **self.properties)
+            return [collected(numbers, of, self.data, build), None]
+        rows = list(zip(self.pad_pairs, build.shape(self.data), strict=True))
+        begins = [before for (before, _), _ in rows]
+        ends = [before + extent if isinstance(extent, int) else _FAR for (before, _), extent in rows]
+        data = build.op("strided_slice", of, begin=begins, end=ends)
+        if build.shape(data) != build.shape(self.data):
+            data = build.op("slice_like", data, self.data)
+        zeros, one = build.zeros_like(self.data), build.scalar(1, self.data)
+        filled = build.op("nn.pad", zeros, one, pad_width=ints(self.pad_width))
+        rest = build.op("where", build.op("greater", filled, 0), of, build.zeros_like(of))
+        return [data, build.op("sum", rest)]
 
 
 def require_padding(facts: Facts, mode: str, extent: Dim, width: Dim) -> None:

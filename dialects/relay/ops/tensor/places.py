@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, TupleType
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, TupleType, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -15,12 +17,20 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_movement import MovementOp
-from xrelay.dialects.relay.ops.tensor_shape import MOST_AXES
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
+from xrelay.dialects.relay.ops.tensor.movement import MovementOp
+from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op
@@ -59,6 +69,36 @@ class SequenceMaskOp(MovementOp):
         facts.require(numbers and len(lengths) == 1, "C2", message)
         facts.require_equal(lengths[0], shape[1 - axis], "C2", "lengths, and batches,", message=message)
         return shape
+
+    def evaluate(self, data: Array, valid_length: Array) -> Array:
+        """Selects by index and length."""
+        axis, value = self.axis.value.data, np.asarray(self.mask_value.value.data).astype(data.dtype)
+        lengths = np.expand_dims(valid_length, axis)
+        places: Array = np.expand_dims(np.arange(data.shape[axis], dtype=np.int64), 1 - axis)
+        is_valid = (places < lengths).reshape(*data.shape[:2], *(1,) * (data.ndim - 2))
+        return np.where(is_valid, data, value)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Selects by index and length, compared as 64-bit integers or in double precision."""
+        from xrelay.dialects.relay.computes.scalars import as_number
+        from xrelay.dialects.topi.scalars import compare, convert_scalar
+
+        data, lengths, axis = build.operand(0), build.operand(1), self.axis.value.data
+        element, kind = build.element(data), build.element(lengths)
+        is_wide = isinstance(kind, IntegerType) and kind.width.data == 64
+        type = f64 if isinstance(kind, AnyFloat) else kind if is_wide else i64
+
+        def choose(b: Body) -> SSAValue:
+            place = as_number(b, b.spatial[axis], type)
+            length = convert_scalar(b, b.read(lengths, b.spatial[1 - axis]), type)
+            value = b.constant(build.held("mask_value"), element)
+            return b.select(compare(b, place, length, "olt", "slt"), b.read(data, *b.spatial), value)
+
+        return [build.compute("sequence_mask", build.shape(data), element, choose)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of the elements that are not masked; None for the lengths."""
+        return [build.op("sequence_mask", of, self.valid_length, mask_value=0.0, axis=self.axis.value.data), None]
 
 
 @register_relay_op
@@ -117,6 +157,63 @@ class MatrixSetDiagOp(RelayOp):
         below, above = min(self.k2.value.data, 0), max(self.k1.value.data, 0)
         return maximum(0, minimum(rows + below, columns - above))
 
+    def evaluate(self, data: Array, diagonal: Array) -> Array:
+        """Replaces diagonal by diagonal."""
+        result, (first, last) = data.copy(), (self.k1.value.data, self.k2.value.data)
+        rows = diagonal if first != last else diagonal[..., None, :]
+        for k in range(first, last + 1):
+            i, j = max(-k, 0), max(k, 0)
+            count = max(0, min(data.shape[-2] - i, data.shape[-1] - j))
+            right = self.super_diag_right_align if k >= 0 else self.sub_diag_right_align
+            start = rows.shape[-1] - count if right.value.data else 0
+            places: Array = np.arange(count, dtype=np.int64)
+            result[..., places + i, places + j] = rows[..., last - k, start : start + count]
+        return result
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads a row of `diagonal` on the replaced diagonals, else the data."""
+        data, diagonal = build.operand(0), build.operand(1)
+        element, first, last = build.element(data), self.k1.value.data, self.k2.value.data
+
+        def choose(b: Body) -> SSAValue:
+            *batch, row, column = b.spatial
+            right = column - row
+            is_set = b.in_bounds([right - first], [last - first + 1])
+
+            def read_row() -> SSAValue:
+                rows: list[IndexLike] = [] if first == last else [right * -1 + last]
+                return b.read(diagonal, *batch, *rows, b.as_index(self._place_in_row(b, build)))
+
+            return b.guard(is_set, element, read_row, lambda: b.read(data, *b.spatial))
+
+        return [build.compute("matrix_set_diag", build.shape(data), element, choose)]
+
+    def _place_in_row(self, b: Body, build: TopiBuilder) -> SSAValue:
+        """Returns the index of the current diagonal element in its row."""
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
+
+        rows, columns = build.shape(build.operand(0))[-2:]
+        row, column = b.index(b.spatial[-2]), b.index(b.spatial[-1])
+        place, index = b.minimum(row, column), IndexType()
+        aligned = [bool(each.value.data) for each in (self.super_diag_right_align, self.sub_diag_right_align)]
+        if not any(aligned):
+            return place
+        zero, right = b.constant(0, index), b.minus(column, row)
+        above, below = b.minimum(right, zero), b.maximum(right, zero)
+        count = b.minimum(b.plus(b.size(rows, index), above), b.minus(b.size(columns, index), below))
+        at_end = b.plus(place, b.minus(b.size(build.shape(build.operand(1))[-1], index), count))
+        if all(aligned):
+            return at_end
+        is_upper = b.add(CmpiOp(right, zero, "sge"))
+        return b.select(is_upper, at_end, place) if aligned[0] else b.select(is_upper, place, at_end)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns zero on the replaced diagonals, and the gradient of the diagonals for `diagonal`."""
+        data = build.op("matrix_set_diag", of, build.zeros_like(self.diagonal), **self.properties)
+        rows = no_numbers(self.data, build), numbered(self.diagonal, build)
+        numbers = build.op("matrix_set_diag", *rows, **self.properties)
+        return [data, collected(numbers, of, self.diagonal, build)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -165,6 +262,33 @@ class MeshgridOp(RelayOp):
         is_turned = self.indexing.data == "xy" and count > 1
         return 1 - axis if is_turned and axis < 2 else axis
 
+    def evaluate(self, data: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Calls numpy."""
+        grids = np.meshgrid(*data, indexing="xy" if self.indexing.data == "xy" else "ij")
+        return tuple(np.ascontiguousarray(grid) for grid in grids)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a compute for each vector, which reads it at the index along its axis."""
+        vectors = build.operands_of_tuple(0)
+
+        def grid(number: int, vector: SSAValue) -> SSAValue:
+            axis, rank = self.vector_of(number, len(vectors)), len(build.shape(vector))
+            shape, element = build.extents(number), build.element(vector)
+            return build.compute("meshgrid", shape, element, lambda b: b.read(vector, *b.spatial[axis : axis + rank]))
+
+        return [grid(number, vector) for number, vector in enumerate(vectors)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums over the axes along which a vector is repeated."""
+        count = field_count(self.data) or 0
+        sums: list[SSAValue] = []
+        for number in range(count):
+            others = [axis for axis in range(count) if axis != self.vector_of(number, count)]
+            part = build.item(of, number)
+            total = build.op("sum", part, axis=others) if others else part
+            sums.append(build.reshape_like(total, build.item(self.data, number)))
+        return [build.tuple(*sums)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -198,6 +322,15 @@ class InvertPermutationOp(CompositeOp):
         (data,) = parts.operands
         places = parts.op("cumsum", parts.op("ones_like", data), axis=0, exclusive=True)
         return parts.op("scatter_elements", data, data, places, axis=0)
+
+    def evaluate(self, data: Array) -> Array:
+        """Assigns the indices at the data."""
+        count = len(data)
+        if np.any((data >= count) | (data < -count)):
+            raise InterpreterError(f"an index lies outside of [-{count}, {count - 1}]")
+        result = data.copy()
+        result[data] = np.arange(count)
+        return result
 
 
 @register_relay_op
@@ -248,3 +381,11 @@ class UnravelIndexOp(CompositeOp):
             found.append(parts.op("floor_mod", rest, extent))
             rest = parts.op("floor_divide", rest, extent)
         return parts.op("concatenate", parts.add(TupleOp.call(*reversed(found))), axis=0)
+
+    def evaluate(self, data: Array, shape: Array) -> Array:
+        """Computes remainders and quotients by the extents, last axis first."""
+        result, rest = np.empty((len(shape), *data.shape), data.dtype), data
+        for axis in reversed(range(len(shape))):
+            extent = np.maximum(shape[axis].astype(data.dtype), 1)
+            result[axis], rest = np.mod(rest, extent), rest // extent
+        return result

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
@@ -16,9 +17,14 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 @register_relay_op
@@ -57,3 +63,17 @@ class WhereOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follows the operand with a layout if the others broadcast to it."""
         return broadcast_layouts(layouts, [shape_of(operand.type) for operand in self.operands])
+
+    def evaluate(self, condition: Array, x: Array, y: Array) -> Array:
+        """Calls numpy."""
+        return np.where(condition, x, y)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Emits a select."""
+        return build.map_elements("where", lambda b, values: b.select(*values))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient for the selected elements, None for the condition."""
+        zeros = build.zeros_like(of)
+        x, y = build.op("where", self.condition, of, zeros), build.op("where", self.condition, zeros, of)
+        return [None, build.sum_like(x, self.x), build.sum_like(y, self.y)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import int_array, ints
@@ -26,13 +27,27 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import places_of_slice, within_reach
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
+
+if TYPE_CHECKING:
+    from xdsl.ir.affine import AffineExpr
+
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
 
 FAR = 1 << 62
 """An index beyond the end of any axis."""
+
+_KEEP: Final = 0
+_SPLIT: Final = -4
+_REST: Final = -1
+"""Codes of `reshape`: a kept extent, an extent split into the two after the code, and an inferred extent."""
 
 
 class MovementOp(RelayOp):
@@ -128,6 +143,47 @@ class StridedSliceOp(MovementOp):
         found = self.steps(facts, shape)
         return tuple(found[axis][1] if axis in found else extent for axis, extent in enumerate(shape))
 
+    def evaluate(self, data: Array) -> Array:
+        """Takes the indices that the shape rule computes for this array."""
+        for axis, (first, count, step) in self.steps(Facts(self.name, self.operand_types), data.shape).items():
+            data = np.take(data, cast(int, first) + step * np.arange(cast(int, count)), axis)
+        return data
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads with a first index and a step along each sliced axis."""
+        from xrelay.dialects.relay.computes.movement import moved
+
+        steps = self.steps(Facts(self.name, self.operand_types), build.shape(build.operand(0)))
+
+        def place(b: Body, axis: int, index: AffineExpr) -> IndexLike:
+            if axis not in steps:
+                return index
+            first, _, step = steps[axis]
+            return index * step + b.expr(first)
+
+        return moved(build, "strided_slice", place)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient at the indices of the elements, with zeros elsewhere."""
+        shape = build.shape(self.data)
+        steps = self.steps(Facts(self.name, self.operand_types), shape)
+        dilation, widths = [1] * len(shape), [0] * (2 * len(shape))
+        for axis, (first, number, step) in steps.items():
+            if step < 0:
+                of = build.op("reverse", of, axis=axis)
+                first = first + (number - 1) * step
+            dilation[axis] = abs(step)
+            covered: Dim = (number - 1) * abs(step) + 1 if abs(step) > 1 else number
+            before, after = first, shape[axis] - first - covered
+            if number == 0:
+                return [None]
+            if not isinstance(before, int) or not isinstance(after, int):
+                raise not_differentiable(self, f"how much of axis {axis} it leaves out is known when it runs only")
+            widths[2 * axis : 2 * axis + 2] = before, after
+        if any(each > 1 for each in dilation):
+            of = build.op("nn.dilate", of, strides=dilation)
+        return [build.op("nn.pad", of, 0, pad_width=widths)]
+
 
 def _stop_of_size(begin: int, size: int) -> int:
     """Returns the end of a slice of `size` elements from `begin`."""
@@ -187,6 +243,40 @@ class ReverseSequenceOp(MovementOp):
         facts.require_equal(lengths[0], shape[batch], "C3", "seq_lengths and sequences", message=message)
         return shape
 
+    def evaluate(self, data: Array, seq_lengths: Array) -> Array:
+        """Reverses sequence by sequence. Lengths are not checked if there are no elements."""
+        if not data.size:
+            return data
+        axes = self.batch_axis.value.data, self.seq_axis.value.data
+        rows = np.moveaxis(data, axes, (0, 1)).copy()
+        for row, length in zip(rows, seq_lengths.tolist(), strict=True):
+            if not 0 <= length <= row.shape[0]:
+                raise InterpreterError(f"seq_lengths has {length}, a sequence has {row.shape[0]} elements")
+            row[:length] = row[:length][::-1].copy()
+        return np.moveaxis(rows, (0, 1), axes)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at reversed indices up to the sequence length, which is checked at run time."""
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
+
+        data, lengths = build.operand(0), build.operand(1)
+        shape = build.shape(data)
+        along, batch = self.seq_axis.value.data % len(shape), self.batch_axis.value.data % len(shape)
+
+        def read(b: Body) -> SSAValue:
+            length = b.checked_index(b.read(lengths, b.spatial[batch]), shape[along] + 1)
+            here = b.index(b.spatial[along])
+            mirrored = b.minus(b.minus(length, here), b.constant(1, IndexType()))
+            at = list(b.spatial)
+            at[along] = b.as_index(b.select(b.add(CmpiOp(here, length, "slt")), mirrored, here))
+            return b.read(data, *at)
+
+        return [build.compute("reverse_sequence", shape, build.element(data), read)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient reversed in the same way; None for the lengths."""
+        return [build.op("reverse_sequence", of, self.seq_lengths, **self.properties), None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -216,6 +306,25 @@ class TileOp(MovementOp):
         times = [1] * (rank - len(reps)) + list(reps)
         return tuple(extent * rep for extent, rep in zip(extents, times, strict=True))
 
+    def evaluate(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.tile(data, ints(self.reps))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at the remainder of the index."""
+        from xrelay.dialects.relay.computes.movement import tiled
+
+        return tiled(build)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over the copies."""
+        reps = ints(self.reps)
+        reps = (1,) * (len(build.shape(self.data)) - len(reps)) + reps
+        codes = [code for number in reps for code in (_SPLIT, number, _REST)]
+        copies = tuple(range(0, 2 * len(reps), 2))
+        total = build.op("sum", build.op("reshape", of, newshape=codes), axis=copies)
+        return [build.reshape_like(total, self.data)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -240,6 +349,24 @@ class RepeatOp(MovementOp):
         """Returns the shape with the axis multiplied by `repeats`."""
         axis, repeats = axis_index(self.axis.value.data, len(shape)), self.repeats.value.data
         return (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
+
+    def evaluate(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.repeat(data, self.repeats.value.data, self.axis.value.data)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at the quotient of the index."""
+        from xrelay.dialects.relay.computes.movement import moved
+
+        repeated, count = self.axis.value.data % len(build.result_shape), self.repeats.value.data
+        return moved(build, "repeat", lambda b, axis, i: i // count if axis == repeated and count > 1 else i)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over the copies, which are consecutive."""
+        rank = len(build.shape(self.data))
+        axis = axis_index(self.axis.value.data, rank)
+        codes = [*[_KEEP] * axis, _SPLIT, _REST, self.repeats.value.data, *[_KEEP] * (rank - axis - 1)]
+        return [build.op("sum", build.op("reshape", of, newshape=codes), axis=axis + 1)]
 
 
 @register_relay_op
@@ -270,6 +397,18 @@ class BroadcastToOp(MovementOp):
         message = f"shape {shape_text(shape)} does not broadcast to {list(target)}"
         require_broadcast(facts, shape, target, "C2", message)
         return target
+
+    def evaluate(self, data: Array) -> Array:
+        """Broadcasts to a new array."""
+        return np.broadcast_to(data, ints(self.shape)).copy()
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Broadcasts as numpy does."""
+        return build.map_elements("broadcast_to", lambda b, values: values[0])
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over broadcast axes."""
+        return [build.sum_like(of, self.data)]
 
 
 def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str, message: str) -> None:
@@ -317,3 +456,30 @@ class TriluOp(MovementOp):
         is_number = at == () and isinstance(element, IntegerType) and element.width.data > 1
         facts.require(is_number, "C2", lambda: f"k is {facts[1]}, it must be an integer of rank 0")
         return shape
+
+    def evaluate(self, data: Array, k: Array) -> Array:
+        """Selects by distance from the diagonal; the edge may be outside of the matrix."""
+        right: Array = np.diff(np.indices(data.shape[-2:]), axis=0)[0]
+        kept: Array = right >= k.item() if self.upper.value.data else right <= k.item()
+        return np.where(kept, data, np.zeros((), data.dtype))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Selects by the distance to the right of the main diagonal."""
+        from xrelay.dialects.relay.computes.scalars import as_number
+        from xrelay.dialects.topi.scalars import convert_scalar
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
+
+        data, k = build.operand(0), build.operand(1)
+        element, predicate = build.element(data), "sge" if self.upper.value.data else "sle"
+
+        def choose(b: Body) -> SSAValue:
+            row, column = b.spatial[-2:]
+            right = as_number(b, column - row, i64)
+            is_kept = b.add(CmpiOp(right, convert_scalar(b, b.read(k), i64), predicate))
+            return b.select(is_kept, b.read(data, *b.spatial), b.constant(0, element))
+
+        return [build.compute("trilu", build.shape(data), element, choose)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient of the triangle; None for the number of the diagonal."""
+        return [build.op("trilu", of, self.k, upper=self.upper), None]

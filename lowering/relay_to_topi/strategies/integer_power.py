@@ -22,13 +22,13 @@ def _is_of_floats(op: Operation) -> str | None:
 
 
 @implements(PowerOp, "power.integers", priority=11, condition=_is_of_floats)
-def build_power(emitter: TopiBuilder) -> Sequence[SSAValue]:
+def build_power(build: TopiBuilder) -> Sequence[SSAValue]:
     """For each bit from the highest, squares the power, and multiplies it by the base if the bit is set.
 
     Negative exponents are read as unsigned numbers for bases 1, 0 and -1, whose powers are the same. Powers of other
     bases with a negative exponent truncate to 0.
     """
-    lhs, rhs, shape = emitter.operand(0), emitter.operand(1), emitter.result_shape
+    lhs, rhs, shape = build.operand(0), build.operand(1), build.result_shape
     element = element_of(lhs)
     assert isinstance(element, IntegerType)
     width = element.width.data
@@ -46,4 +46,4 @@ def build_power(emitter: TopiBuilder) -> Sequence[SSAValue]:
         return b.add(SelectOp(b.add(CmpiOp(bit, zero, "ne")), b.times(square, base), square))
 
     spatial = variables("i", shape)
-    return [emitter.compute("power", spatial, element, fill, reduce={"bit": width}, init=[1])]
+    return [build.compute("power", spatial, element, fill, reduce={"bit": width}, init=[1])]

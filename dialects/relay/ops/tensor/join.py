@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import ClassVar, Final
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
+import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
@@ -20,10 +21,16 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import AnyTensorType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 _MAX_PARTS: Final = 2**16
 
@@ -112,6 +119,43 @@ class ConcatenateOp(ConcatenatingOp):
         vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
         return facts.elements(0) if vectors else None
 
+    def evaluate(self, data: tuple[Array, ...]) -> Array:
+        """Calls numpy."""
+        return np.concatenate(data, axis=self.axis.value.data)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the field that contains the element, selected by a binary tree of guards."""
+        fields, shape, element = build.operands_of_tuple(0), build.result_shape, build.result_type.element_type
+        axis = self.axis.value.data % len(shape)
+        starts: list[Dim] = [0, *accumulate(build.shape(field)[axis] for field in fields[:-1])]
+
+        def fill(b: Body) -> SSAValue:
+            def read(index: int) -> SSAValue:
+                at = list(b.spatial)
+                at[axis] = at[axis] - b.expr(starts[index])
+                return b.read(fields[index], *at)
+
+            def choose(first: int, end: int) -> SSAValue:
+                if end - first == 1:
+                    return read(first)
+                middle = (first + end) // 2
+                below = b.in_bounds([b.spatial[axis]], [starts[middle]])
+                return b.guard(below, element, lambda: choose(first, middle), lambda: choose(middle, end))
+
+            return choose(0, len(fields))
+
+        return [build.compute("concatenate", shape, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient split at the bounds of the fields."""
+        axis = axis_index(self.axis.value.data, len(build.shape(of)))
+        fields = self.data.type.types.data if isinstance(self.data.type, TupleType) else ()
+        extents = [shape_of(field)[axis] for field in fields[:-1]]
+        known = [extent for extent in extents if isinstance(extent, int)]
+        if len(known) != len(extents):
+            raise not_differentiable(self, f"where its parts meet along axis {axis} is known when it runs only")
+        return [build.op("split", of, indices_or_sections=list(accumulate(known)), axis=axis)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -190,3 +234,30 @@ class SplitOp(RelayOp):
                 cuts = [place // factor for place in ints(self.indices_or_sections)]
                 properties["indices_or_sections"] = int_array(cuts)
         return LayoutDecision((layout,), layout, properties)
+
+    def evaluate(self, data: Array) -> tuple[Array, ...]:
+        """Calls numpy."""
+        axis = self.axis.value.data
+        bounds = cast("tuple[int, ...]", self.bounds(data.shape[axis]))
+        return tuple(np.split(data, bounds[1:-1], axis=axis))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a compute for each part, which reads from the part's first index."""
+        data = build.operand(0)
+        axis = self.axis.value.data % len(build.shape(data))
+        shapes = [build.extents(field) for field in range(len(build.result_types))]
+        starts: list[Dim] = [0, *accumulate(shape[axis] for shape in shapes[:-1])]
+
+        def part(shape: Shape, start: Dim) -> SSAValue:
+            def fill(b: Body) -> SSAValue:
+                at = list(b.spatial)
+                at[axis] = at[axis] + b.expr(start)
+                return b.read(data, *at)
+
+            return build.compute("split", shape, build.element(data), fill)
+
+        return [part(shape, start) for shape, start in zip(shapes, starts, strict=True)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the concatenated gradients of the parts."""
+        return [build.op("concatenate", of, axis=self.axis.value.data)]

@@ -1,0 +1,200 @@
+"""Boolean operators and reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
+from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
+from xrelay.dialects.relay.structure.weights import Array
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
+
+
+class LogicalOp(ScalarBinaryOp):
+    """Base of the binary boolean operators."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {**ScalarBinaryOp.CONSTRAINTS, "C3": BooleanElements()}
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Booleans have no derivative."""
+        return [None, None]
+
+
+@register_relay_op
+@irdl_op_definition
+class LogicalAndOp(LogicalOp):
+    """Logical and, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.logical_and(%x, %y) : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.logical_and"
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.logical_and(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.AndIOp(x, y))
+
+
+@register_relay_op
+@irdl_op_definition
+class LogicalOrOp(LogicalOp):
+    """Logical or, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.logical_or(%x, %y) : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.logical_or"
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.logical_or(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.OrIOp(x, y))
+
+
+@register_relay_op
+@irdl_op_definition
+class LogicalXorOp(LogicalOp):
+    """Logical exclusive or, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.logical_xor(%x, %y) : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.logical_xor"
+
+    def function(self, lhs: Array, rhs: Array) -> Array:
+        """Calls numpy."""
+        return np.logical_xor(lhs, rhs)
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.XOrIOp(x, y))
+
+
+@register_relay_op
+@irdl_op_definition
+class LogicalNotOp(ScalarUnaryOp):
+    """Logical not, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.logical_not(%x) : (tensor<4xi1>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.logical_not"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": BooleanElements()}
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.logical_not(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits an exclusive or with true."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.XOrIOp(x, b.constant(1, x.type)))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Booleans have no derivative."""
+        return [None]
+
+
+class LogicalReduceOp(ReduceOp):
+    """Base of the reductions of booleans."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": BooleanElements()}
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Booleans have no derivative."""
+        return [None]
+
+
+@register_relay_op
+@irdl_op_definition
+class AllOp(LogicalReduceOp):
+    """Whether all elements over `axis` are true; true if there are no elements.
+
+    Example:
+    ```mlir
+    %y = relay.all(%x) {axis = [1]} : (tensor<4x8xi1>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.all"
+
+    def evaluate(self, data: Array) -> Array:
+        """Calls numpy."""
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        return np.asarray(np.all(data, axis=axes, keepdims=keepdims))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds over the reduced axes."""
+        from xrelay.dialects.relay.computes.reduction import all_true
+
+        return [all_true(build)]
+
+
+@register_relay_op
+@irdl_op_definition
+class AnyOp(LogicalReduceOp):
+    """Whether any element over `axis` is true; false if there are no elements.
+
+    Example:
+    ```mlir
+    %y = relay.any(%x) {axis = [1]} : (tensor<4x8xi1>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.any"
+
+    def evaluate(self, data: Array) -> Array:
+        """Calls numpy."""
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        return np.asarray(np.any(data, axis=axes, keepdims=keepdims))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Folds over the reduced axes."""
+        from xrelay.dialects.relay.computes.reduction import any_true
+
+        return [any_true(build)]

@@ -1,0 +1,294 @@
+"""Rounding to whole numbers, the sign, and float predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import tensor_type
+
+if TYPE_CHECKING:
+    from xrelay.dialects.topi.build import Body
+
+
+class RoundingOp(ScalarUnaryOp):
+    """Base of the roundings to whole numbers, which return integers unchanged."""
+
+    def evaluate(self, data: Array) -> Array:
+        """Rounds floats."""
+        return data if data.dtype.kind in "iub" else super().evaluate(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Rounds a float."""
+        return self.of_float(b, x) if isinstance(x.type, AnyFloat) else x
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Returns a float rounded to a whole number."""
+        raise NotImplementedError(f"{self.name} does not define its rounding of a float")
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 almost everywhere."""
+        return [None]
+
+
+@register_relay_op
+@irdl_op_definition
+class FloorOp(RoundingOp):
+    """The greatest whole number not greater than x, elementwise; integers are unchanged.
+
+    Example:
+    ```mlir
+    %y = relay.floor(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.floor"
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.floor(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on a float."""
+        from xdsl.dialects import math
+
+        return b.add(math.FloorOp(x))
+
+
+@register_relay_op
+@irdl_op_definition
+class CeilOp(RoundingOp):
+    """The least whole number not less than x, elementwise; integers are unchanged.
+
+    Example:
+    ```mlir
+    %y = relay.ceil(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.ceil"
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.ceil(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on a float."""
+        from xdsl.dialects import math
+
+        return b.add(math.CeilOp(x))
+
+
+@register_relay_op
+@irdl_op_definition
+class RoundOp(RoundingOp):
+    """The nearest whole number, halves to even, elementwise; integers are unchanged.
+
+    Example:
+    ```mlir
+    %y = relay.round(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.round"
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.rint(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on a float."""
+        from xdsl.dialects import math
+
+        return b.add(math.RoundEvenOp(x))
+
+
+@register_relay_op
+@irdl_op_definition
+class TruncOp(RoundingOp):
+    """x truncated towards zero, elementwise; integers are unchanged.
+
+    Example:
+    ```mlir
+    %y = relay.trunc(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.trunc"
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.trunc(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on a float."""
+        from xdsl.dialects import math
+
+        return b.add(math.TruncOp(x))
+
+
+@register_relay_op
+@irdl_op_definition
+class SignOp(ScalarUnaryOp):
+    """1 if x is positive, -1 if x is negative, NaN if x is NaN, else 0, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.sign(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sign"
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy; the sign of a boolean is itself."""
+        return data if data.dtype.kind == "b" else np.sign(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits comparisons with 0; a float that is neither greater nor less is 0 or NaN."""
+        from xrelay.dialects.topi.build import is_unsigned
+        from xrelay.dialects.topi.scalars import compare
+
+        if x.type == i1:
+            return x
+        zero, one = b.constant(0, x.type), b.constant(1, x.type)
+        positive = compare(b, zero, x, "olt", "slt")
+        if is_unsigned(x.type):
+            return b.select(positive, one, zero)
+        rest = b.plus(x, zero) if isinstance(x.type, AnyFloat) else zero
+        negative = compare(b, x, zero, "olt", "slt")
+        return b.select(positive, one, b.select(negative, b.constant(-1, x.type), rest))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 almost everywhere."""
+        return [None]
+
+
+class FloatPredicateOp(ScalarUnaryOp):
+    """Base of the float predicates (Relay's IdentityCompRel): the result is a tensor of i1.
+
+    Integers are finite numbers.
+    """
+
+    OF_INTEGERS: ClassVar[bool]
+    """The result for integers."""
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the operand's shape with element type i1."""
+        return tensor_type(facts.shape(0), i1)
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """Returns the operand types unchanged, because the boolean result does not determine them."""
+        return facts
+
+    def evaluate(self, data: Array) -> Array:
+        """Applies the predicate to the array."""
+        if data.dtype.kind in "iub":
+            return np.full(data.shape, self.OF_INTEGERS)
+        return np.asarray(self.function(data), np.bool_)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Applies the predicate to an element."""
+        return self.of_float(b, x) if isinstance(x.type, AnyFloat) else b.constant(self.OF_INTEGERS, i1)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Returns the predicate of a float."""
+        raise NotImplementedError(f"{self.name} does not define its predicate of a float")
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0 almost everywhere."""
+        return [None]
+
+
+@register_relay_op
+@irdl_op_definition
+class IsnanOp(FloatPredicateOp):
+    """Whether x is NaN, elementwise; false for integers.
+
+    Example:
+    ```mlir
+    %y = relay.isnan(%x) : (tensor<4xf32>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.isnan"
+    OF_INTEGERS: ClassVar[bool] = False
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.isnan(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Compares with itself."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.CmpfOp(x, x, "uno"))
+
+
+@register_relay_op
+@irdl_op_definition
+class IsinfOp(FloatPredicateOp):
+    """Whether x is infinite, elementwise; false for integers.
+
+    Example:
+    ```mlir
+    %y = relay.isinf(%x) : (tensor<4xf32>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.isinf"
+    OF_INTEGERS: ClassVar[bool] = False
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.isinf(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Compares the magnitude with infinity."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.CmpfOp(b.absolute(x), b.constant(inf, x.type), "oeq"))
+
+
+@register_relay_op
+@irdl_op_definition
+class IsfiniteOp(FloatPredicateOp):
+    """Whether x is neither NaN nor infinite, elementwise; true for integers.
+
+    Example:
+    ```mlir
+    %y = relay.isfinite(%x) : (tensor<4xf32>) -> tensor<4xi1>
+    ```
+
+    """
+
+    name = "relay.isfinite"
+    OF_INTEGERS: ClassVar[bool] = True
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.isfinite(data)
+
+    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
+        """Compares the magnitude with infinity."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.CmpfOp(b.absolute(x), b.constant(inf, x.type), "olt"))

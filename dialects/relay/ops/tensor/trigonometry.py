@@ -1,0 +1,359 @@
+"""Trigonometric and hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import Constraints
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ScalarUnaryOp
+from xrelay.dialects.relay.structure.weights import Array
+
+if TYPE_CHECKING:
+    from xrelay.dialects.topi.build import Body
+
+
+@register_relay_op
+@irdl_op_definition
+class SinOp(ScalarUnaryOp):
+    """The sine of x, in radians, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.sin(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sin"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.sin(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.SinOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is cos(x)."""
+        return [build.op("multiply", of, build.op("cos", self.data))]
+
+
+@register_relay_op
+@irdl_op_definition
+class CosOp(ScalarUnaryOp):
+    """The cosine of x, in radians, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.cos(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.cos"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.cos(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.CosOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is -sin(x)."""
+        return [build.op("negative", build.op("multiply", of, build.op("sin", self.data)))]
+
+
+@register_relay_op
+@irdl_op_definition
+class TanOp(ScalarUnaryOp):
+    """The tangent of x, in radians, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.tan(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.tan"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.tan(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.TanOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 + r² for the result r."""
+        return [build.op("multiply", of, build.op("add", build.op("multiply", self.result, self.result), 1))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AsinOp(ScalarUnaryOp):
+    """The angle in [-π/2, π/2] whose sine is x, elementwise; NaN outside of [-1, 1].
+
+    Example:
+    ```mlir
+    %y = relay.asin(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.asin"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arcsin(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AsinOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / √(1 - x²)."""
+        return [build.op("divide", of, build.op("sqrt", _one_minus_square(self.data, build)))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AcosOp(ScalarUnaryOp):
+    """The angle in [0, π] whose cosine is x, elementwise; NaN outside of [-1, 1].
+
+    Example:
+    ```mlir
+    %y = relay.acos(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.acos"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arccos(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AcosOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is -1 / √(1 - x²)."""
+        return [build.op("negative", build.op("divide", of, build.op("sqrt", _one_minus_square(self.data, build))))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AtanOp(ScalarUnaryOp):
+    """The angle in [-π/2, π/2] whose tangent is x, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.atan(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.atan"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arctan(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AtanOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / (1 + x²)."""
+        return [build.op("divide", of, build.op("add", build.op("multiply", self.data, self.data), 1))]
+
+
+@register_relay_op
+@irdl_op_definition
+class SinhOp(ScalarUnaryOp):
+    """The hyperbolic sine of x, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.sinh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sinh"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.sinh(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.SinhOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is cosh(x)."""
+        return [build.op("multiply", of, build.op("cosh", self.data))]
+
+
+@register_relay_op
+@irdl_op_definition
+class CoshOp(ScalarUnaryOp):
+    """The hyperbolic cosine of x, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.cosh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.cosh"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.cosh(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.CoshOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is sinh(x)."""
+        return [build.op("multiply", of, build.op("sinh", self.data))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AsinhOp(ScalarUnaryOp):
+    """The number whose hyperbolic sine is x, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.asinh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.asinh"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arcsinh(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AsinhOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / √(x² + 1)."""
+        square = build.op("multiply", self.data, self.data)
+        return [build.op("divide", of, build.op("sqrt", build.op("add", square, 1)))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AcoshOp(ScalarUnaryOp):
+    """The nonnegative number whose hyperbolic cosine is x, elementwise; NaN if x is less than 1.
+
+    Example:
+    ```mlir
+    %y = relay.acosh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.acosh"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arccosh(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AcoshOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / √(x² - 1)."""
+        square = build.op("multiply", self.data, self.data)
+        return [build.op("divide", of, build.op("sqrt", build.op("subtract", square, 1)))]
+
+
+@register_relay_op
+@irdl_op_definition
+class AtanhOp(ScalarUnaryOp):
+    """The number whose hyperbolic tangent is x, elementwise; infinite at 1 and -1, NaN beyond.
+
+    Example:
+    ```mlir
+    %y = relay.atanh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.atanh"
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+    def function(self, data: Array) -> Array:
+        """Calls numpy."""
+        return np.arctanh(data)
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits the op on an element."""
+        from xdsl.dialects import math
+
+        return b.add(math.AtanhOp(x))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 1 / (1 - x²)."""
+        return [build.op("divide", of, _one_minus_square(self.data, build))]
+
+
+def _one_minus_square(data: SSAValue, build: GradientBuilder) -> SSAValue:
+    """Computes 1 - x² as a product, which is exact near ±1."""
+    return build.op("multiply", build.op("subtract", 1, data), build.op("add", data, 1))
