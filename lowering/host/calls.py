@@ -154,7 +154,7 @@ def _record_returned(
     unknown = {name for name in wanted if not code.sizes.knows(name)}
     for name in unknown - extents.keys():
         raise LoweringError(
-            f"the extent {name} of a result of @{callee_name(op)} is no extent by itself",
+            f"no axis of a result of @{callee_name(op)} has the extent {name} by itself",
             location=describe_place(op),
             help="write the types with a name for each extent that varies",
         )

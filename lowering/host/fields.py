@@ -62,7 +62,7 @@ def origins_of(names: Iterable[str], types: Sequence[Attribute], op: Operation) 
                 found.setdefault(wanted[dim], (index, axis))
     for name in {name for type in types for dim in dims_in(type) for name in dim.names} & set(names) - found.keys():
         raise LoweringError(
-            f"the extent {name} of the result is no extent by itself",
+            f"no axis of the result has the extent {name} by itself",
             location=describe_place(op),
             help="write the types with a name for each extent that varies",
         )

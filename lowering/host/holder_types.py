@@ -28,16 +28,16 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
     """
     if not isa(type, TensorType) or ANY in (shape := shape_of(type)):
         raise LoweringError(
-            f"{type} has no buffer: the loop level needs extents that are known or named",
+            f"{type} has no buffer: the loop level requires known or named extents",
             location=describe_place(place),
-            help="compile the model with static shapes",
+            help="use static shapes in the model",
         )
     size = prod(dim for dim in shape if isinstance(dim, int)) * ceil(bit_width(type.element_type) / 8)
     if size > MAX_BYTES:
         raise LoweringError(
-            f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
+            f"{type} takes {size} bytes, the limit for a buffer is {MAX_BYTES}",
             location=describe_place(place),
-            help="compile the model with smaller shapes",
+            help="use smaller shapes in the model",
         )
     return buffer_type(type.element_type, type.get_shape())
 
@@ -63,7 +63,7 @@ def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
     element = element_of_any_rank(inner)
     if element is None:
         raise LoweringError(
-            f"{type} is no sequence or optional of tensors",
+            f"{type} is not a sequence or optional of tensors",
             location=describe_place(place),
             help="interpret the program",
         )

@@ -58,7 +58,7 @@ class LowerSplitToSequence(ListPattern[SplitToSequenceOp]):
             return code.value(part), code.value(arith.AddiOp(first, count))
 
         found, end = _for(parts, [empty_list(op, code), code.constant(0)], insert_part, code)
-        check(code.compare("eq", end, extent), f"C2: the parts do not make an extent of {shape[axis]}", code)
+        check(code.compare("eq", end, extent), f"C2: the extents of the slices do not add up to {shape[axis]}", code)
         code.buffers[op.results[0]] = found
 
 
@@ -86,7 +86,7 @@ class LowerConcatFromSequence(ListPattern[ConcatFromSequenceOp]):
 
         true = code.value(arith.ConstantOp.from_int_and_width(1, i1))
         total, same = _for(length, [zero, true], measure, code)
-        check(same, f"the values differ in extents beside axis {axis}", code)
+        check(same, f"the values differ in an extent other than that of axis {axis}", code)
         check(code.compare("ule", total, code.constant(LARGEST)), "the result is too long", code)
         bind_extents(op, [*first[:axis], total, *first[axis if new else axis + 1 :]], code)
         target = code.buffer(op.results[0])
@@ -111,7 +111,7 @@ def _parts(
     if shape := shape_of(split.type):
         return code.extents([shape[0]])[0], lambda number, left: _listed_extent(split, number, left, code)
     size = load_number(split, code)
-    check(code.compare("sge", size, one), "C2: parts of an extent that is not positive", code)
+    check(code.compare("sge", size, one), "C2: the extent of the slices is not positive", code)
     # A size beyond the axis makes one part; its sum with the extent could exceed 64 bits.
     size = code.value(arith.MinSIOp(size, code.value(arith.MaxSIOp(extent, one))))
     most = code.value(arith.AddiOp(extent, code.value(arith.SubiOp(size, one))))
@@ -123,7 +123,7 @@ def _listed_extent(split: SSAValue, number: SSAValue, left: SSAValue, code: Host
     """Returns the extent of part `number` from a list of extents, and asserts that it fits."""
     count = load_number(split, code, number)
     # The unsigned value of a negative extent is greater than any rest.
-    check(code.compare("ule", count, left), "C2: a part does not fit in what is left", code)
+    check(code.compare("ule", count, left), "C2: a slice exceeds the rest of the axis", code)
     return count
 
 

@@ -78,7 +78,7 @@ class LoopPlan:
                     rows.setdefault(dim, (index, axis))
         if any(row_names(dim) is None for dim in rows):
             raise LoweringError(
-                "stacked rows have extents that only an iteration determines",
+                "the extents of stacked rows are only known within an iteration",
                 location=describe_place(op),
                 help="interpret the program",
             )

@@ -23,7 +23,7 @@ def build_scan(
     names: NestNames,
     sizes: KernelExtents,
 ) -> list[Operation]:
-    """Returns the ops that compute a scan into the memrefs `results`; unused results are None.
+    """Returns the ops that compute a scan into the memrefs `results`, which has None for each unused result.
 
     ```
     topi.scan "s" [%i : 4, %k : 8, %j : 3] along %k …   →   loop.for "i" %i to 4 {

@@ -16,7 +16,7 @@ func.func private @relay(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.p
 
 // -----
 
-// expected-error@+2 {{tensor<?xf32> has no buffer: the loop level needs extents that are known or named}}
+// expected-error@+2 {{tensor<?xf32> has no buffer: the loop level requires known or named extents}}
 func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   func.return %x : tensor<?xf32>
 }
@@ -44,7 +44,7 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // The unnamed extents of rows are unknown before the loop ends.
 func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>> {
-  // expected-error@below {{stacked rows have extents that only an iteration determines; help: interpret the program}}
+  // expected-error@below {{the extents of stacked rows are only known within an iteration; help: interpret the program}}
   %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>> attributes {relay.binds = #relay.bounds<i, l>} {
     %t = relay.tuple(%s, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
     relay.yield %t : tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
@@ -56,7 +56,7 @@ func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.d
 // -----
 
 func.func @graph(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<?xf32, #relay.dims<2 * k>> {
-  // expected-error@below {{the extent k of the result is no extent by itself; help: write the types with a name for each extent that varies}}
+  // expected-error@below {{no axis of the result has the extent k by itself; help: write the types with a name for each extent that varies}}
   %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<2 * k>> attributes {relay.binds = #relay.bounds<k>} {
     relay.yield %x : tensor<4xf32>
   } else {
