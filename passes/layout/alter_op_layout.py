@@ -1,10 +1,11 @@
-"""`relay-alter-op-layout`: gives operators the layouts of the target and propagates them through the graph.
+"""`relay-alter-op-layout`: converts operators to the layouts of the target and propagates them through the graph.
 
 A hook of the target (`passes/layout/layout_hooks.py`) chooses blocked layouts for a convolution, so that one vector
-holds one block of channels. The new result is then available in this layout, and each following op decides by
-`propagate_layouts` whether it can take it. If an op needs the layout of the text, a `relay.layout_transform` converts
-the value back, once. The pass works on the whole graph at once because a transform between two convolutions costs as
-much as an elementwise op on the same tensor; most transforms cancel before they are made.
+holds one block of channels. The new result is then available in this layout, and for each following op
+`propagate_layouts` decides whether the op can work in it. If an op needs the original layout, a
+`relay.layout_transform` converts the value back, once. The pass works on the whole graph at once because a transform
+between two convolutions costs as much as an elementwise op on the same tensor; most transforms cancel before they are
+inserted.
 
 Before:
 
@@ -23,10 +24,10 @@ After:
 
 Operands of lower rank that broadcast against a blocked value first get the missing leading axes. A `nn.bias_add` or
 `nn.batch_norm` along a split axis becomes an addition, or a multiplication and an addition. A composite op that cannot
-follow is expanded if all of its parts can follow, for example `nn.prelu` along a split axis. Finally successive
+follow is expanded if all ops of its expansion can follow, for example `nn.prelu` along a split axis. Finally successive
 transforms are merged, and ops between transforms change their layout if this moves less data (`layout_savings.py`). The
-pass changes no value, but may change the order in which a convolution or a reduction sums. docs/layouts.md lists the
-behaviour of each op; refusals of hooks and of `propagate_layouts` are remarks.
+pass does not change values, except that a convolution or a reduction may sum in another order. docs/layouts.md lists
+the behaviour of each op; refusals of hooks and of `propagate_layouts` are remarks.
 """
 
 from __future__ import annotations
@@ -75,12 +76,12 @@ DEFAULT_LANES = 16
 
 @dataclass(frozen=True)
 class RelayAlterOpLayoutPass(ModulePass):
-    """Gives convolutions blocked layouts and propagates them; see the module's docstring."""
+    """Converts convolutions to blocked layouts and propagates them; see the module's docstring."""
 
     name = "relay-alter-op-layout"
 
-    vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "how many f32 a vector of the target holds"})
-    target: str = field(default="cpu", metadata={"help": "whose hooks choose the layouts"})
+    vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "the number of f32 in a vector of the target"})
+    target: str = field(default="cpu", metadata={"help": "the target whose hooks choose the layouts"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Alters the module in place; raises `PassError` for a number of lanes that is not positive."""
@@ -126,7 +127,7 @@ class _Alterer:
         self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
         self.computed: list[Operation] = []
-        """Ops made for operands, by added axes or by hooks; some are unused because their op refused."""
+        """Ops inserted for operands, by added axes or by hooks; some are unused because their op refused."""
 
     def run(self, blocks: Sequence[Block]) -> None:
         """Alters blocks, outer blocks first, then erases replaced ops."""
@@ -195,7 +196,7 @@ class _Alterer:
         return True
 
     def _ask(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
-        """The decision of a hook. Ops that it inserts before `op` follow their operands, without hooks."""
+        """Returns the decision of a hook. Ops that it inserts before `op` follow their operands, without hooks."""
         before = op.prev_op
         answer = ask_hook(hook, op, layouts, self.lanes)
         made: list[Operation] = []
@@ -222,7 +223,7 @@ class _Alterer:
         except ConstraintError as error:
             if hook is None:
                 raise LayoutError(error.message) from error
-            raise hook_error(hook, op, f"asks for what the op refuses: {error.message}") from error
+            raise hook_error(hook, op, f"requests layouts that the op refuses: {error.message}") from error
         if hook is not None:
             _check_result(hook, op, new, decision)
         Rewriter.insert_op(new, InsertPoint.after(op))
@@ -230,7 +231,7 @@ class _Alterer:
         self.versions.set(op.results[0], new.results[0], decision.result)
 
     def _through_tuple(self, op: TupleOp | TupleGetItemOp) -> bool:
-        """Keeps the layouts of a tuple's fields, and replaces a field of a tuple made here; returns whether it did."""
+        """Records the layouts of a tuple's fields, or replaces an access to a field; returns True."""
         versions = self.versions
         if isinstance(op, TupleOp):
             layouts = tuple(
@@ -239,7 +240,7 @@ class _Alterer:
             versions.set(op.result, op.result, layouts)
             self.replaced.append(op)
             return True
-        # A tuple that is itself a field was replaced by the tuple that was put in.
+        # A tuple that is itself a field was replaced by the inner tuple.
         index, owner = op.index.value.data, versions.of(op.data).value.owner
         layout = versions.field_layout(op.data, index)
         if isinstance(owner, TupleOp):
@@ -253,18 +254,18 @@ class _Alterer:
         return True
 
     def _simpler_form(self, op: RelayOp, layout: Layout | None) -> RewritePattern | None:
-        """The pattern that replaces `op`, which refuses, by ops that follow; `None` if there is no such pattern."""
+        """Returns the pattern that replaces the refusing `op` by ops that can follow, or None."""
         if _splits_axis(op, layout):
             return SIMPLER[type(op)]
         if isinstance(op, CompositeOp) and not is_implemented(type(op)) and self._parts_follow(op):
-            self.remarks.applied(op, "becomes its parts, which work in {}", layout)
+            self.remarks.applied(op, "is expanded to ops that work in {}", layout)
             return EXPAND
         return None
 
     def _parts_follow(self, op: CompositeOp) -> bool:
-        """Whether all parts of `op` can follow their operands, which is tried in a separate block.
+        """Whether all ops of the expansion of `op` can follow their operands, which is tried in a separate block.
 
-        A part that cannot follow adds a remark. The parts are not inserted into the program.
+        An op that cannot follow adds a remark. The ops are not inserted into the program.
         """
         trial = _Alterer(self.hooks, self.lanes, Remarks("relay-alter-op-layout"))
         block = Block(arg_types=op.operand_types)
@@ -288,7 +289,7 @@ class _Alterer:
             current = following
 
     def _insist(self, op: Operation) -> None:
-        """Gives `op` its operands in the layouts of the text."""
+        """Sets the operands of `op` to their values in the original layouts."""
         if any(self.versions.has(operand) for operand in op.operands):
             op.operands = [self.versions.plain(operand) for operand in op.operands]
 
@@ -310,11 +311,11 @@ def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutD
         try:
             shape = transform_shape(shape_of(old), layout.text, Layout(layout.axes))
         except LayoutError as error:
-            raise hook_error(hook, op, f"gives the result a layout that does not fit: {error.message}") from error
+            raise hook_error(hook, op, f"requests a layout that does not fit the result: {error.message}") from error
         expected = tensor_type(shape, element_type_of(old))
     if not compatible(expected, found):
-        where = "as the text says" if layout is None else f"in {layout}"
-        raise hook_error(hook, op, f"makes a result of type {found}; {where} it would be {expected}")
+        where = "in the original layout" if layout is None else f"in {layout}"
+        raise hook_error(hook, op, f"returns a result of type {found}; {where} it would be {expected}")
 
 
 def _give_equal_ranks(op: BinaryBroadcastOp) -> list[ExpandDimsOp]:

@@ -1,10 +1,10 @@
-"""`relay-convert-layout`: gives operators the layouts that the user requests and propagates them through the graph.
+"""`relay-convert-layout`: converts operators to the layouts that the user requests, and propagates them.
 
 `desired-layouts` lists operators with the layout of their data and, for a convolution, of their kernel:
-`"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is rewritten to this layout from any layout of the
-text (NCHW, NHWC, NCHW16c). Ops after it follow by `propagate_layouts` if they can; otherwise a `relay.layout_transform`
-converts the value back, once. The kernel's layout may be omitted or `default`: HWIO for NHWC, OIHW for NCHW, OIHW16i16o
-for NCHW16c, with 1i for a depthwise convolution, which is blocked alike.
+`"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is converted from any layout (NCHW, NHWC, NCHW16c).
+Ops after it follow by `propagate_layouts` if they can; otherwise a `relay.layout_transform` converts the value back,
+once. The kernel's layout may be omitted or `default`: HWIO for NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for
+a depthwise convolution.
 
 Pools and convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), these convolutions without
 blocks. So do `qnn.conv2d`, whose layout quantised operators follow, transposed convolutions (without blocks),
@@ -31,7 +31,7 @@ After:
 Blocks that do not divide the channels, or those of a group, and ops listed in docs/layouts.md are refused with a remark
 and stay unchanged. Raises `PassError` with the position in the option for an operator that is unknown, has no layout
 and does not follow one, or is listed twice, for too many layouts, and for a layout that is ill-formed or has other
-axes. No value changes, but the order in which a convolution or a reduction sums may.
+axes. Values do not change, but a convolution or a reduction may sum in another order.
 """
 
 from __future__ import annotations
@@ -60,13 +60,11 @@ class RelayConvertLayoutPass(ModulePass):
 
     desired_layouts: tuple[str, ...] = field(
         default=(),
-        metadata={
-            "help": 'operators with their layouts, e.g. "nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"; none: do nothing'
-        },
+        metadata={"help": 'operators with their layouts, e.g. "nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"'},
     )
 
     skip_layers: tuple[int, ...] = field(
-        default=(), metadata={"help": "numbers of convolutions that stay as they are, from 0 in the order of the text"}
+        default=(), metadata={"help": "numbers of convolutions that keep their layout, from 0 in program order"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

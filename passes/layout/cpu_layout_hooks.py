@@ -36,8 +36,8 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
     are OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
-    text may have the axes in any order (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen, which have
-    schedules. Convolutions in blocks stay unchanged.
+    original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
+    which have schedules. Convolutions in blocks stay unchanged.
     """
     layouts = op.layouts
     if any(len(layout.axes) > 4 for layout in layouts):
@@ -62,7 +62,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
 
 
 def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Depthwise convolutions: data and result have the same blocks, and the weight has one in-channel."""
+    """Decides for depthwise convolutions: data and result have the same blocks, and the weight has one in-channel."""
     block = come_in if come_in is not None else vector_block(channels, lanes)
     if block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
@@ -72,7 +72,7 @@ def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> 
 def _in_blocks(
     op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
-    """Not depthwise; `out_channels` and `depth` are those of one group, which consists of whole blocks."""
+    """Decides for other convolutions; `out_channels` and `depth` count those of one group, which has whole blocks."""
     out_block = vector_block(out_channels, lanes)
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
@@ -90,7 +90,7 @@ def _in_blocks(
 def _in_blocks_of_terms(
     op: Conv2DOp, depth: int, come_in: int | None, out_block: int, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
-    """Products of bytes: four in-channels follow the block of filters, so that one instruction sums four products."""
+    """Decides for products of bytes: blocks of four in-channels are innermost, so that one instruction sums them."""
     if depth % DOT_TERMS:
         return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
     keeps = come_in is not None and depth % come_in == 0 and come_in % DOT_TERMS == 0
@@ -99,7 +99,7 @@ def _in_blocks_of_terms(
 
 
 def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
-    """The decision for data, kernel and result in the layouts `texts`."""
+    """Returns the decision for data, kernel and result in the layouts `texts`."""
     data, kernel, out = (
         LayoutPermutation.of(Layout.parse(text), before) for text, before in zip(texts, op.layouts, strict=True)
     )
@@ -116,7 +116,7 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
 
 @alters_layout(MatmulOp, target="cpu")
 def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Like a dense layer, but only for constants: other matrices are read in place or copied at their use."""
+    """Decides as for a dense layer, but only for constants: other matrices are read in place or copied when used."""
     flip_a, flip_b = op.transposed
     owner = op.tensor_b.owner
     if isinstance(owner, Block) or not is_constant(owner):
@@ -127,7 +127,7 @@ def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) 
 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """The product with a weight of layout `axes`, in which N are the units, packed in blocks of units."""
+    """Returns the product with a weight of layout `axes`, in which N are the units, packed in blocks of units."""
     lanes_of_type = _lanes_of_product(op, lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.operands[0].type)}")
@@ -150,13 +150,13 @@ def _is_weight(value: SSAValue) -> bool:
 
 
 def vector_block(extent: int, lanes: int) -> int | None:
-    """The first of `lanes`, half and a quarter of it that divides `extent`, or `None`."""
+    """Returns the first of `lanes`, half and a quarter of it that divides `extent`, or `None`."""
     candidates = (lanes, lanes // 2, lanes // 4)
     return next((block for block in candidates if block > 1 and extent % block == 0), None)
 
 
 def largest_divisor(extent: int, limit: int) -> int:
-    """The largest divisor of `extent`, a positive number, that is at most `limit`."""
+    """Returns the largest divisor of `extent`, a positive number, that is at most `limit`."""
     return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
 
 
@@ -166,12 +166,12 @@ def _multiplies_bytes(op: RelayOp) -> bool:
 
 
 def _lanes_of_product(op: RelayOp, f32_lanes: int) -> int | None:
-    """The number of results in a vector; `None` for element types without blocked implementations."""
+    """Returns the number of results in a vector; `None` for element types without blocked implementations."""
     return f32_lanes if _multiplies_bytes(op) else _lanes(element_type_of(op.operands[0].type), f32_lanes)
 
 
 def _lanes(element: Attribute, f32_lanes: int) -> int | None:
-    """The number of elements of a type in a vector; `None` for types without blocked implementations."""
+    """Returns the number of elements of a type in a vector; `None` for types without blocked implementations."""
     if isinstance(element, Float32Type) or element == i32:
         return f32_lanes
     return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None

@@ -13,7 +13,7 @@ DEFAULT = "default"
 
 
 def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
-    """The position of an entry, for messages."""
+    """Returns the position of an entry, for messages."""
     return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
 
 
@@ -29,10 +29,10 @@ class DesiredEntry:
         """Raises `PassError` unless there are 1 to `most` layouts."""
         if not 1 <= len(self.layouts) <= most:
             what = "1 layout" if most == 1 else f"1 to {most} layouts"
-            raise PassError(f"{self.place}: it takes {what}, found {len(self.layouts)}")
+            raise PassError(f"{self.place}: expected {what}, found {len(self.layouts)}")
 
     def layout(self, index: int, axes: str, split: str = "") -> Layout:
-        """Layout number `index`; raises `PassError` if it is invalid, has other axes, or splits axes not in `split`."""
+        """Returns layout `index`; raises `PassError` if it is invalid, or has or splits other axes than these."""
         text = self.layouts[index]
         try:
             layout = Layout.parse(text)
@@ -47,12 +47,12 @@ class DesiredEntry:
         return layout
 
     def optional(self, index: int, axes: str, split: str = "") -> Layout | None:
-        """Like `layout`, but `None` if the layout is omitted or `default`."""
+        """Like `layout`, but returns None if the layout is omitted or `default`."""
         given = self.layouts[index] if index < len(self.layouts) else DEFAULT
         return None if given == DEFAULT else self.layout(index, axes, split)
 
     def one_of(self, index: int, layouts: Sequence[str]) -> Layout:
-        """Layout number `index`, which must be one of `layouts`; raises `PassError` for other layouts."""
+        """Returns layout `index`; raises `PassError` unless it is one of `layouts`."""
         text = self.layouts[index]
         if text not in layouts:
             raise PassError(f"{self.place}: the layout {text} is not {' or '.join(layouts)}")

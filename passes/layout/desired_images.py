@@ -26,13 +26,13 @@ ORDERS = ("NCHW", "NHWC")
 
 
 def is_skipped() -> LayoutRefusal | None:
-    """The refusal if the innermost `LayoutConfig` skips the current convolution; counts the convolution."""
+    """Returns the refusal if the innermost `LayoutConfig` skips the current convolution; counts the convolution."""
     config = LayoutConfig.innermost()
     return LayoutRefusal("its number is among skip_layers") if config is not None and config.check_skip() else None
 
 
 def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> LayoutRefusal | None:
-    """The refusal if the channels of a value of `type` cannot be split into the blocks of `data`, or `None`."""
+    """Returns the refusal if the channels of a value of `type` cannot be split into the blocks of `data`, or `None`."""
     channels, factor = shape_layout.primal_extents(shape_of(type))["C"], data.factor("C")
     if factor is None or (isinstance(channels, int) and channels % factor == 0):
         return None
@@ -40,7 +40,7 @@ def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> Layou
 
 
 def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts transposed convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
+    """Returns a hook that converts transposed convolutions of class `kind` to the layouts of `entry`: data, kernel."""
     entry.at_most(2)
     data = entry.layout(0, f"NC{kind.AXES}")
     last = Layout.parse(f"{kind.AXES}IO" if data.primal.endswith("C") else f"IO{kind.AXES}")
@@ -61,7 +61,7 @@ def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutH
 
 
 def deformable_hook(entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts deformable convolutions to a layout; the data's layout determines the kernel's."""
+    """Returns a hook that converts deformable convolutions to a layout; the data's layout determines the kernel's."""
     entry.at_most(2)
     data = entry.one_of(0, ORDERS)
     kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
@@ -85,7 +85,7 @@ def deformable_hook(entry: DesiredEntry) -> LayoutHook:
 
 
 def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts resizes of the class `kind` to a layout."""
+    """Returns a hook that converts resizes of the class `kind` to a layout."""
     entry.at_most(1)
     wanted = entry.layout(0, f"NC{kind.AXES}", "C")
 
@@ -103,7 +103,7 @@ def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts the images of ops of the class `kind` to a supported layout; regions stay unchanged."""
+    """Returns a hook that converts the images of ops of class `kind` to a supported layout, but not the regions."""
     entry.at_most(2)
     known = kind.CONSTRAINTS["C5"]
     wanted = entry.one_of(0, known.words if isinstance(known, OneOf) else ORDERS)
@@ -123,6 +123,6 @@ def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> Layo
 
 
 def _filter_properties(data: Layout, kernel: Layout) -> dict[str, Attribute]:
-    """The properties of an op with data and result in one layout and a kernel in another."""
+    """Returns the properties of an op with data and result in one layout and a kernel in another."""
     texts = {"data_layout": str(data), "kernel_layout": str(kernel), "out_layout": ""}
     return {name: string_attribute(text) for name, text in texts.items()}

@@ -77,7 +77,7 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
 
 
 def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
-    """The hook that converts ops of the class `op` to the layouts of `entry`."""
+    """Returns the hook that converts ops of the class `op` to the layouts of `entry`."""
     if issubclass(op, ConvOp):
         return _conv_hook(op, entry)
     if issubclass(op, ConvTransposeOp):
@@ -90,7 +90,7 @@ def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def _operator(place: str, name: str) -> type[RelayOp] | None:
-    """The class of an operator that has a layout; `None` for an operator that follows its operands."""
+    """Returns the class of an operator that has a layout; `None` for an operator that follows its operands."""
     try:
         op = get_relay_op(name)
     except UnknownOpError as error:
@@ -104,7 +104,7 @@ def _operator(place: str, name: str) -> type[RelayOp] | None:
 
 
 def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
+    """Returns a hook that converts convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
     entry.at_most(2)
     # Only kernels of images have blocks.
     split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
@@ -129,7 +129,7 @@ def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def _default_kernel(op: ConvOp, data: Layout) -> Layout:
-    """The kernel's default layout for the data's, as in Relay: for example channels last for channels last."""
+    """Returns the kernel's default layout for the data's, as in Relay: for example channels last for channels last."""
     block = data.factor("C")
     if block is not None:
         return op.blocked_kernel(block)
@@ -139,7 +139,7 @@ def _default_kernel(op: ConvOp, data: Layout) -> Layout:
 
 
 def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
-    """`kernel`, with the one in-channel of a depthwise convolution as a block of 1."""
+    """Returns `kernel`, with the one in-channel of a depthwise convolution as a block of 1."""
     if not op.is_depthwise or kernel.factor("I") is None:
         return kernel
     one = LayoutAxis("I", 1)
@@ -148,11 +148,11 @@ def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
 
 def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutRefusal:
     """Keeps the layout of convolutions that are not listed."""
-    return LayoutRefusal("no layout is asked for")
+    return LayoutRefusal("no layout is requested")
 
 
 def _pool_hook(kind: type[PoolOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that converts pools of the class `kind` to a layout."""
+    """Returns a hook that converts pools of the class `kind` to a layout."""
     entry.at_most(1)
     wanted = entry.layout(0, f"NC{kind.AXES}", "C")
 

@@ -30,7 +30,7 @@ class LayoutConfig:
 
     @staticmethod
     def innermost() -> LayoutConfig | None:
-        """The innermost entered config, or `None`."""
+        """Returns the innermost entered config, or `None`."""
         return next(reversed(_ENTERED.get()), None)
 
     def check_skip(self) -> bool:

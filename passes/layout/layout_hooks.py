@@ -3,11 +3,11 @@
     @alters_layout("nn.conv2d", target="cpu")
     def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
 
-`available` contains, for each operand, the layout in which it is available besides that of the text; using it is free.
+`available` contains, for each operand, a layout other than the original in which it is already available at no cost.
 `lanes` is the number of f32 in a vector of the target. A hook returns
 
-- a `LayoutDecision`: the op is rebuilt so, or replaced by the decision's `op`;
-- a `LayoutRefusal`, or the op itself: the op keeps the layouts of the text;
+- a `LayoutDecision`: the op is rebuilt with it, or replaced by the decision's `op`;
+- a `LayoutRefusal`, or the op itself: the op keeps its original layouts;
 - `None`: as without a hook, the op follows its operands if it can.
 
 Other packages register hooks for their own ops and targets in the same way. `layout_hook_scope` registers hooks for the
@@ -51,7 +51,7 @@ _SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LayoutHook]] = ContextVar
 
 
 def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
-    """Decorator: the function chooses the layouts of `op`, a class or Relay's name, on `target`.
+    """Registers the decorated function to choose the layouts of `op`, a class or Relay's name, on `target`.
 
     It replaces an earlier registration. Raises `UnknownOpError` for an unknown name.
     """
@@ -66,7 +66,7 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
 
 
 def registered_layout_hook(op: type[RelayOp], *, target: str) -> LayoutHook | None:
-    """The permanently registered hook of an op, or `None`."""
+    """Returns the permanently registered hook of an op, or `None`."""
     return _HOOKS.get((device_kind(target), op))
 
 
@@ -91,7 +91,7 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
 
 
 def layout_hooks(target: str) -> LayoutHooks:
-    """The hooks of a target; empty for a target without hooks."""
+    """Returns the hooks of a target; empty for a target without hooks."""
     load_plugins("targets")
     registered, kind = {**_HOOKS, **_SCOPED.get()}, device_kind(target)
     return {op: hook for (name, op), hook in registered.items() if name == kind}
@@ -100,13 +100,13 @@ def layout_hooks(target: str) -> LayoutHooks:
 def ask_hook(
     hook: LayoutHook, op: RelayOp, available: list[Layout | None], lanes: int
 ) -> LayoutDecision | LayoutRefusal | None:
-    """The result of `hook` for `op`; raises `PassError` if the hook raises or its result does not fit the op."""
+    """Returns the result of `hook` for `op`; raises `PassError` if the hook raises or its result does not fit."""
     try:
         answer = hook(op, available, lanes)
     except Exception as error:
         raise also(hook_error(hook, op, raised(error)), error) from error
     if answer is op:
-        return LayoutRefusal("its hook keeps it as it is")
+        return LayoutRefusal("its hook keeps its layouts")
     if answer is None or isinstance(answer, LayoutRefusal):
         return answer
     if not isinstance(answer, LayoutDecision):
@@ -119,7 +119,7 @@ def ask_hook(
 
 
 def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None = None) -> PassError:
-    """An error in the result of `hook` for `op`."""
+    """Returns an error in the result of `hook` for `op`."""
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
         f"relay-alter-op-layout: the layout hook {name} of {op.relay_name()} {message}",
@@ -131,10 +131,10 @@ def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None 
 def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> None:
     """Checks that a decision has a layout for each operand, and only properties of the op."""
     if len(decision.operands) != len(op.operands):
-        raise hook_error(hook, op, f"gives {len(decision.operands)} layouts for {len(op.operands)} operands")
+        raise hook_error(hook, op, f"returned {len(decision.operands)} layouts for {len(op.operands)} operands")
     strange = [layout for layout in decision.operands if not _is_layout(layout)]
     if strange:
-        raise hook_error(hook, op, f"gives the layout {strange[0]!r}", help="write Layout.parse(…)")
+        raise hook_error(hook, op, f"returned the layout {strange[0]!r}", help="write Layout.parse(…)")
     kind = decided_class(op, decision)
     known = kind.get_irdl_definition().properties
     for name in decision.properties:

@@ -37,7 +37,7 @@ class _Region:
     """Connected ops that can follow, each with its decision, and the layouts of the values that they share."""
 
     layouts: dict[SSAValue, Layout | None] = field(default_factory=dict[SSAValue, Layout | None])
-    """`None`: the layout of the text."""
+    """The layout of each shared value; None for the original layout."""
     decisions: dict[RelayOp, LayoutDecision] = field(default_factory=dict[RelayOp, LayoutDecision])
     has_siblings: bool = False
     """Whether a value at the border has users outside of the region."""
@@ -90,13 +90,13 @@ class RegionMover:
     # --- growing ----------------------------------------------------------------------------------------------------
 
     def _grow(self, seed: SSAValue, layout: Layout, with_siblings: bool) -> _Region:
-        """The ops around `seed` that follow it to `layout`; `with_siblings` adds users of values from outside."""
+        """Returns the ops that follow `seed` to `layout`; `with_siblings` adds other users of outside values."""
         region = _Region({seed: layout})
         pending, seen = [seed], set[tuple[SSAValue, bool]]()
         while pending:
             value = pending.pop()
             at = region.layouts[value]
-            # The other users of a value from outside are siblings.
+            # The other users of an outside value are siblings.
             around = with_siblings or value is seed or value.owner in region.decisions
             if at is None or (value, around) in seen:
                 continue
@@ -123,7 +123,7 @@ class RegionMover:
         return True
 
     def _decide(self, region: _Region, op: RelayOp, layout: Layout) -> LayoutDecision | None:
-        """The decision of `op` for operands in the region's layouts, others in `layout`; `None` if they do not fit."""
+        """Returns the decision of `op`, with `layout` for operands outside of the region; None if they do not fit."""
         given = [region.layouts.get(operand, self._assumed(operand, layout)) for operand in op.operands]
         try:
             answer = _answer(op, given)
@@ -139,11 +139,11 @@ class RegionMover:
         return answer
 
     def _assumed(self, operand: SSAValue, layout: Layout) -> Layout | None:
-        """`layout` for an operand that is not in the region yet; `None` for constants and values of another rank."""
+        """Returns `layout` for an operand that is not in the region yet; None for a constant or another rank."""
         return None if operand in self.constant or not _has_rank(operand.type, layout) else layout
 
     def _shared(self, op: RelayOp) -> Iterator[SSAValue]:
-        """The values through which the region may grow from `op`."""
+        """Yields the values through which the region may grow from `op`."""
         for value in (*op.operands, op.results[0]):
             if value not in self.constant and not isinstance(value.owner, LayoutTransformOp):
                 yield value
@@ -151,7 +151,7 @@ class RegionMover:
     # --- counting ---------------------------------------------------------------------------------------------------
 
     def _gain(self, region: _Region) -> int:
-        """The decrease of transformed elements if the region moves; negative if it cannot move."""
+        """Returns the decrease of transformed elements if the region moves; negative if it cannot move."""
         gain = 0
         for value, layout in region.layouts.items():
             owner = value.owner
@@ -185,7 +185,7 @@ class _Mover:
         self.order, self.region = mover.order, region
         self.new: dict[SSAValue, SSAValue] = {}
         self.made: dict[SSAValue, SSAValue] = {}
-        """Maps values from outside to their versions in the layout of the region."""
+        """Maps outside values to their versions in the layout of the region."""
         self.results = Replacements()
         self.transforms: list[Operation] = []
 
@@ -216,7 +216,7 @@ class _Mover:
         return self.made[value]
 
     def _hand_over(self, old: SSAValue) -> None:
-        """Gives users outside of the region the new value, transformed."""
+        """Replaces `old` for users outside of the region by the new value, transformed."""
         new, layout, back = self.new[old], self.region.layouts[old], False
         if layout is None:
             return
@@ -232,12 +232,12 @@ class _Mover:
 
 
 def transforms_of(block: Block) -> list[LayoutTransformOp]:
-    """The layout transforms of `block` whose operands have known types, in order."""
+    """Returns the layout transforms of `block` whose operands have known types, in order."""
     return [op for op in block.ops if type(op) is LayoutTransformOp and is_complete(op.data.type)]
 
 
 def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
-    """The decision of `op` for operands in `layouts`; all fields of a tuple get the same layout."""
+    """Returns the decision of `op` for operands in `layouts`; all fields of a tuple get the same layout."""
     if isinstance(op, TupleOp):
         layout = next((one for one in layouts if one is not None), None)
         return LayoutDecision((layout,) * len(layouts), layout)
@@ -281,7 +281,7 @@ def _gain_of_result(region: _Region, value: SSAValue, layout: Layout) -> int:
 
 
 def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layout) -> int:
-    """The gain of reading the operand of a transform instead of its result."""
+    """Returns the gain of reading the operand of a transform instead of its result."""
     needed = str(owner.layouts[0]) != str(layout)
     goes = all(use.operation in region.decisions for use in owner.result.uses)
     return _size(owner.result) * (goes - needed)

@@ -22,7 +22,7 @@ from xrelay.passes.graph.replacements import erase_op
 
 @dataclass(frozen=True)
 class Available:
-    """A value that replaces another in a layout of its own; for a tuple, a layout for each field.
+    """A value that replaces another one, and its layout; for a tuple, a layout for each field.
 
     For a `relay.tuple` it is the old value, as long as no op needs the new tuple as a whole.
     """
@@ -32,7 +32,7 @@ class Available:
 
 
 class LayoutVersions:
-    """The replacements of the values of the text: in the layout of their definition, and in layouts requested later."""
+    """The replacements of the original values: in the layout of their definition, and in layouts requested later."""
 
     def __init__(self) -> None:
         self._available: dict[SSAValue, Available] = {}
@@ -49,11 +49,11 @@ class LayoutVersions:
         return value in self._available
 
     def of(self, value: SSAValue) -> Available:
-        """The replacement of `value`, or `value` itself."""
+        """Returns the replacement of `value`, or `value` itself."""
         return self._available.get(value) or Available(value, None)
 
     def layout(self, value: SSAValue) -> Layout | None:
-        """The layout in which `value` is available; for a tuple, that of most of its elements."""
+        """Returns the layout in which `value` is available; for a tuple, that of most of its elements."""
         layout = self.of(value).layout
         if not isinstance(layout, tuple) or not isinstance(value.type, TupleType):
             return layout if isinstance(layout, Layout) else None
@@ -64,12 +64,12 @@ class LayoutVersions:
         return max(weights, key=lambda one: weights[one], default=None)
 
     def field_layout(self, value: SSAValue, index: int) -> Layout | None:
-        """The layout of field `index` of a tuple."""
+        """Returns the layout of field `index` of a tuple."""
         layout = self.of(value).layout
         return layout[index] if isinstance(layout, tuple) else None
 
     def plain(self, value: SSAValue) -> SSAValue:
-        """`value` in the layout of the text."""
+        """Returns `value` in the original layout."""
         known = self.of(value)
         if isinstance(known.layout, tuple):
             return self._tuple(value, (None,) * len(known.layout))
@@ -81,9 +81,9 @@ class LayoutVersions:
         return self._versions[key]
 
     def version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
-        """`value` in `layout`; `None` is the layout of the text.
+        """Returns `value` in `layout`; None is the original layout.
 
-        Raises `LayoutError` if the last block would not be full: readers would take the padding for elements.
+        Raises `LayoutError` if the last block would not be full, since readers would treat the padding as elements.
         """
         if layout is None:
             return self.plain(value)
@@ -109,7 +109,7 @@ class LayoutVersions:
         return transform(self.plain(value), layout.text, layout)
 
     def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
-        """The tuple `value` with its fields in these layouts."""
+        """Returns the tuple `value` with its fields in these layouts."""
         known, key = self.of(value), (value, wanted)
         owner = known.value.owner
         if known.layout is None and not any(wanted):
@@ -126,7 +126,7 @@ class LayoutVersions:
         return self._versions[key]
 
     def _rebuilt_tuple(self, known: Available, wanted: tuple[Layout | None, ...]) -> SSAValue:
-        """The tuple `known`, rebuilt from its fields in the layouts `wanted`."""
+        """Returns the tuple `known`, rebuilt from its fields in the layouts `wanted`."""
         fields, behind = list[SSAValue](), known.value
         for index, layout in enumerate(wanted):
             behind = insert_behind(TupleGetItemOp.call(known.value, index=index), behind)
@@ -146,7 +146,7 @@ class LayoutVersions:
 
 
 def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
-    """`value` transformed from `source` to `target`, right after its definition, so that all nested blocks see it."""
+    """Transforms `value` from `source` to `target` right after its definition, so that all nested blocks can use it."""
     if source.axes == target.axes:
         return value
     layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
@@ -164,7 +164,7 @@ def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
 
 
 def divisible(type: Attribute, layout: Layout) -> bool:
-    """Whether a tensor of `type`, in the layout of the text, consists of whole blocks of `layout`."""
+    """Whether a tensor of `type`, in the original layout, consists of whole blocks of `layout`."""
     try:
         extents = layout.text.primal_extents(shape_of(type))
     except (ValueError, LayoutError):

@@ -12,10 +12,10 @@ from xrelay.errors import PassError
 
 
 def decided_class(op: RelayOp, decision: LayoutDecision) -> type[RelayOp]:
-    """The class of the op that replaces `op`; raises `PassError` for a class that is not a `RelayOp`."""
+    """Returns the class of the op that replaces `op`; raises `PassError` for a class that is not a `RelayOp`."""
     kind = type(op) if decision.op is None else decision.op
     if not issubclass(kind, RelayOp):
-        raise PassError(f"a layout decision for {op.name} names {kind.name}, which is no RelayOp")
+        raise PassError(f"a layout decision for {op.name} names {kind.name}, which is not a RelayOp")
     return kind
 
 

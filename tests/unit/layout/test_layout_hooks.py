@@ -109,14 +109,14 @@ def test_ill_formed_answers_name_hook_and_op() -> None:
     cases: list[tuple[object, str]] = [
         ("NCHW8c", "returned 'NCHW8c'; help: return a LayoutDecision, a LayoutRefusal, the op itself or None"),
         (relu, "returned the op relay.nn.relu; help: return a LayoutDecision"),
-        (LayoutDecision((NCHW8C,), None), "gives 1 layouts for 2 operands"),
+        (LayoutDecision((NCHW8C,), None), "returned 1 layouts for 2 operands"),
         (decision("NCHW8c", data_layuot="NCHW8c"), "sets 'data_layuot', which nn.conv2d does not have; help: did you "),
-        (decision("NCHW8c"), "asks for what the op refuses: [relay.nn.conv2d C2] layout NCHW has 4 axes"),
+        (decision("NCHW8c"), "requests layouts that the op refuses: [relay.nn.conv2d C2] layout NCHW has 4 axes"),
         (
             decision("NCHW8c", data_layout="NCHW8c", out_layout="NHWC"),
-            "makes a result of type tensor<1x4x4x16xf32>; in",
+            "returns a result of type tensor<1x4x4x16xf32>; in",
         ),
-        (LayoutDecision((None, None), Layout.parse("NCD")), "gives the result a layout that does not fit"),
+        (LayoutDecision((None, None), Layout.parse("NCD")), "requests a layout that does not fit the result"),
     ]
     for answer, message in cases:
 
@@ -142,9 +142,9 @@ def test_a_hook_that_raises_is_named() -> None:
     [
         ({"nn.conv2": ["NHWC"]}, "desired-layouts[0] 'nn.conv2:NHWC': unknown relay op 'nn.conv2'; help: did you"),
         ({"nn.conv2d": ["NHWC"], "image.grid_sample": ["NHWC"]}, "'image.grid_sample' has no layout"),
-        ({"nn.conv2d": []}, "'nn.conv2d': it takes 1 to 2 layouts, found 0"),
-        ({"nn.conv2d": ["NHWC", "HWIO", "NHWC"]}, "it takes 1 to 2 layouts, found 3"),
-        ({"nn.max_pool2d": ["NHWC", "HWIO"]}, "'nn.max_pool2d:NHWC:HWIO': it takes 1 layout, found 2"),
+        ({"nn.conv2d": []}, "'nn.conv2d': expected 1 to 2 layouts, found 0"),
+        ({"nn.conv2d": ["NHWC", "HWIO", "NHWC"]}, "expected 1 to 2 layouts, found 3"),
+        ({"nn.max_pool2d": ["NHWC", "HWIO"]}, "'nn.max_pool2d:NHWC:HWIO': expected 1 layout, found 2"),
         ({"nn.conv2d": ["NCHWx"]}, "'NCHWx' is not a layout; help: write e.g. NCHW"),
         ({"nn.conv2d": ["default"]}, "'default' is not a layout"),
         ({"nn.conv2d": ["NCHWN"]}, "has the axis N twice"),

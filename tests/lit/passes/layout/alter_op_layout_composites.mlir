@@ -23,7 +23,7 @@ func.func @whole(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32> {
 // CHECK:         relay.multiply(%[[C]], %[[A]])
 // CHECK:         %[[Y:.*]] = relay.where({{.*}}) : (tensor<1x2x4x4x8xi1>, tensor<1x2x4x4x8xf32>, tensor<1x2x4x4x8xf32>)
 // CHECK:         relay.nn.conv2d(%[[Y]],
-// REMARK: relay.nn.prelu: becomes its parts, which work in NCHW8c
+// REMARK: relay.nn.prelu: is expanded to ops that work in NCHW8c
 func.func @parts(%x: tensor<1x16x4x4xf32>, %alpha: tensor<16xf32>) -> tensor<1x16x4x4xf32> {
   %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
   %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>

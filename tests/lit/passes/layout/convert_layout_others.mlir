@@ -16,7 +16,7 @@
 // CHECK-NEXT:    relay.layout_transform(%[[M]]) {src_layout = "NHWC", dst_layout = "NCHW"}
 // Scales along the channels prevent their split: the requantisation is expanded, and the softmax stays.
 // BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.conv2d: works in NCHW4c
-// BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.requantize: becomes its parts, which work in NCHW4c
+// BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.requantize: is expanded to ops that work in NCHW4c
 // BLOCKS-DAG: remark: relay-convert-layout: relay.qnn.conv2d: layout OIHW4i4o splits the axis along which the zero points of the weight lie
 // BLOCKS-LABEL: @quantised(
 // BLOCKS:         relay.qnn.conv2d({{.*}}) {data_layout = "NCHW4c", kernel_layout = "OIHW4i4o"}
