@@ -1,7 +1,7 @@
 """The matching rule of calls: as written, with swapped operands of a commutative operator, or re-associated.
 
-As in Relay, `add` and `multiply` also match with swapped arguments. For products and quotients, the pattern
-`(a * b) / c` also matches `a * (b / c)` and `b * (a / c)`, and `a * (b / c)` also matches `(a * b) / c`.
+As in Relay, `add` and `multiply` also match with swapped arguments. For products and quotients, the pattern `(a * b) /
+c` also matches `a * (b / c)` and `b * (a / c)`, and `a * (b / c)` also matches `(a * b) / c`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _BinaryCall:
 
 
 def _call_of(name: str, pattern: DFPattern) -> _BinaryCall | None:
-    """Returns `pattern` if it is a call of the operator with two arguments, else None."""
+    """Returns `pattern` if it is a call of the operator `name` with two arguments, else None."""
     if not isinstance(pattern, CallPattern) or _operator_name(pattern) != name or pattern.args is None:
         return None
     return _BinaryCall(pattern.op, (pattern.args[0], pattern.args[1])) if len(pattern.args) == 2 else None

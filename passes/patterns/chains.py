@@ -2,8 +2,8 @@
 
     acme.conv:nn.conv2d:nn.bias_add?:nn.relu|tanh
 
-is the composite `acme.conv` of a convolution, an optional bias, and one of two activations. The result is passed on as
-the first operand, also for `add` and `multiply`; the other operands are wildcards.
+is the composite `acme.conv` of a convolution, an optional bias, and one of two activations. The result of an operator
+is the first operand of the next, also for `add` and `multiply`; the other operands are wildcards.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def chain_row(text: str) -> TableRow:
     """Returns the composite that a chain describes. Raises `PassError` for an invalid chain."""
     name, *links = text.split(":")
     if not name or not links or not all(link.strip("?|") for link in links):
-        raise PassError(f"{text!r} is no chain of operators", help="write name:nn.conv2d:nn.bias_add?:nn.relu")
+        raise PassError(f"{text!r} is not a chain of operators", help="write name:nn.conv2d:nn.bias_add?:nn.relu")
     if links[0].endswith("?"):
-        raise PassError(f"the chain {text!r} may begin with nothing", help="its first operator must be there")
+        raise PassError(f"the first operator of the chain {text!r} is optional", help="remove the '?' after it")
     pattern: DFPattern | None = None
     for link in links:
         operators = link.removesuffix("?").split("|")
@@ -33,7 +33,7 @@ def chain_row(text: str) -> TableRow:
         if pattern is not None and link.endswith("?"):
             calls.append(pattern)
         pattern = _any_of(calls)
-    assert pattern is not None, "a chain has links"
+    assert pattern is not None, "a chain has operators"
     return TableRow(name, pattern)
 
 
@@ -46,7 +46,7 @@ def _call(operator: str, data: DFPattern | None, text: str) -> DFPattern:
     operands: list[OperandDef] = [definition for _, definition in kind.get_irdl_definition().operands]
     if not operands or any(isinstance(operand, VarOperandDef | OptOperandDef) for operand in operands):
         raise PassError(
-            f"in the chain {text!r}: {operator} takes no fixed number of operands", help="register a table in Python"
+            f"in the chain {text!r}: {operator} has a variable number of operands", help="register a table in Python"
         )
     others = [wildcard() for _ in operands[1:]]
     return is_op(operator)(wildcard() if data is None else data, *others)

@@ -112,7 +112,7 @@ def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValu
     """Returns the reason why the ops cannot be outlined to a function called at `root`, or None."""
     for op in ops:
         if made_extents(op):
-            return f"{op.name} makes the extent {made_extents(op)[0].name}, which only the function would know"
+            return f"{op.name} binds the extent {made_extents(op)[0].name}, which is unknown outside of the function"
     blocks = {root.parent, *(op.parent for op in _around(root))}
     for value in inputs:
         place = value.owner if isinstance(value.owner, Block) else value.owner.parent

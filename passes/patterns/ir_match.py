@@ -14,7 +14,7 @@ from xrelay.passes.patterns.nodes import DFPattern, World, add_world
 
 
 def matches(pattern: DFPattern, node: object) -> bool:
-    """Returns whether `pattern` matches a value or an operator. Users outside of the value's graph are ignored."""
+    """Returns whether `pattern` matches a value or an operator; ignores users outside of the value's graph."""
     found = cast(IrNode, node)
     return Matcher(NodeGraph[IrNode](IrTerms(), [found])).match(pattern, found)
 

@@ -85,7 +85,7 @@ class DFPattern:
         """
         partition = world_of(expr).partition
         if partition is None:
-            raise InputError(f"{with_article(type(expr).__name__)} cannot be replaced", help="give an expression")
+            raise InputError(f"{with_article(type(expr).__name__)} cannot be replaced", help="use an expression")
         return partition(self, expr, attrs, check)
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class WildcardPattern(DFPattern):
 
 
 class CallPattern(DFPattern):
-    """A call of an operator or a function; `args` of None match any arguments."""
+    """A call of an operator or a function; without `args`, any arguments match."""
 
     def __init__(self, op: DFPattern, args: Sequence[DFPattern] | None):
         self.op, self.args = op, None if args is None else list(args)
@@ -153,7 +153,7 @@ class CallPattern(DFPattern):
 
 
 class FunctionPattern(DFPattern):
-    """A function with parameters and a body; `params` of None match any parameters."""
+    """A function with parameters and a body; without `params`, any parameters match."""
 
     def __init__(self, params: Sequence[DFPattern] | None, body: DFPattern):
         self.params, self.body = None if params is None else list(params), body
@@ -189,7 +189,7 @@ class LetPattern(DFPattern):
 
 
 class TuplePattern(DFPattern):
-    """A tuple; `fields` of None match any fields."""
+    """A tuple; without `fields`, any fields match."""
 
     def __init__(self, fields: Sequence[DFPattern] | None):
         self.fields = None if fields is None else list(fields)
@@ -207,7 +207,7 @@ class TuplePattern(DFPattern):
 
 
 class TupleGetItemPattern(DFPattern):
-    """A field of a tuple; an `index` of None matches any field."""
+    """A field of a tuple; without `index`, any field matches."""
 
     def __init__(self, tuple_value: DFPattern, index: int | None = None):
         self.tuple, self.index = tuple_value, -1 if index is None else index
@@ -295,7 +295,7 @@ def checked(pattern: object) -> DFPattern:
     """Returns `pattern`. Raises `InputError` if it is not a pattern."""
     if not isinstance(pattern, DFPattern):
         found = with_article(type(pattern).__name__)
-        raise InputError(f"{found} is no pattern", help="is_expr(…) matches a given expression, wildcard() anything")
+        raise InputError(f"{found} is not a pattern", help="is_expr(…) matches a given expression, wildcard() anything")
     return pattern
 
 
@@ -322,4 +322,4 @@ def world_of(node: object) -> World:
     for kind in type(node).__mro__:
         if kind in _WORLDS:
             return _WORLDS[kind]
-    raise InputError(f"{with_article(type(node).__name__)} has no structure to match", help="give an expression")
+    raise InputError(f"{with_article(type(node).__name__)} has no structure to match", help="use an expression")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 class PostDominators:
-    """The post-dominator tree. Users have greater numbers than the node; `outside` are nodes used outside."""
+    """The post-dominator tree. Users have greater numbers than the node; `outside` lists the nodes used outside."""
 
     def __init__(self, users: Sequence[Sequence[int]], outside: Sequence[int]):
         self._exit = size = len(users)
@@ -33,7 +33,7 @@ class PostDominators:
         self._jumps[node] = self._jumps[jump] if equally_far else parent
 
     def _common(self, users: Sequence[int]) -> int:
-        """Returns the least common ancestor of the users, or the exit without users."""
+        """Returns the least common ancestor of the users; without users, the exit."""
         if not users:
             return self._exit
         found = users[0]

@@ -24,7 +24,7 @@ class _Handle(Protocol):
 
 
 def is_made_as(node: object, expr: object) -> bool:
-    """Returns whether `node` is the same operator as `expr`, or a value of the same structure."""
+    """Returns whether `node` is the same operator as `expr`, or a value with the same structure."""
     if isinstance(expr, Op) or isinstance(node, Op):
         return node == expr
     left, right = _value(node), _value(expr)

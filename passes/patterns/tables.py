@@ -49,5 +49,5 @@ def table(name: str) -> Sequence[TableRow]:
         load_plugins("passes")
     if name not in _TABLES:
         known = did_you_mean(name, _TABLES, f"registered are {', '.join(_TABLES) or 'none'}")
-        raise PassError(f"no table of patterns is called {name!r}", help=known)
+        raise PassError(f"there is no table of patterns {name!r}", help=known)
     return _TABLES[name]()

@@ -43,7 +43,7 @@ def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
         raise TypeInferenceError(
             f"call of @{callee_name(call)}: {reason}",
             location=location_of(call),
-            help="give arguments that agree on the sizes of the function's dimensions",
+            help="pass arguments that agree on the sizes of the function's dimensions",
         )
     parameters = parameter_types(func, solver)
     waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call, guesses=True)
@@ -65,7 +65,7 @@ def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, 
     for name in names_in(parameters):
         if name not in bindings:
             raise TypeInferenceError(
-                f"nothing says what the dimension {name} of @{callee_name(call)} is here",
+                f"the dimension {name} of @{callee_name(call)} is not determined here",
                 location=location_of(call),
                 help=f"write {NamedCallOp.name} @{callee_name(call)}<{name} = …>(…)",
             )

@@ -25,7 +25,7 @@ def check_types(module: ModuleOp) -> None:
     for op in walk_ops(module):
         if isinstance(op, NamedCallOp) and op.bindings is None:
             raise TypeInferenceError(
-                f"{op.name} does not say what the dimensions of {op.callee} stand for",
+                f"{op.name} does not bind the dimensions of {op.callee}",
                 location=location_of(op),
                 help="run relay-infer-type first",
             )

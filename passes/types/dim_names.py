@@ -37,7 +37,7 @@ class DimNames:
         """For ops that yield one of two functions: the names of result extents in which these differ."""
         signature = function.function_type
         self._promised = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
-        """Names of the function's results without a definition. A region op that yields such an extent defines it."""
+        """Undefined names in the function's results. A region op that yields such an extent defines its name."""
 
     def fresh(self, stem: str) -> str:
         """Returns `stem` if it is unused, else `stem` with a number."""
@@ -84,7 +84,7 @@ class DimNames:
         self._makers[name] = op
 
     def unbound(self, names: Sequence[str], place: Operation, type_of: Callable[[SSAValue], Attribute]) -> list[str]:
-        """Returns those of `names` that neither an argument nor an op in a block around `place` binds."""
+        """Returns the names in `names` that neither an argument nor an op in a block around `place` binds."""
         blocks: dict[Block, None] = {}
         block = place.parent
         while block is not None:
@@ -103,7 +103,7 @@ class DimNames:
         return op is around and self._makers[name] is not around
 
     def names_made_by(self, op: Operation) -> Mapping[str, str]:
-        """Returns the names of the extents that a call or a region op introduces, by their names inside of it."""
+        """Returns the names of the extents that a call or a region op introduces, keyed by their names inside of it."""
         return self._given.get(op, {})
 
     def made_by(self, op: Operation) -> list[NewExtent]:

@@ -139,7 +139,7 @@ def _hint(variable: Variable) -> str:
     for user in users:
         if isinstance(user, RelayOp) and user.INFERENCE_HINT is not None:
             return f"{user.INFERENCE_HINT} ({user.name})"
-    return "write its type, or the types of what it is computed from"
+    return "write its type, or the types of the values from which it is computed"
 
 
 def _write_back(solver: TypeSolver) -> None:

@@ -70,7 +70,7 @@ def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dic
         raise TypeInferenceError(
             f"{op.name}: {reason}",
             location=location_of(op),
-            help="give arguments that agree on the sizes of the closure's dimensions",
+            help="pass arguments that agree on the sizes of the closure's dimensions",
         )
     return {name: names.bindings[name] for name in own if name in names.bindings}
 

@@ -111,9 +111,9 @@ def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewEx
     for name in own_names(op, type, solver):
         if name not in bindings:
             raise TypeInferenceError(
-                f"{op.name}: nothing says what the closure's dimension {name} is here",
+                f"{op.name}: the closure's dimension {name} is not determined here",
                 location=location_of(op),
-                help="give a parameter of the closure an extent that is the name alone",
+                help="declare a parameter of the closure with just the name as an extent",
             )
     demands: list[Requirement] = [
         AtLeast(dim, 0, constraint="C2", about=f"{name} of the closure") for name, dim in bindings.items()

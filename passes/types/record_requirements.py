@@ -150,13 +150,13 @@ def _impossible(demand: Requirement, op: Operation, known: Sequence[_Known]) -> 
 def _why(demand: Requirement, op: Operation, known: Sequence[_Known]) -> str:
     """Returns the reason why `demand` cannot hold: the first other requirement that contradicts it, if there is one."""
     if _contradict(demand):
-        return "no sizes of the names make it true"
+        return "it is false for all sizes of the names"
     for fact, by in (each for one in reversed(known) for each in one.demands):
         if not fact.names.isdisjoint(demand.names) and _contradict(fact, demand):
             about = f" ({fact.about})" if fact.about else ""
             who = "the same op" if by is op else f"{_name(by)} at {location_of(by)}"
             return f"{who} requires {fact.text}{about}"
-    return "what the ops of the function require together rules it out"
+    return "the requirements of all ops of the function contradict it"
 
 
 def _contradict(*demands: Requirement) -> bool:

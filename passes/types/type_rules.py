@@ -100,7 +100,7 @@ def _function(func: FuncOp, solver: TypeSolver) -> None:
         return
     if len(last.arguments) != len(func.function_type.outputs):
         raise TypeInferenceError(
-            f"@{func.sym_name.data} returns {len(last.arguments)} values, its type says "
+            f"@{func.sym_name.data} returns {len(last.arguments)} values, its type has "
             f"{len(func.function_type.outputs)}",
             location=location_of(last),
         )
@@ -112,7 +112,7 @@ def _call(call: AnyCall, solver: TypeSolver) -> None:
     """Relates a call to its callee; see `call_rule`."""
     func = solver.functions.get(callee_name(call))
     if func is None:
-        raise TypeInferenceError(f"no function is called @{callee_name(call)}", location=location_of(call))
+        raise TypeInferenceError(f"there is no function @{callee_name(call)}", location=location_of(call))
     relate_call(call, func, solver)
 
 

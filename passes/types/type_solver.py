@@ -213,7 +213,7 @@ def function_around(place: Operation | Block) -> FuncOp:
     while current is not None and not isinstance(current, FuncOp):
         current = current.parent_op()
     if current is None:
-        raise TypeInferenceError("an op with dimensions that have no name stands in no function")
+        raise TypeInferenceError("an op with unnamed dimensions is not in a function")
     return current
 
 

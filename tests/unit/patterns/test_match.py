@@ -190,7 +190,7 @@ def test_what_is_no_pattern_and_no_expression_is_refused() -> None:
     with pytest.raises(UnknownOpError):
         is_op("nn.conv2")
     not_a_pattern: Any = A
-    with pytest.raises(InputError, match="a Var is no pattern"):
+    with pytest.raises(InputError, match="a Var is not a pattern"):
         is_op("exp")(not_a_pattern)
     with pytest.raises(InputError, match="an int has no structure to match"):
         wildcard().match(3)

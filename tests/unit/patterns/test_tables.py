@@ -91,7 +91,7 @@ def test_a_registered_table_is_found_by_its_name() -> None:
     assert get_pattern_table("nobody") is None
     named = transform.create_pass("relay-merge-composite{table=acme}")
     assert composites(named(module(relay.nn.relu(relay.exp(X)) + relay.exp(Y)))) == ["acme.er", "acme.e"]
-    with pytest.raises(PassError, match=r"no table of patterns is called 'acmo'.*did you mean 'acme'"):
+    with pytest.raises(PassError, match=r"there is no table of patterns 'acmo'.*did you mean 'acme'"):
         transform.create_pass("relay-merge-composite{table=acmo}")(module(X))
 
 
@@ -111,12 +111,12 @@ def test_what_is_no_table_is_refused() -> None:
 
 
 CHAINS = {
-    "": "is no chain",
-    "a": "is no chain",
-    "a:": "is no chain",
-    ":exp": "is no chain",
-    "a:exp::tanh": "is no chain",
-    "a:exp?:tanh": "may begin with nothing",
+    "": "is not a chain",
+    "a": "is not a chain",
+    "a:": "is not a chain",
+    ":exp": "is not a chain",
+    "a:exp::tanh": "is not a chain",
+    "a:exp?:tanh": "is optional",
     "a:expp": "relay op 'expp'",
     "a:concatenate:exp|tuple": "relay op 'tuple'",
 }

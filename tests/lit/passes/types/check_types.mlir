@@ -18,7 +18,7 @@ func.func @field(%x: tensor<4xf32>) {
 func.func private @callee(tensor<?xf32, #relay.dims<n>>)
 func.func @names(%x: tensor<4xf32>) {
   relay.call @callee<n = 4>(%x) : (tensor<4xf32>) -> ()
-  // expected-error@below {{relay.call does not say what the dimensions of @callee stand for; help: run relay-infer-type first}}
+  // expected-error@below {{relay.call does not bind the dimensions of @callee; help: run relay-infer-type first}}
   relay.call @callee(%x) : (tensor<4xf32>) -> ()
   func.return
 }

@@ -31,7 +31,7 @@ func.func @short(%x: tensor<3xf32>) {
 
 func.func private @product(%x: tensor<?xf32, #relay.dims<n * k>>) -> tensor<?xf32, #relay.dims<n>>
 func.func @open(%x: tensor<12xf32>) {
-  // expected-error@below {{nothing says what the dimension k of @product is here; help: write relay.call @product<k = …>(…)}}
+  // expected-error@below {{the dimension k of @product is not determined here; help: write relay.call @product<k = …>(…)}}
   %0 = relay.call @product(%x) : (tensor<12xf32>) -> tensor<3xf32>
   func.return
 }

@@ -15,7 +15,7 @@ func.func @untold(%x: tensor<6xf32>) -> tensor<6xf32> {
   %f = relay.fn(%a : tensor<?xf32, #relay.dims<k * j>>) -> tensor<?xf32, #relay.dims<k * j>> {
     relay.yield %a : tensor<?xf32, #relay.dims<k * j>>
   }
-  // expected-error@below {{relay.invoke: nothing says what the closure's dimension j is here}}
+  // expected-error@below {{relay.invoke: the closure's dimension j is not determined here}}
   %0 = relay.invoke %f(%x) : (tensor<6xf32>) -> tensor<6xf32> of (tensor<?xf32, #relay.dims<k * j>>) -> tensor<?xf32, #relay.dims<k * j>>
   func.return %0 : tensor<6xf32>
 }

@@ -9,7 +9,7 @@ func.func @rank(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @never(%x: tensor<4xf32>) {
-  // expected-error@below {{[relay.require C1] 3 >= 4 (rows) cannot hold here; help: no sizes of the names make it true}}
+  // expected-error@below {{[relay.require C1] 3 >= 4 (rows) cannot hold here; help: it is false for all sizes of the names}}
   %r = relay.require(%x) {demands = #relay.requirements<3 >= 4 "C1 rows">} : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
