@@ -17,8 +17,8 @@ from xrelay.passes.relay_api.set_aside import bodies_hidden
 class ApplyPassToFunction(ModulePass):
     """Runs `transform` on the functions whose names begin with a match of the regular expression `func_name_regex`.
 
-    To the pass, all other functions are declarations, and the selected functions are public, so that none is removed
-    because its callers are hidden. If no function matches, the module stays unchanged, or, with
+    The pass sees all other functions as declarations and the selected functions as public, so that it removes no
+    function whose callers it does not see. If no function matches, the module stays unchanged, or, with
     `error_if_no_function_matches_regex`, a `PassError` is raised. Raises `PassTypeError` if `transform` is not a pass,
     and `PassError` for an invalid regular expression.
     """
@@ -28,18 +28,16 @@ class ApplyPassToFunction(ModulePass):
     def __init__(self, transform: object, func_name_regex: str, error_if_no_function_matches_regex: bool = False):
         name = f"ApplyPassTo{func_name_regex}"
         if not isinstance(transform, Pass):
-            raise PassTypeError(
-                f"[{name}] {transform!r} is no pass", help="a class of passes must be called to make one"
-            )
+            raise PassTypeError(f"[{name}] {transform!r} is not a pass", help="call the class to create a pass")
         try:
             self._names = re.compile(func_name_regex)
         except (re.error, TypeError) as error:
-            raise PassError(f"[{name}] {func_name_regex!r} is no regular expression: {error}") from error
+            raise PassError(f"[{name}] {func_name_regex!r} is not a regular expression: {error}") from error
         super().__init__(PassInfo(0, name))
         self._inner, self._needs_one = transform, error_if_no_function_matches_regex
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Runs the pass on the visible functions."""
+        """Runs the pass on the selected functions."""
         functions = [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
         chosen = {op.sym_name.data: op.sym_visibility for op in functions if self._names.match(op.sym_name.data)}
         if not chosen:

@@ -32,7 +32,7 @@ from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass,
 
 
 class UsersPass(Pass):
-    """A pass from a function, or from the method of an object; the object's attributes are attributes of the pass."""
+    """A pass made from a function, or from the method of an object whose attributes are attributes of the pass."""
 
     def __init__(self, info: PassInfo, function: Callable[..., object], instance: object = None):
         super().__init__(info)
@@ -112,7 +112,7 @@ def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[Use
     """Returns the class of passes whose instances each hold an instance of `item`."""
     if not callable(getattr(item, kind.method, None)):
         message = f"class {item.__name__} has no method {kind.method}"
-        raise PassTypeError(message, help=f"a {kind.name} pass needs one")
+        raise PassTypeError(message, help=f"a {kind.name} pass requires it")
     is_bound = isinstance(inspect.getattr_static(item, kind.method), staticmethod | classmethod)
     method: Callable[..., object] = getattr(item, kind.method)
     _check_signature(method, kind, f"[{info.name}] {kind.method}", bound=is_bound)
@@ -134,7 +134,7 @@ def _check_signature(function: Callable[..., object], kind: Kind, what: str, *, 
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
-        return  # Builtin functions have no signature; an error shows at the call.
+        return  # Builtin functions have no signature; a mismatch is an error of the call.
     try:
         signature.bind(*arguments)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Creates passes by name: wrappers that give xDSL passes Relay's names and levels, and passes of other tables.
+"""Creates passes by name: wrappers that add Relay's names and levels to xDSL passes, and passes of other tables.
 
 `create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` return
 callable passes. Options without a value from the caller come from the context: its level for `fuse_opt_level`, its
@@ -54,7 +54,7 @@ def add_pass_table(table: PassThunks) -> None:
 def register_pass(name: str, factory: PassFactory) -> None:
     """Makes `create_pass` create the pass `name` by calling `factory`, so that other passes can require it.
 
-    A name of a pass of the project or of xDSL keeps its meaning.
+    Names of the project's passes and of xDSL's take precedence.
     """
     _USERS[name] = factory
     remember_names([name])
@@ -86,7 +86,7 @@ def create_pass(text: str) -> Pass:
         return _SEQUENCES[spec.name]()
     row = relay_pass(spec.name)
     if row is not None:
-        # The project's name means the pass with its defaults, Relay's name Relay's behaviour.
+        # A pass created by the project's name has its own defaults; by Relay's name, it behaves as in Relay.
         row = dataclasses.replace(row, fixed={}) if spec.name == row.pass_name else row
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
     added = registered_passes().get(spec.name)
@@ -107,7 +107,7 @@ def _users_pass(spec: ArgSpec) -> Pass:
     """Returns a user's pass, which takes no options as text."""
     if spec.parameters:
         raise PassArgumentError(
-            f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="make it in Python"
+            f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="create it in Python"
         )
     return _USERS[spec.name]()
 
@@ -181,12 +181,12 @@ class NamedPass(ModulePass):
 
 
 def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
-    """Returns positional and named arguments, in Relay's convention, as options; drops those that are None.
+    """Returns positional and named arguments, in Relay's convention, as options; drops arguments of value None.
 
     Raises `PassArgumentError` for too many arguments and for an option that is given twice.
     """
     if len(arguments) > len(row.positional):
-        raise PassArgumentError(f"[{row.name}] takes {len(row.positional)} positional options, {len(arguments)} given")
+        raise PassArgumentError(f"[{row.name}] takes {len(row.positional)} positional options, got {len(arguments)}")
     options = dict(zip(row.positional, arguments, strict=False))
     twice = options.keys() & named.keys()
     if twice:
@@ -204,7 +204,7 @@ def pass_maker(row: RelayPass) -> Callable[..., Pass]:
         return NamedPass(row, relay_options(row, arguments, options))
 
     make.__name__ = make.__qualname__ = row.name
-    make.__doc__ = f"The {row.kind.value} pass `{row.pass_name}`; its options are arguments here."
+    make.__doc__ = f"Creates the {row.kind.value} pass `{row.pass_name}`; the arguments are its options."
     return make
 
 
@@ -246,7 +246,7 @@ def _parse(text: str) -> ArgSpec:
     except ArgSpecParseError as error:
         raise PassError(f"malformed pass {text!r}: {one_line(str(error).splitlines()[-1])}") from error
     if len(specs) != 1:
-        raise PassError(f"{text!r} names {len(specs)} passes, must name one")
+        raise PassError(f"{text!r} names {len(specs)} passes, expected one")
     return specs[0]
 
 

@@ -41,7 +41,7 @@ class Pass(ABC):
     checks_itself: bool = False
     """Whether the result of `transform` needs no verification."""
     names_errors: bool = False
-    """Whether errors of `transform` already name a pass: that of a member."""
+    """Whether errors of `transform` already contain the name of a pass, that of a member."""
     forgets: bool = False
     """Whether the pass keeps no reference to modules, so that the next pass may rewrite its result in place."""
 
@@ -112,7 +112,7 @@ def _check_module(mod: object, info: PassInfo) -> None:
     if not isinstance(mod, ModuleOp):
         raise PassTypeError(
             f"[{info.name}] a pass takes a module, found {type(mod).__name__}",
-            help="relay.Module.from_expr makes a module of a function or expression",
+            help="relay.Module.from_expr converts a function or expression to a module",
         )
 
 
@@ -155,7 +155,7 @@ class FunctionPass(Pass):
         """Returns the replacement for `func` in `mod`: itself, rewritten in place, or a new function."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Transforms every function that the pass applies to."""
+        """Transforms every function to which the pass applies."""
         functions = [function for function in _functions(mod) if is_optimizable(function)]
         types = TypeUpkeep(functions)
         types.update(mod, self.replace_all(functions, mod, ctx))
@@ -201,9 +201,9 @@ def _replace(old: FuncOp, new: FuncOp) -> None:
     """Replaces `old` with `new`, under the old name."""
     block = old.parent_block()
     if block is None:
-        raise PassError(f"the function @{old.sym_name.data} was taken out of its module", help="return it instead")
+        raise PassError(f"the function @{old.sym_name.data} was removed from its module", help="return it instead")
     if new.parent is not None:
-        raise PassError(f"@{new.sym_name.data} cannot stand for @{old.sym_name.data} too", help="return a clone of it")
+        raise PassError(f"@{new.sym_name.data} cannot also replace @{old.sym_name.data}", help="return a clone of it")
     new.sym_name = old.sym_name
     block.insert_op_before(new, old)
     block.erase_op(old)

@@ -20,9 +20,9 @@ class Sequential(Pass):
     """Runs each of `passes` that the context enables, each after the passes its info requires.
 
     A member is a pass, or text for `create_pass`. Required passes are created by name without options and always run,
-    but not the passes that they require themselves; they run every time, since nothing is cached. A `Sequential` is a
-    pass and may be a member of another one, which enables or disables it as a whole by its own `opt_level`, 0 by
-    default.
+    each time they are required, since nothing is cached; the passes that they require in turn do not run. A
+    `Sequential` is a pass and may be a member of another one, which enables or disables it as a whole by its own
+    `opt_level`, 0 by default.
 
     Raises `PassTypeError` for members that are not passes, and `PassError` for a required pass that does not exist.
     """
@@ -46,7 +46,7 @@ class Sequential(Pass):
         super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required"), traceable))
 
     def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
-        """Returns every member with whether the context (the current one by default) runs it, and why; runs nothing."""
+        """Returns for every member whether `ctx`, by default the current context, runs it, and why."""
         current = PassContext.current() if ctx is None else ctx
         return [(member.info, current.decide(member.info)) for member in self.passes]
 
@@ -65,7 +65,7 @@ def _member(item: object, name: str) -> Pass:
     if isinstance(item, str):
         return create_pass(item)
     if not isinstance(item, Pass):
-        raise PassTypeError(f"[{name}] {item!r} is no pass", help="a class of passes must be called to make one")
+        raise PassTypeError(f"[{name}] {item!r} is not a pass", help="call the class to create a pass")
     return item
 
 
@@ -98,7 +98,7 @@ register_sequence("BatchingOps", batching_ops)
 
 
 def eta_expand(*, expand_constructor: bool = False, expand_global_var: bool = False) -> Sequential:
-    """Returns Relay's EtaExpand, which makes closures of functions and constructors used as values; empty here.
+    """Returns Relay's EtaExpand, which makes closures of functions and constructors used as values; no passes here.
 
     A function of the module is a value here only as the closure that the builder makes of a `relay.GlobalVar`, and
     there are no constructors, so a module is always expanded, with any options.
@@ -111,15 +111,15 @@ register_sequence("EtaExpand", eta_expand)
 
 
 def plan_devices(config: object = None) -> Sequential:
-    """Returns Relay's PlanDevices, which selects the device of each expression; empty here, with one device.
+    """Returns Relay's PlanDevices, which selects the device of each expression; no passes here, with one device.
 
     `config` is the target of the compilation, if the caller has one. Raises `PassArgumentError` for a device other than
     a CPU, and `PassTypeError` for an object that is not a target.
     """
     if not isinstance(config, TargetScope | str | None):
-        raise PassTypeError(f"[PlanDevices] {config!r} is no target", help="give a Target, or a target's text")
+        raise PassTypeError(f"[PlanDevices] {config!r} is not a target", help="pass a Target, or a target's text")
     if isinstance(config, str) and device_kind(config) != CPU:
-        raise PassArgumentError(f"[PlanDevices] target {config!r} is no CPU", help=f"write {CPU!r}, or leave it out")
+        raise PassArgumentError(f"[PlanDevices] target {config!r} is not a CPU", help=f"write {CPU!r}, or omit it")
     return Sequential([], name="PlanDevices")
 
 

@@ -32,8 +32,8 @@ def skipped_functions_hidden(module: ModuleOp) -> Generator[None]:
 def bodies_hidden(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Callable[[ModuleOp], None]]:
     """Turns `functions` of `module` into declarations for the duration of a `with` block.
 
-    The block gets a function that restores the bodies in another module, which was created from this one. A function
-    that is missing there is restored too.
+    The context value is a function that restores the bodies in another module, which was created from this one. It also
+    restores functions that are missing there.
     """
     bodies = {function.sym_name.data: _exchange_body(function, Region()) for function in functions}
     originals = {function.sym_name.data: function.clone() for function in functions}

@@ -68,7 +68,7 @@ def test_names_that_no_function_has() -> None:
 
 
 def test_what_is_no_pass_and_no_expression() -> None:
-    with pytest.raises(PassError, match="is no pass"):
+    with pytest.raises(PassError, match="is not a pass"):
         transform.ApplyPassToFunction(transform.FoldConstant, "main")
-    with pytest.raises(PassError, match="is no regular expression"):
+    with pytest.raises(PassError, match="is not a regular expression"):
         transform.ApplyPassToFunction(transform.FoldConstant(), "(")

@@ -166,7 +166,7 @@ def test_a_name_that_a_pass_has_stays_that_passs() -> None:
 
 
 def test_a_pass_of_ones_own_has_no_options_as_text() -> None:
-    with pytest.raises(PassError, match=r"\[mark\] takes no options as text, found depth; help: make it in Python"):
+    with pytest.raises(PassError, match=r"\[mark\] takes no options as text, found depth; help: create it in Python"):
         transform.create_pass("mark{depth=3}")
 
 
