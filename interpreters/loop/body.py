@@ -191,14 +191,14 @@ class BodyCompiler:
 
 
 def undefined(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """Returns a buffer with undefined elements: NaN or greatest integers, so that reads of them are noticed."""
+    """Returns a buffer of undefined elements: NaN or the greatest integer, so that a read of them is noticed."""
     if dtype.kind in "biu":
         return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
     return np.full(shape, np.nan, dtype)
 
 
 def _nothing(frame: Frame) -> None:
-    """Does nothing, for ops without effect on values."""
+    """Does nothing, for ops without effect."""
 
 
 def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> Step:

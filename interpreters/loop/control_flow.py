@@ -59,7 +59,7 @@ def _while(op: scf.WhileOp, values: Values, run_block: RunBlock) -> Work[None]:
         values.update(zip(before.args, given, strict=True))
         yield run_block(before, values)
         test = before.last_op
-        assert isinstance(test, scf.ConditionOp), "the region that tests ends in scf.condition"
+        assert isinstance(test, scf.ConditionOp), "the first region ends in scf.condition"
         given = [values[operand] for operand in test.args]
         if not values[test.condition]:
             break

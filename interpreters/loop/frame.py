@@ -89,7 +89,7 @@ def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
             return f"(({_expression(lhs, places)}) // ({_expression(rhs, places)}))"
         case _:
             pass
-    raise InterpreterError(f"index expression {atom} has no meaning", help="divide by what is positive")
+    raise InterpreterError(f"index expression {atom} is not supported", help="use a positive divisor")
 
 
 def _may_divide(divisor: AffineExpr) -> bool:
@@ -109,6 +109,6 @@ def outside(op: Operation, dimension: int, low: int, high: int, shape: Sequence[
     """Returns the error for an access out of the bounds of its buffer."""
     where = f"{low}" if low == high else f"{low} to {high}"
     return InterpreterError(
-        f"'{op.name}' reaches outside its buffer: index {dimension} is {where}, the shape is {list(shape)}",
+        f"'{op.name}' is out of the bounds of its buffer: index {dimension} is {where}, the shape is {list(shape)}",
         help="check the bindings and bounds of the loops around it",
     )

@@ -34,7 +34,7 @@ def run_kernel(kernel: func.FuncOp, arguments: Sequence[Value], *, lanes: bool =
 def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction:
     """Returns the kernel as a function of its arguments.
 
-    Many iterations run at once if that is provably equivalent. This is disabled for arguments that share memory.
+    Many iterations run at once if that is provably equivalent and no arguments share memory.
     """
     if not kernel.body.blocks:
         raise InterpreterError(f"@{kernel.sym_name.data} has no body")

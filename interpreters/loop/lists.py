@@ -86,7 +86,7 @@ def _extents(op: ListExtentsOp, values: dict[SSAValue, Value]) -> None:
     data = values[op.list]
     shape = data[_place(op, values[op.at], len(data) - 1)].shape
     if len(shape) != len(op.extents):
-        raise InterpreterError(f"'{op.name}' asks for {len(op.extents)} extents of {list(shape)}",
+        raise InterpreterError(f"'{op.name}' reads {len(op.extents)} extents of {list(shape)}",
                                location=location_of(op))  # fmt: skip
     values.update(zip(op.extents, shape, strict=True))
 

@@ -59,7 +59,7 @@ def _shape(buffer: SSAValue, sizes: Sequence[Value]) -> tuple[int, ...]:
 
 
 def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -> Array:
-    """Returns the part of a byte array that starts at `offset`, as a buffer."""
+    """Returns the slice of a byte array from `offset` on, as a buffer."""
     dtype = numpy_dtype(buffer_type(result).element_type)
     size = dtype.itemsize * prod(shape)
     if offset < 0 or offset + size > arena.size:
@@ -74,7 +74,7 @@ def _elements_of(source: Array, first: int, shape: tuple[int, ...], part: MemRef
     if strides and prod(shape):
         end = first + 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if first < 0 or end > source.size:
-        raise InterpreterError(f"elements {first} to {end} are no part of {list(source.shape)}")
+        raise InterpreterError(f"elements {first} to {end} are out of range for {list(source.shape)}")
     row = source.reshape(-1)[first:end]
     if not strides or not prod(shape):
         return row.reshape(shape)
@@ -86,7 +86,7 @@ def _cast(source: Array, result: SSAValue) -> Array:
     if len(extents) != source.ndim or any(
         e not in (DYNAMIC_INDEX, s) for e, s in zip(extents, source.shape, strict=True)
     ):
-        raise InterpreterError(f"a buffer of extents {list(source.shape)} is no {result.type}")
+        raise InterpreterError(f"a buffer of extents {list(source.shape)} does not have type {result.type}")
     return source
 
 
@@ -100,7 +100,7 @@ def _reinterpreted(op: memref.ReinterpretCastOp, values: Values) -> Array:
     source: Array = values[op.source]
     followed, end = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))], first + prod(sizes)
     if strides != followed or first < 0 or end > source.size:
-        raise InterpreterError(f"extents {sizes} with strides {strides} from {first} on are no part of"
+        raise InterpreterError(f"extents {sizes} with strides {strides} from {first} on are out of range for"
                                f" {list(source.shape)}")  # fmt: skip
     return source.reshape(-1)[first:end].reshape(sizes)
 
@@ -117,7 +117,7 @@ def _part(op: memref.SubviewOp, values: Values) -> Array:
     fits = all(step > 0 and 0 <= first <= extent - max(0, (size - 1) * step + 1) for first, size, step, extent in rows)
     dropped = _dropped_axes(sizes, buffer_type(op.result).get_shape())
     if not fits or dropped is None:
-        raise InterpreterError(f"extents {sizes} from {offsets} on, as {op.result.type}, are no part of"
+        raise InterpreterError(f"extents {sizes} from {offsets} on, as {op.result.type}, are out of range for"
                                f" {list(source.shape)}")  # fmt: skip
     box = tuple(slice(first, first + size * step, step) for first, size, step, _ in rows)
     return source[box].squeeze(dropped)

@@ -92,7 +92,7 @@ def _output_count(function: func.FuncOp) -> int:
     count = function.attributes.get(NUM_OUTPUTS)
     if not isinstance(count, IntegerAttr):
         raise InterpreterError(
-            f"@{function.sym_name.data} does not say how many outputs it has", help=f"set {NUM_OUTPUTS}"
+            f"@{function.sym_name.data} does not specify its number of outputs", help=f"set {NUM_OUTPUTS}"
         )
     return count.value.data
 
@@ -107,7 +107,7 @@ def _known_shape(
         return tuple(evaluate(dim, sizes) for dim in shape)
     except DimensionError as error:
         raise InputError(
-            f"@{function_name} wants more inputs than it got, or has an output of type {parameter.type}",
+            f"@{function_name} takes more inputs, or has an output of type {parameter.type}",
             help="outputs need a shape that follows from the inputs",
         ) from error
 
@@ -143,7 +143,7 @@ class _Runner:
         """Returns the function called `name`, which must have a body."""
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
-            raise InterpreterError(f"no function @{name} with a body in the module")
+            raise InterpreterError(f"the module has no function @{name} with a body")
         return function
 
     def call(self, name: str, arguments: Sequence[Value]) -> Work[list[Value]]:
@@ -191,7 +191,7 @@ class _Runner:
                 if (work := enter_between_kernels(op, values, self._block)) is not None:
                     return work
                 if not run_list_op(op, values) and not run_between_kernels(op, values):
-                    raise InterpreterError(f"'{op.name}' has no meaning between kernels")
+                    raise InterpreterError(f"'{op.name}' is not supported between kernels")
         return None
 
     def _call(self, op: func.CallOp, values: dict[SSAValue, Value]) -> Work[None]:

@@ -58,7 +58,7 @@ class NamedSizes:
         """Returns the sizes in the order of the arguments. Raises `InputError` if the inputs do not determine one."""
         missing = [name for name in self._names if name not in sizes]
         if missing:
-            raise InputError(f"the inputs of @{self._function} do not tell the size of {missing[0]}")
+            raise InputError(f"the inputs of @{self._function} do not determine the size of {missing[0]}")
         return [sizes[name] for name in self._names]
 
     def _shape(self, type: Attribute, attributes: Mapping[str, Attribute]) -> Shape:

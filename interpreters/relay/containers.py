@@ -44,7 +44,7 @@ def evaluate_sequence_insert(op: SequenceInsertOp, data: SequenceValue, value: V
 
 @evaluates(SequenceEraseOp)
 def evaluate_sequence_erase(op: SequenceEraseOp, data: SequenceValue, *at: Array) -> Value:
-    """Returns the values without that at the position."""
+    """Returns the sequence without the value at the position."""
     place = _place(at[0] if at else np.array(-1), len(data), len(data) - 1)
     return SequenceValue((*data[:place], *data[place + 1 :]))
 
@@ -63,7 +63,7 @@ def evaluate_sequence_length(op: SequenceLengthOp, data: SequenceValue) -> Array
 
 @evaluates(ConcatFromSequenceOp)
 def evaluate_concat_from_sequence(op: ConcatFromSequenceOp, data: SequenceValue) -> Array:
-    """Uses `np.concatenate` or `np.stack`, which require at least one value."""
+    """Concatenates with `np.concatenate` or `np.stack`, which require at least one value."""
     if not data:
         raise InterpreterError("a sequence without values has nothing to concatenate")
     join = np.stack if op.new_axis.value.data else np.concatenate
@@ -72,16 +72,16 @@ def evaluate_concat_from_sequence(op: ConcatFromSequenceOp, data: SequenceValue)
 
 @evaluates(SplitToSequenceOp)
 def evaluate_split_to_sequence(op: SplitToSequenceOp, data: Array, *split: Array) -> Value:
-    """Uses `np.split` at the ends of the parts."""
+    """Splits with `np.split` at the ends of the slices."""
     axis = op.axis.value.data
     extent = data.shape[axis]
     sizes = split[0].reshape(-1) if split else np.ones(extent, np.int64)
     if (sizes < 0).any() or (split and split[0].ndim == 1 and sizes.sum() != extent):
-        raise InterpreterError(f"[{op.name} C2] parts of {sizes.tolist()} do not make an extent of {extent}")
+        raise InterpreterError(f"[{op.name} C2] slices of {sizes.tolist()} do not add up to the extent {extent}")
     if split and split[0].ndim == 0:
         size = int(split[0])
         if size == 0:
-            raise InterpreterError(f"[{op.name} C2] parts of 0 do not make an extent of {extent}")
+            raise InterpreterError(f"[{op.name} C2] slices of 0 do not add up to the extent {extent}")
         sizes = np.array([min(size, extent - first) for first in range(0, extent, size)], np.int64)
     if not sizes.size:
         return SequenceValue()
@@ -106,7 +106,7 @@ def evaluate_optional_has_element(op: OptionalHasElementOp, data: OptionalValue)
 def evaluate_optional_get_element(op: OptionalGetElementOp, data: OptionalValue) -> Value:
     """Returns the value."""
     if not data:
-        raise InterpreterError("the optional has no value", help="ask relay.optional_has_element first")
+        raise InterpreterError("the optional has no value", help="check relay.optional_has_element first")
     return data[0]
 
 

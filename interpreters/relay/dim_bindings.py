@@ -64,7 +64,7 @@ def _compare(extent: int, dim: DimExpr, sizes: Mapping[str, int], type: Attribut
         raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op)) from error
     if wanted != extent:
         raise InterpreterError(
-            f"{op.name}: an extent is {extent}, its type {type} says {dim} = {wanted} ({_sizes(dim, sizes)})",
+            f"{op.name}: an extent is {extent}, in its type {type} it is {dim} = {wanted} ({_sizes(dim, sizes)})",
             location=location_of(op),
         )
 

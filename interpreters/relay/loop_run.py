@@ -68,7 +68,7 @@ class LoopRun:
         value = (*self.carried, *stacks)
         if not matches(value, type):
             raise InterpreterError(
-                f"{self.op.name} gives {describe(value)}, its type says {type}", location=location_of(self.op)
+                f"{self.op.name} returned {describe(value)}, its type is {type}", location=location_of(self.op)
             )
         return value
 
@@ -99,7 +99,9 @@ class LoopRun:
                     f"{self.op.name}: values of {shapes} cannot be stacked", location=location_of(self.op)
                 ) from error
         if not isinstance(type, TensorType):
-            raise InterpreterError(f"{self.op.name} cannot stack none of {type}", location=location_of(self.op))
+            raise InterpreterError(
+                f"{self.op.name} cannot stack 0 values of type {type}", location=location_of(self.op)
+            )
         try:
             known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
         except DimensionError as error:

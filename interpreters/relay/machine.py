@@ -135,7 +135,7 @@ class Machine:
                 if self._step(task):
                     self._stack.pop()
         finally:
-            # A captured function may be called again after an error and may need the ops that failed.
+            # After an error, a captured function may be called again and may need the ops that failed.
             for task in self._stack:
                 task.environment.started.discard(task.op)
         last = environment.block.last_op
@@ -183,7 +183,7 @@ class Machine:
         if not task.started:
             if op in environment.started:
                 raise InterpreterError(
-                    f"{op.name} needs its own value: the graph has a cycle", location=location_of(op)
+                    f"{op.name} depends on its own value: the graph has a cycle", location=location_of(op)
                 )
             environment.started.add(op)
             task.started = True
@@ -275,7 +275,7 @@ class Machine:
             return inner, [yielded(closure.op.body)]
         func = self.functions.get(callee_name(op))
         if func is None or not func.body.blocks:
-            raise InterpreterError(f"no function {op.callee} with a body is here", location=location_of(op))
+            raise InterpreterError(f"there is no function {op.callee} with a body", location=location_of(op))
         sizes: Mapping[str, int] = {}
         if isinstance(op, NamedCallOp):
             sizes = sizes_of_callee(op, environment.sizes)
@@ -330,5 +330,5 @@ def _called(op: Operation) -> str:
 
 def _truth(op: IfOp, condition: RuntimeValue) -> bool:
     if isinstance(condition, (tuple, Closure)) or condition.size != 1:
-        raise InterpreterError(f"the condition is {describe(condition)}, not one truth value", location=location_of(op))
+        raise InterpreterError(f"the condition is {describe(condition)}, not a truth value", location=location_of(op))
     return bool(condition.item())

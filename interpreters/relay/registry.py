@@ -1,4 +1,4 @@
-"""Evaluates Relay's operators with numpy: by the method `evaluate` of their class, or a function registered for it."""
+"""Evaluates Relay's operators with numpy: by the method `evaluate` of their class, or a registered function."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class SequenceValue(tuple["Value", ...]):
 
 
 class OptionalValue(tuple["Value", ...]):
-    """The value of an optional, as the only one, or none."""
+    """The value of an optional as a tuple of one element, or an empty tuple."""
 
     __slots__ = ()
 
 
 class ClosureValue(tuple["Value", ...]):
-    """The number of a closure's function, and what it captured."""
+    """The number of a closure's function, and the captured values."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ _EVALUATORS: dict[type[Operation], Callable[..., Value]] = {}
 
 
 def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
-    """Decorator: the function computes ops of these classes; it takes the op and the operands' values."""
+    """Registers the decorated function to compute ops of these classes, from the op and the values of its operands."""
 
     def register(function: EvaluatorT) -> EvaluatorT:
         for op in ops:
@@ -66,26 +66,26 @@ def _evaluator(op: Operation) -> Callable[..., Value] | None:
 
 
 def can_evaluate(op: Operation) -> bool:
-    """Returns whether `op` has a numpy meaning of its own (ops with regions and calls have not)."""
+    """Returns whether `op` has a numpy implementation of its own; ops with regions and calls do not."""
     return _evaluator(op) is not None
 
 
 def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
-    """The value of `op` for the values of its operands: an array, or a tuple of them.
+    """Returns the value of `op` for the values of its operands: an array, or a tuple of values.
 
-    Raises `InterpreterError`, with the op's location, where the op has no numpy meaning, where the operands lie outside
-    its domain, where memory does not suffice, or where the value does not have the type the op claims.
+    Raises `InterpreterError`, with the op's location, if the op has no numpy implementation, if the operands are
+    outside of its domain, if memory does not suffice, or if the value does not have the type of the op's result.
     """
     function = _evaluator(op)
     if function is None:
         raise InterpreterError(
-            f"{op.name} has no numpy meaning", location=location_of(op), help="register one with @evaluates"
+            f"{op.name} has no numpy implementation", location=location_of(op), help="register one with @evaluates"
         )
     try:
-        # A quotient by zero is infinite and a root of -1 not a number, as in compiled code: nothing to warn of.
+        # A quotient by zero is infinite and a root of -1 is NaN, as in compiled code, so numpy must not warn.
         with np.errstate(all="ignore"):
             value = function(op, *(_in_order(operand) for operand in operands))
-        # numpy makes scalars of arrays of rank 0. A function, which a binding passes on, is no array.
+        # numpy converts arrays of rank 0 to scalars. A function, which a binding passes on, is not an array.
         value = np.asarray(value) if isinstance(value, np.generic) else value
     except InterpreterError as error:
         if error.location is not None:
@@ -99,16 +99,16 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
         raise InterpreterError(f"{op.name} needs more memory than there is", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(
-            f"{op.name} gives {describe(value)}, its type says {op.results[0].type}", location=location_of(op)
+            f"{op.name} returned {describe(value)}, its type is {op.results[0].type}", location=location_of(op)
         )
     return value
 
 
 def _in_order(value: Value) -> Value:
-    """An array with its elements in order in memory.
+    """Returns an array with its elements in order in memory.
 
-    numpy sums a transposed view in another order than its copy, and what an op means must not depend on where its
-    operand came from.
+    numpy sums a transposed view in another order than its copy, and the result of an op must not depend on the strides
+    of its operand.
     """
     return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
 
@@ -140,7 +140,7 @@ def matches(value: Value, type: Attribute) -> bool:
 
 
 def describe(value: object) -> str:
-    """A value's kind, for messages: `float32[1, 3]`."""
+    """Returns the kind of a value, for messages: `float32[1, 3]`."""
     if isinstance(value, np.ndarray):
         array = cast(Array, value)
         return f"{array.dtype}{list(array.shape)}"

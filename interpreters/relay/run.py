@@ -23,7 +23,7 @@ from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, Sequ
 Result: TypeAlias = Any
 """A result of a program: an array or a `FunctionResult`."""
 Given: TypeAlias = "Array | Sequence[Given] | FunctionResult | None"
-"""An input of a program: an array, the values of a sequence or tuple, the value of an optional or None, a function."""
+"""An input of a program: an array, the values of a sequence or tuple, an optional's value or None, a function."""
 
 
 def run_relay(
@@ -118,16 +118,16 @@ def _checked(
 ) -> list[RuntimeValue]:
     """Converts the inputs to values of these types; adds the sizes that they determine to the known sizes `names`.
 
-    A function must have been returned by the program with these `functions`.
+    A function must be a result of the program with these `functions`.
     """
     if len(inputs) != len(types):
-        raise InputError(f"{name} takes {len(types)} inputs, {len(inputs)} are given")
+        raise InputError(f"{name} takes {len(types)} inputs, got {len(inputs)}")
     values: list[RuntimeValue] = []
     for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
         is_function = isinstance(type, FunctionType)
         value = _function_of(given, type, functions) if is_function else value_of(given, type, names)
         if value is None:
-            wanted = f"a function {type} that this program gave" if is_function else type
+            wanted = f"a function {type} returned by this program" if is_function else type
             raise InputError(f"input #{index} of {name} is {_described(given)}, must be {wanted}")
         values.append(value)
     return values

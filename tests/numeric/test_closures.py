@@ -414,7 +414,7 @@ def test_interpreted_functions_take_no_others() -> None:
     _, call, twice = run_relay(program(TAKING), [X])
     other = run_relay(program(TAKING), [X])[0]
     for given, found in ((twice, "a function .*"), (X, "float32.*"), (len, "builtin.*"), (other, "a function .*")):
-        with pytest.raises(InputError, match=f"is {found}, must be a function .* that this program gave"):
+        with pytest.raises(InputError, match=f"is {found}, must be a function .* returned by this program"):
             call(given)
 
 

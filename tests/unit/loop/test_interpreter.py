@@ -50,7 +50,7 @@ def test_computed_indices_are_checked(lanes: bool):
     table, result = np.arange(4, dtype=np.float32), np.zeros(3, np.float32)
     run(GATHER, [table, np.array([3, 0, 1]), result], lanes=lanes)
     np.testing.assert_array_equal(result, [3, 0, 1])
-    with pytest.raises(InterpreterError, match=r"'loop.load' reaches outside its buffer: index 0 is .*4, the shape is"):
+    with pytest.raises(InterpreterError, match=r"'loop.load' is out of the bounds of its buffer: index 0 is .*4,"):
         run(GATHER, [table, np.array([3, 4, 1]), result], lanes=lanes)
 
 

@@ -82,7 +82,7 @@ def test_parts_make_the_whole(split: np.ndarray) -> None:
     type = "tensor<i64>" if split.ndim == 0 else f"tensor<{split.size}xi64>"
     line = f"%s = relay.split_to_sequence(%x, %n) : (tensor<6x2xf32>, {type}) -> {UNKNOWN}"
     length = f"%y = relay.sequence_length(%s) : ({UNKNOWN}) -> {UNKNOWN}"
-    with pytest.raises(InterpreterError, match=r"\[relay.split_to_sequence C2\] parts of"):
+    with pytest.raises(InterpreterError, match=r"\[relay.split_to_sequence C2\] slices of"):
         run([line, length], "%y", X, split, types=f"%x: tensor<6x2xf32>, %n: {type}")
 
 

@@ -142,5 +142,5 @@ def test_a_loop_stacks_before_its_type_is_known() -> None:
         assert np.array_equal(run_relay(known, [np.array(times), X])[1], np.tile(X, (times, 1)))
     unknown = parse_module(full_context(), text.replace("STACKED", "%a").replace("TYPE", UNKNOWN), "loop.mlir")
     assert run_relay(unknown, [np.array(2), X])[1].shape == (2, 4)
-    with pytest.raises(InterpreterError, match=r"relay.loop cannot stack none of !relay.incomplete"):
+    with pytest.raises(InterpreterError, match=r"relay.loop cannot stack 0 values of type !relay.incomplete"):
         run_relay(unknown, [np.array(0), X])
