@@ -45,7 +45,7 @@ def test_a_type_checker_finds_wrong_calls(tmp_path: Path) -> None:
 
 def test_wrong_arguments_have_the_closest_name_at_run_time() -> None:
     x, w = relay.var("x", shape=(1, 3, 8, 8)), relay.var("w")
-    with pytest.raises(ConstraintError, match="no argument is called 'stride'; help: did you mean 'strides'"):
+    with pytest.raises(ConstraintError, match="there is no argument 'stride'; help: did you mean 'strides'"):
         relay.nn.conv2d(x, w, stride=2)  # pyright: ignore
-    with pytest.raises(ConstraintError, match="no argument is called 'wieght'; help: did you mean 'weight'"):
+    with pytest.raises(ConstraintError, match="there is no argument 'wieght'; help: did you mean 'weight'"):
         relay.nn.conv2d(x, wieght=w)  # pyright: ignore

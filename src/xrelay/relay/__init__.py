@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     build_config = PassContext
     transform: ModuleType
-    """`xrelay.relay.transform`; most of its names stand above this package, in `xrelay.transform`."""
+    """`xrelay.relay.transform`, whose names are mostly those of `xrelay.transform`."""
 
 __all__ = [
     "Any",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xrelay.relay.calls import NoOperatorError
 
-_DATA_TYPES = "there are no algebraic data types", "use tuples, and relay.while_loop to go through what is long"
+_DATA_TYPES = "there are no algebraic data types", "use tuples, and relay.while_loop for lists"
 _REFERENCES = (
     "there are no references to write through",
-    "pass what changes on: as a result, or through relay.while_loop",
+    "return the changed value, or carry it through relay.while_loop",
 )
-_TEXT = "the text of Relay is not read", "xrelay.parse reads the text that str(module) gives"
+_TEXT = "Relay's text format is not supported", "xrelay.parse reads the text of str(module)"
 
 _ABSENT: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
@@ -28,4 +28,4 @@ def refuse_absent(name: str) -> None:
     """Raises `NoOperatorError` if `name` is a name of Relay that xrelay does not have."""
     if name in _ABSENT:
         reason, hint = _ABSENT[name]
-        raise NoOperatorError(f"relay.{name} is not here: {reason}", help=hint)
+        raise NoOperatorError(f"relay.{name} does not exist: {reason}", help=hint)

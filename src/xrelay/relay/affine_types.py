@@ -57,10 +57,10 @@ def integer_hook(function: Callable[..., object]) -> Write:
         answer = function(shown.call, shown.types)
         parts = list(answer) if isinstance(answer, Sequence) else []
         if len(parts) != 2 or not isinstance(parts[0], Expr):
-            raise _error(w, function, f"gave {answer!r}, not a list of an expression and its affine type")
+            raise _error(w, function, f"returned {answer!r}, not a list of an expression and its affine type")
         found = _stand_in(shown, parts[0], parts[1])
         if isinstance(found, Quantized) and _shape(found.value) != _shape(w.op.results[0]):
-            found = f"gave a value of type {found.value.type} for one of type {w.op.results[0].type}"
+            found = f"returned a value of type {found.value.type} for one of type {w.op.results[0].type}"
         if isinstance(found, str):
             raise _error(w, function, found)
         return found
@@ -135,11 +135,11 @@ def _stand_in(shown: _Shown, result: Expr, affine: object) -> StandIn | str:
 def _tensor(shown: _Shown, result: Expr, affine: object) -> Quantized | str:
     """Returns the integers that `affine` describes, or the error message if the result does not match it."""
     if not isinstance(affine, TensorAffineType):
-        return f"gave {affine!r} as affine type of a tensor"
+        return f"returned {affine!r} as affine type of a tensor"
     value, scale, zero_point = shown.copy(result, view(as_value(affine.scale)), view(as_value(affine.zero_point)))
     element = element_type(affine.dtype)
     if not is_complete(value.type) or element_type_of(value.type) != element:
-        return f"gave a value of type {value.type} as integers of {affine.dtype}"
+        return f"returned a value of type {value.type} as integers of {affine.dtype}"
     rank = len(shape_of(value.type))
     return Quantized(value, Steps(scale, zero_point, element, affine.axis % rank if rank else 0))
 

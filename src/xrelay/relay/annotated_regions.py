@@ -86,7 +86,7 @@ class AnnotatedRegionSet:
         inside = (part for part in parts(node) if _name(part) != self._end)
         opened = [self._root(number) for part in inside if (number := self._numbers.get(part)) is not None]
         if name == self._end and not opened:
-            raise InputError("no region is open that this annotation could end", help="begin it with compiler_begin")
+            raise InputError("this annotation ends no open region", help="begin one with compiler_begin")
         if opened:
             targets = [self._targets[root] for root in opened] + ([_target(node)] if name == self._end else [])
             _require_one(targets)

@@ -20,7 +20,7 @@ class NoAttributeError(XRelayError, AttributeError):
 
 
 class Attrs(Mapping[str, Any]):
-    """The attributes of an op as Python values, by key or as Python attributes; unset ones are None.
+    """The attributes of an op as Python values, by key or as Python attributes; None if unset.
 
     For a call of a function, they are the attributes of the call itself.
     """

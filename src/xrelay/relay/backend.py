@@ -38,11 +38,11 @@ class _Choice:
     def _check(self, option: str, value: OptionValue) -> None:
         allowed = self.OPTIONS[self.name].get(option)
         if allowed is None:
-            hint = did_you_mean(option, self.OPTIONS[self.name], "leave it out")
+            hint = did_you_mean(option, self.OPTIONS[self.name], "omit it")
             raise InputError(f"the {self.KIND} {self.name!r} has no option {option!r}", help=hint)
         if value not in allowed:
             words = " or ".join(map(repr, allowed))
-            raise InputError(f"the {self.KIND} {self.name!r} has {option} {words}, not {value!r}", help="leave it out")
+            raise InputError(f"the {self.KIND} {self.name!r} has {option} {words}, not {value!r}", help="omit it")
 
     def __getitem__(self, option: str) -> OptionValue:
         """Returns the value of an option. Raises `KeyError` if it was not given."""

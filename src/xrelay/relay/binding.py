@@ -36,7 +36,7 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
     """
     others = [key for key in cast("Mapping[object, ExprLike]", binds) if not isinstance(key, Var)]
     if others:
-        raise InputError(f"{with_article(type(others[0]).__name__)} cannot be bound", help="give variables")
+        raise InputError(f"{with_article(type(others[0]).__name__)} cannot be bound", help="pass variables")
     values = {variable: view(as_value(value)) for variable, value in binds.items()}
     if not isinstance(expr, Function):
         return _Bound(values).visit(expr)
@@ -70,7 +70,7 @@ def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
     dtype = numpy_dtype(param.type.element_type)
     found = array.astype(dtype)
     if dtype.kind in "iub" and not np.array_equal(found, array):
-        raise InputError(f"parameter {param.name!r} is {param.type}, its value {given!r}", help="give integers")
+        raise InputError(f"parameter {param.name!r} is {param.type}, its value {given!r}", help="pass integers")
     return const(found)
 
 

@@ -125,9 +125,9 @@ def _check_ways(executor: object, runtime: object, mod_name: object) -> None:
             kind(given)
         elif not isinstance(given, kind):
             what = with_article(type(given).__name__)
-            raise InputError(f"{what} is no {kind.KIND}", help=f"give a relay.backend.{kind.__name__}")
+            raise InputError(f"{what} is not a valid {kind.KIND}", help=f"pass a relay.backend.{kind.__name__}")
     if not isinstance(mod_name, str) or not mod_name:
-        raise InputError(f"mod_name is {mod_name!r}", help="give the text under which the library has its model")
+        raise InputError(f"mod_name is {mod_name!r}", help="pass the name of the model in the library")
 
 
 def _module(source: object) -> ModuleOp:
@@ -137,7 +137,8 @@ def _module(source: object) -> ModuleOp:
     if isinstance(source, ModuleOp):
         return source.clone()
     raise InputError(
-        f"{with_article(type(source).__name__)} is no program", help="give a relay.Function, an expression or a module"
+        f"{with_article(type(source).__name__)} is not a program",
+        help="pass a relay.Function, an expression or a module",
     )
 
 

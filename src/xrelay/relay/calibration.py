@@ -60,8 +60,8 @@ def _calls(main: FuncOp, names: set[str]) -> list[AnyCall]:
     for call in calls:
         name = callee_name(call)
         if call.parent is not main.body.block or name in seen:
-            what = "is called twice" if name in seen else "is called where control flow decides"
-            raise InputError(f"@{name} {what}", location=location_of(call), help="calibrate one call of it")
+            what = "is called twice" if name in seen else "is called conditionally"
+            raise InputError(f"@{name} {what}", location=location_of(call), help="calibration supports one call of it")
         seen.add(name)
     return calls
 
@@ -70,7 +70,7 @@ def give_values(main: FuncOp, values: Sequence[SSAValue]) -> None:
     """Makes `main` return `values` of its block, with tuples flattened. Changes the program."""
     block, end = main.body.block, main.body.block.last_op
     if end is None:
-        raise InputError("@main has no end", location=location_of(main))
+        raise InputError("@main has no terminator", location=location_of(main))
     given: list[SSAValue] = []
     for value in values:
         leaves, ops = take_apart(value)

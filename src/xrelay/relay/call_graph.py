@@ -1,4 +1,4 @@
-"""`CallGraph`: which functions of a module call which, how often, and which are recursive."""
+"""`CallGraph`: the calls between the functions of a module, their numbers, and recursive functions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class CallGraph:
         )
 
     def ref_count(self, var: GlobalVar | str) -> int:
-        """Returns how many times the module refers to the function."""
+        """Returns the number of references to the function in the module."""
         return self._references[self._name(var)]
 
     def global_call_count(self, var: GlobalVar | str) -> int:
-        """Returns how many calls of functions of the module the function contains."""
+        """Returns the number of calls of functions of the module in the function."""
         return sum(self._calls[self._name(var)].values())
 
     def is_recursive(self, var: GlobalVar | str) -> bool:

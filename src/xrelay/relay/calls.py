@@ -206,7 +206,7 @@ def _guarded(name: str, function: OpFunction) -> OpFunction:
         except XRelayError:
             raise
         except (TypeError, ValueError, OverflowError) as error:
-            raise ConstraintError(name, "C0", f"the arguments do not fit: {error}") from error
+            raise ConstraintError(name, "C0", f"invalid arguments: {error}") from error
 
     return apply
 
@@ -226,7 +226,7 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
         unknown = next((name for name in named if name not in known), None)
         if unknown is not None:
             hint = did_you_mean(unknown, known, f"it takes {', '.join(known)}")
-            raise ConstraintError(op.name, "C0", f"no argument is called {unknown!r}", help=hint)
+            raise ConstraintError(op.name, "C0", f"there is no argument {unknown!r}", help=hint)
         operands = list(arguments[: len(operand_names)])
         for name in operand_names[len(operands) :]:
             if name not in named:

@@ -35,7 +35,7 @@ class ChangeBatch(ModulePass):
         super().__init__(PassInfo(0, NAME))
         self._axes = {key.name if isinstance(key, Var) else key: axis for key, axis in data.items()}
         if batch_size < 1:
-            raise PassError(f"{NAME}: a batch of {batch_size} has no examples", help="give a size from 1")
+            raise PassError(f"{NAME}: a batch of {batch_size} has no examples", help="pass a positive size")
         self._size = batch_size
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:

@@ -48,6 +48,6 @@ def _refuse(function: FuncOp) -> None:
     type = function.function_type
     if any(isinstance(leaf, FunctionType) for leaf in leaf_types([*type.inputs, *type.outputs])):
         raise PassError(
-            "Defunctionalization: the function takes or gives functions",
-            help="give a function on tensors and tuples, from which the program begins",
+            "Defunctionalization: the function takes or returns functions",
+            help="pass the entry of the program, a function on tensors and tuples",
         )

@@ -65,7 +65,7 @@ def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> Attribu
     """Returns the elements of an attribute known from types. Raises `ConstraintError` if one is unknown."""
     numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
     if numbers is None:
-        raise ConstraintError(op.name, "C0", f"attribute {name!r} must be known", help="give numbers, or a constant")
+        raise ConstraintError(op.name, "C0", f"attribute {name!r} must be known", help="pass numbers, or a constant")
     return numbers
 
 
@@ -80,7 +80,7 @@ def _operand(value: AttributeValue | Expr) -> ExprLike:
         return value
     if isinstance(value, int | list | tuple):
         return const(value, "int64")
-    raise ConstraintError("relay.dyn", "C0", f"{value!r} is no expression and no list of integers")
+    raise ConstraintError("relay.dyn", "C0", f"{value!r} is neither an expression nor a list of integers")
 
 
 def _with_operand(op: type[RelayOp], name: str) -> Make:
@@ -115,7 +115,9 @@ def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Ex
     """Makes a slice with begin, end and strides as operands, along the first axes. Sizes become ends."""
     begin, end = (as_value(_operand(attributes[name])) for name in ("begin", "end"))
     if attributes.get("axes") is not None:
-        raise ConstraintError(StridedSliceOp.name, "C0", "axes cannot be named where places are expressions")
+        raise ConstraintError(
+            StridedSliceOp.name, "C0", "axes are not supported if begin, end or strides are expressions"
+        )
     strides, by_size = attributes.get("strides"), attributes.get("slice_mode") == "size"
     if strides is None or by_size:
         strides = [1 for extent in shape_of(begin.type) if isinstance(extent, int) for _ in range(extent)]
@@ -161,7 +163,9 @@ def _resize(kind: type[ResizeOp]) -> Make:
             size = call(CastOp, size, dtype="int64")
         layout, roi = fixed.pop("layout", None) or image, fixed.pop("roi", None)
         if sorted(str(layout)) != sorted(image):
-            raise ConstraintError(kind.name, "C1", f"a size that is an expression needs the axes {image}, not {layout}")
+            raise ConstraintError(
+                kind.name, "C1", f"a size that is an expression requires the layout {image}, found {layout}"
+            )
         count = len(kind.AXES)
         region = roi if isinstance(roi, list | tuple) and roi else [0.0] * (2 * count)
         axes = [str(layout).index(letter) for letter in kind.AXES]

@@ -58,7 +58,7 @@ def create_executor(
     """
     if kind not in KINDS:
         raise InputError(
-            f"no executor is called {kind!r}", help=did_you_mean(kind, KINDS, "they are " + ", ".join(KINDS))
+            f"there is no executor {kind!r}", help=did_you_mean(kind, KINDS, "they are " + ", ".join(KINDS))
         )
     module = IRModule() if mod is None else IRModule.of(mod)
     if params:
@@ -199,7 +199,7 @@ def _in_order(names: Sequence[str], arguments: Sequence[object], named: Mapping[
     """Returns the positional, then the named arguments of a call. Raises `InputError` for missing or extra ones."""
     unknown = [name for name in named if name not in names[len(arguments) :]]
     if unknown:
-        raise InputError(f"no argument that is left is called {unknown[0]!r}", help=f"parameters: {', '.join(names)}")
+        raise InputError(f"there is no remaining argument {unknown[0]!r}", help=f"parameters: {', '.join(names)}")
     missing = [name for name in names[len(arguments) :] if name not in named]
     if missing or len(arguments) > len(names):
         given = len(arguments) + len(named)
@@ -212,7 +212,7 @@ def _given(value: object, type: Attribute) -> Any:
     if isinstance(type, TupleType):
         values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
         if values is None or len(values) != len(type.types):
-            raise InputError(f"an argument is {value!r}, must be {type}", help=f"give a tuple of {len(type.types)}")
+            raise InputError(f"an argument is {value!r}, must be {type}", help=f"pass a tuple of {len(type.types)}")
         return [_given(each, inner) for each, inner in zip(values, type.types, strict=True)]
     if isinstance(value, EvaluatedFunction):
         return value.runner

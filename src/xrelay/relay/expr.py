@@ -38,7 +38,7 @@ from xrelay.relay.graph import VarBlock, detached, free_variables, variable_name
 from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
 from xrelay.relay.types import Extent, tensor
 
-_UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
+_UNTYPED = "specify the types of its variables, or infer those of a module: transform.InferType()(module)"
 
 ExprLike: TypeAlias = "Expr | SSAValue | Operation | ArrayLike | Sequence[ExprLike]"
 """Everything that converts to an expression: xDSL values, numbers and arrays (constants), sequences (tuples)."""
@@ -180,7 +180,7 @@ class Expr:
             number = integer(index)
         except TypeError as error:
             raise InputError(
-                f"{index!r} is no index of a tuple's field", help="relay.split takes a tensor apart"
+                f"{index!r} is not an index of a tuple's field", help="relay.split splits a tensor"
             ) from error
         count = field_count(self.ssa_value)
         return call(TupleGetItemOp, self, index=number + count if number < 0 and count is not None else number)
@@ -204,7 +204,7 @@ class Expr:
         return count
 
     def __bool__(self) -> bool:
-        """Returns True, so that `if not weight:` tests whether it is None."""
+        """Returns True, so that programs can test for a missing operand by `if not weight:`."""
         return True
 
     @classmethod
@@ -312,9 +312,9 @@ def var(
     shape are given. Raises `InputError` for an invalid extent or type and for an empty name.
     """
     if not _is_text(name_hint):
-        raise InputError(f"a variable cannot be called {name_hint!r}", help="its name is a text that is not empty")
+        raise InputError(f"a variable cannot be called {name_hint!r}", help="its name is a string that is not empty")
     if type_annotation is not None and shape is not None:
-        raise VariableError(f"variable {name_hint!r} is given a type and a shape", help="give one of them")
+        raise VariableError(f"variable {name_hint!r} has both a type and a shape", help="pass one of them")
     if shape is not None:
         return Var(name_hint, tensor(shape, dtype))
     if isinstance(type_annotation, str):
@@ -325,8 +325,8 @@ def var(
 def _as_type(name: str, given: object) -> Attribute | None:
     type = plain_type(given)
     if type is not None and not isinstance(type, Attribute):
-        hint = "give relay.TensorType(shape, dtype), or shape="
-        raise InputError(f"variable {name!r} has the type {type!r}, which is none", help=hint)
+        hint = "pass relay.TensorType(shape, dtype), or shape="
+        raise InputError(f"variable {name!r} has the type {type!r}, which is not a type", help=hint)
     return type
 
 
@@ -341,7 +341,7 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
         value = as_numpy(value)
         array: Array = np.asarray(value, wanted)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{value!r} is no constant: {error}") from error
+        raise InputError(f"{value!r} is not a constant: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMm":
         kind = with_article(type(value).__name__)
         raise InputError(f"{kind} is neither an expression nor a number or array of them: {value!r}")
@@ -363,7 +363,7 @@ def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
     is_number = isinstance(item, (int, float))
     dtype = numpy_dtype(like.element_type) if is_number and isinstance(like, TensorType) else None
     if dtype is not None and dtype.kind in "iub" and isinstance(item, float):
-        raise InputError(f"the number {item!r} is not of dtype {dtype}, as the tensor is", help="cast the tensor first")
+        raise InputError(f"the number {item!r} is not of the tensor's dtype {dtype}", help="cast the tensor first")
     return const(cast(ArrayLike, item), dtype).ssa_value
 
 
@@ -386,7 +386,7 @@ def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
     function = as_value(callee)
     type = function.type
     if isinstance(type, (TensorType, TupleType)):
-        raise InputError(f"the expression has type {type}, not that of a function", help="call functions alone")
+        raise InputError(f"the expression has type {type}, not that of a function", help="only functions can be called")
     result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
     return view(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
 

@@ -36,7 +36,7 @@ Feature = IntEnum(
     ],
     start=0,
 )
-"""The language features, with Relay's names and numbers. No program here has those of references and data types.
+"""The language features, with Relay's names and numbers. Programs here have no references and no data types.
 `fGraph`: an expression other than a variable, constant or function name is used several times. `fLetRec`: a function
 that a let binds calls itself."""
 

@@ -73,7 +73,7 @@ class FlexibleShapeDispatch:
         indices = [0] if self.input_indices is None else list(self.input_indices)
         for index in indices:
             if not 0 <= index < len(main.params):
-                raise PassError(f"FlexibleShapeDispatch: @main has {len(main.params)} parameters, none is #{index}")
+                raise PassError(f"FlexibleShapeDispatch: @main has {len(main.params)} parameters, there is no #{index}")
             if not 0 <= self.axis < _rank(main.params[index].checked_type.plain):
                 raise PassError(f"FlexibleShapeDispatch: parameter #{index} of @main has no axis {self.axis}")
         return [main.params[index] for index in indices]

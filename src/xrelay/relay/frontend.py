@@ -42,7 +42,7 @@ def from_onnx(
     Raises `InputError` for an opset below 1, and the errors of `xrelay.import_onnx`.
     """
     if opset is not None and opset < 1:
-        raise InputError(f"opset {opset} is none; they count from 1")
+        raise InputError(f"there is no opset {opset}; the first is 1")
     imported = ModelImport(model, shapes=shape, dtypes=dtype, opset=opset)
     module = imported.module()
     weights = {} if freeze_params else imported.weights()

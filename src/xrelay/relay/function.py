@@ -58,7 +58,7 @@ class Function(Expr):
         attrs: Mapping[str, AttributeValue] | None = None,
     ):
         if type_params:
-            raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
+            raise InputError("functions here have no type parameters", help="omit types to infer them")
         self.params, self.body, self._ret_type = _checked(params), view(as_value(body)), as_plain_or_none(ret_type)
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
         self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
@@ -101,7 +101,9 @@ class Function(Expr):
         attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
         variables, results = _lifted(func.body.block, [_given_name(attribute) for attribute in attributes])
         if not results and not all(op.name.startswith(("relay.", "func.")) for op in func.body.block.ops):
-            raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
+            raise InputError(
+                f"@{func.sym_name.data} returns nothing", help="only functions on tensors have expressions"
+            )
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
         function._is_inferred = True
@@ -126,7 +128,7 @@ class Function(Expr):
         unbound = [variable_name(value) for value in free_variables(self.body.ssa_value) if value not in set(params)]
         if unbound:
             raise InputError(
-                f"the body uses variables that are no parameters: {', '.join(map(str, unbound))}",
+                f"the body uses variables that are not parameters: {', '.join(map(str, unbound))}",
                 help="pass relay.analysis.free_vars(body) as parameters",
             )
         block = block_for(params)
@@ -293,7 +295,7 @@ def attribute_of(name: str, value: AttributeValue) -> Attribute:
     try:
         return to_attribute(name, value, None)
     except (TypeError, ValueError) as error:
-        raise InputError(f"attribute {name!r} cannot be {value!r}", help="give a number, a text or a list") from error
+        raise InputError(f"attribute {name!r} cannot be {value!r}", help="pass a number, a string or a list") from error
 
 
 def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue | None) -> Mapping[str, AttributeValue]:
@@ -301,7 +303,7 @@ def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue 
     if isinstance(given, Mapping):
         return given
     if value is None:
-        raise InputError(f"attribute {given!r} has no value", help="give one; without_attr takes an attribute away")
+        raise InputError(f"attribute {given!r} has no value", help="pass a value; without_attr removes an attribute")
     return {given: value}
 
 
@@ -315,13 +317,15 @@ def _given_name(attributes: Attribute) -> str | None:
 def _checked(params: object) -> list[Var]:
     """Returns `params` as a list of distinct variables. Raises `InputError` if they are not."""
     if not isinstance(params, (list, tuple)):
-        raise InputError(f"the parameters are {params!r}", help="give a list of variables, as relay.analysis.free_vars")
+        raise InputError(
+            f"the parameters are {params!r}", help="pass a list of variables, such as relay.analysis.free_vars(body)"
+        )
     result: dict[Var, None] = {}
     for number, param in enumerate(cast("Sequence[object]", params)):
         if not isinstance(param, Var):
-            raise InputError(f"parameter #{number} is no variable: {param!r}", help="relay.var makes one")
+            raise InputError(f"parameter #{number} is not a variable: {param!r}", help="relay.var creates one")
         if param in result:
-            raise InputError(f"variable {param.name!r} is given twice as a parameter")
+            raise InputError(f"variable {param.name!r} is a parameter twice")
         result[param] = None
     return list(result)
 

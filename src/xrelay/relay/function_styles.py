@@ -37,8 +37,8 @@ def un_cps(func: Function) -> Function:
     name = _with(program, func)
     if not function_from_cps(_func(program, name)):
         raise InputError(
-            "the last parameter is no continuation that gives what it is given, as the function does",
-            help="transform.to_cps gives functions in continuation passing style",
+            "the last parameter is not a continuation whose result the function returns",
+            help="transform.to_cps converts functions to continuation-passing style",
         )
     return program[name]
 

@@ -43,7 +43,7 @@ def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str 
 def _name_in(module: IRModule, expr: object) -> str:
     """Adds the function, or a copy of the function of a global variable, to `module`; returns its name."""
     if not isinstance(expr, Function | GlobalVar):
-        raise InputError(f"gradient takes a function, found {expr!r}", help="give a relay.Function or relay.GlobalVar")
+        raise InputError(f"gradient takes a function, found {expr!r}", help="pass a relay.Function or relay.GlobalVar")
     name = "gradient"
     while name in module:
         name += "_"

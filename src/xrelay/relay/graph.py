@@ -144,7 +144,7 @@ def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
 
 
 def free_variables(*roots: SSAValue) -> list[SSAValue]:
-    """Returns the variables that `roots` use and none of their lets binds, in the order of operands, depth first.
+    """Returns the variables that `roots` use without binding them by lets, in the order of operands, depth first.
 
     For `add(x, exp(y))` the order is x, y.
     """

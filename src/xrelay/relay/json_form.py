@@ -54,10 +54,10 @@ def load_json(json_str: str) -> object:
     try:
         found: object = json.loads(json_str)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"the text is no JSON: {error}") from error
+        raise ParseError(f"the text is not JSON: {error}") from error
     version = cast(_Object, found).get("xrelay") if isinstance(found, dict) else None
     if version != VERSION:
-        raise ParseError("the text is none that save_json of this version has written")
+        raise ParseError("the text was not written by save_json of this version")
     try:
         return _loaded(cast(_Object, found))
     except (KeyError, TypeError, ValueError, AttributeError, VerifyException) as error:
@@ -97,8 +97,8 @@ def _saved_program(node: object) -> _Object:
     if isinstance(type, Attribute):
         return {"kind": "type", "text": str(type)}
     raise InputError(
-        f"{with_article(_class_of(node))} has no JSON",
-        help="give a module, a function, an expression, a type or arrays",
+        f"{with_article(_class_of(node))} cannot be saved as JSON",
+        help="pass a module, a function, an expression, a type or arrays",
     )
 
 
@@ -124,7 +124,7 @@ def _loaded(found: _Object) -> object:
     """Returns the value of a JSON object."""
     kind = found["kind"]
     if not isinstance(kind, str) or kind not in _LOADERS:
-        raise ValueError(f"no object is of kind {kind!r}")
+        raise ValueError(f"there is no kind {kind!r}")
     return _LOADERS[kind](found)
 
 
@@ -164,7 +164,7 @@ def _plain(text: str) -> Attribute:
     try:
         return Parser(full_context(), text).parse_attribute()
     except XdslParseError as error:
-        raise ParseError(f"{text!r} is no type") from error
+        raise ParseError(f"{text!r} is not a type") from error
 
 
 _LOADERS: dict[str, Callable[[_Object], object]] = {

@@ -46,4 +46,4 @@ def _main(module: ModuleOp) -> Function:
     for op in module.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
             return Function.of_func(op)
-    raise InputError("the module has no function @main", help="give the function whose layers count")
+    raise InputError("the module has no function @main", help="pass a function")

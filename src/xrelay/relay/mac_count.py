@@ -27,10 +27,12 @@ def products(op: Operation) -> int:
     if not isinstance(op, (FilterOp, *PRODUCTS)):
         return 0
     if not all(map(is_complete, (*op.operand_types, *op.result_types))):
-        raise InputError(f"the types of {op.name} are not known", help="give variables shapes, or infer types before")
+        raise InputError(
+            f"the types of {op.name} are not known", help="specify the shapes of variables, or infer types before"
+        )
     count = product((*shape_of(op.results[0].type), *_depth(op)))
     if not isinstance(count, int):
-        raise InputError(f"{op.name} makes {count} products", help="give the inputs shapes whose extents are known")
+        raise InputError(f"{op.name} has {count} products", help="specify static shapes of the inputs")
     return count
 
 

@@ -136,7 +136,7 @@ def segment_sum(data: ExprLike, segment_ids: ExprLike, num_segments: int | Expr 
     """
     rows, numbers = view(as_value(data)), view(as_value(segment_ids))
     if not (is_complete(rows.type) and is_complete(numbers.type)):
-        raise InputError("segment_sum has to know the types of its operands", help="write the types of variables")
+        raise InputError("segment_sum requires operands of known types", help="specify the types of variables")
     zeros = apply_operator(ZerosOp, (), {"shape": _sum_shape(rows, numbers, num_segments), "dtype": str(rows.dtype)})
     return call(ScatterNDOp, zeros, call(ExpandDimsOp, numbers, axis=0), rows, mode="add")
 
@@ -166,7 +166,7 @@ def sparse_fill_empty_rows(
     places, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
     if not (is_complete(places.type) and len(places.shape) == 2 and isinstance(places.shape[1], int)):
         raise InputError(
-            "the places must be a matrix of a known number of columns", help="write the type of the variable"
+            "the indices must be a matrix with a known number of columns", help="specify the type of the variable"
         )
     rows = call(StridedSliceOp, dense_shape, begin=[0], end=[1])
     first = call(TakeOp, places, const(0), axis=1)

@@ -130,7 +130,7 @@ class IRModule(ModuleOp):
         return [self.get_global_var(name) for name in self._funcs()]
 
     def update(self, other: ModuleOp | Mapping[GlobalVar | str, Expr | FuncOp]) -> None:
-        """Adds the functions of another module or a mapping; existing functions of the same name are replaced.
+        """Adds the functions of another module or a mapping; they replace functions of the same name.
 
         Global variables among the keys get the types of their functions, as after inference in Relay.
         """
@@ -175,7 +175,7 @@ class IRModule(ModuleOp):
             func = _as_function(function).to_func(name)
         else:
             found = with_article(type(function).__name__)
-            raise InputError(f"@{name} is {found}, no function", help="give a relay.Function")
+            raise InputError(f"@{name} is {found}, not a function", help="pass a relay.Function")
         old = self._funcs().get(name)
         if old is None:
             self.body.block.add_op(func)
@@ -195,7 +195,7 @@ class IRModule(ModuleOp):
 
 
 def _give_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
-    """Gives calls of unknown type as many results as their function, grouped as a tuple for the users."""
+    """Replaces calls of unknown type by calls with the results of their function, as a tuple for the users."""
     for call in calls:
         func = known.get(callee_name(call))
         count = 1 if func is None else len(func.function_type.outputs)

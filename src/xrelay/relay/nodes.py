@@ -48,8 +48,8 @@ class GlobalVar(Expr):
         known = self.function_type
         if known is None or any(dims_in(type) for type in (*known.inputs, *known.outputs)):
             raise InputError(
-                f"the function @{self.name_hint} can be called, but is no value",
-                help="IRModule.get_global_var gives it with its type; or wrap a call of it in relay.Function",
+                f"the function @{self.name_hint} can be called, but is not a value",
+                help="IRModule.get_global_var returns it with its type; or wrap a call of it in relay.Function",
             )
         parameters = [Var(f"x{number}", type) for number, type in enumerate(known.inputs)]
         return Function(parameters, self(*parameters)).ssa_value
@@ -100,12 +100,12 @@ class Call(Expr):
         Raises `InputError` if `op` cannot be called, and for type arguments, which functions do not have.
         """
         if type_args:
-            raise InputError("functions here have no type parameters", help="leave type_args out")
+            raise InputError("functions here have no type parameters", help="omit type_args")
         given = {} if attrs is None else dict(attrs)
         if isinstance(op, Op):
             made = call(op.kind, *args, **given)
         elif not isinstance(op, Expr):
-            raise InputError(f"{op!r} cannot be called", help="relay.op.get gives an operator")
+            raise InputError(f"{op!r} cannot be called", help="relay.op.get returns an operator")
         else:
             made = op(*args) if isinstance(op, GlobalVar) else invoke(op, *args)
             op_of(made).attributes.update({name: attribute_of(name, value) for name, value in given.items()})
@@ -190,7 +190,7 @@ class Tuple(Expr):
         try:
             return self.fields[index]
         except TypeError as error:
-            raise InputError(f"{index!r} is no index of a tuple's field") from error
+            raise InputError(f"{index!r} is not an index of a tuple's field") from error
 
     def __len__(self) -> int:
         return len(op_of(self).operands)
@@ -260,7 +260,7 @@ class Let(Expr):
         else:
             bound = as_value(value)
         if is_complete(var.type) and is_complete(bound.type) and var.type != bound.type:
-            raise InputError(f"let {var.name!r} is {var.type}, its value {bound.type}", help="give one type to both")
+            raise InputError(f"let {var.name!r} is {var.type}, its value {bound.type}", help="use one type for both")
         super().__init__(LetScopeOp(var.value, bound, as_value(body)).result)
 
     @property
@@ -281,7 +281,7 @@ class Let(Expr):
 
 def _check_variable(var: object) -> None:
     if not isinstance(var, Var):
-        raise InputError(f"a let binds a variable, found {var!r}", help="relay.var makes one")
+        raise InputError(f"a let binds a variable, found {var!r}", help="relay.var creates one")
 
 
 def parts(expr: Expr) -> list[Expr]:
@@ -307,7 +307,7 @@ def parts(expr: Expr) -> list[Expr]:
 def _yielded(region: Region) -> Expr:
     last = region.block.last_op
     if last is None or last.prev_op is not None:
-        raise InputError("a branch computes its value inside", help="take the function from a module: mod['main']")
+        raise InputError("a branch computes its value inside", help="read the function from a module: mod['main']")
     return view(last.operands[0])
 
 

@@ -27,7 +27,7 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
         scope = reduce(Scope.common, used)
         if scope not in used and node not in bound and not isinstance(node, Constant | GlobalVar):
             raise InputError(
-                f"{node!r} is used in several scopes and in none of its own",
+                f"{node!r} is used in several scopes, but not in their common scope",
                 help="bind it with a let, or run transform.ToBasicBlockNormalForm",
             )
         for part, inner in _scopes_of_parts(node, scope):

@@ -52,10 +52,10 @@ PATTERN: Final = "TOpPattern"
 _TARGET: Final = "target."
 _ELSEWHERE: Final = {
     "TOpPattern": "it is declared with the operator, as PATTERN",
-    "target.": "target.NAME says which operators the compiler NAME takes",
-    "FTVMStrategy": "relay.op.register_strategy takes it",
-    "FTVMCompute": "relay.op.register_compute takes it",
-    "FTVMSchedule": "relay.op.register_schedule takes it",
+    "target.": "target.NAME specifies the operators that the compiler NAME supports",
+    "FTVMStrategy": "use relay.op.register_strategy",
+    "FTVMCompute": "use relay.op.register_compute",
+    "FTVMSchedule": "use relay.op.register_schedule",
 }
 """Names that are set elsewhere, with the help text."""
 
@@ -96,7 +96,7 @@ def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> R
             message = f"the type relation {raised(error)}"
             raise also(ConstraintError(facts.op_name, "C2", message), error) from error
         type = plain_type(answer)
-        facts.require(isinstance(type, Attribute), "C2", f"the type relation gave {answer!r}, which is no type")
+        facts.require(isinstance(type, Attribute), "C2", f"the type relation returned {answer!r}, which is not a type")
         return cast(Attribute, type)
 
     note_registration(function)
@@ -191,7 +191,7 @@ class _Hooked:
     def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
         """Registers the hook for `value`. A value that is not callable is stored, or refused with `hooks_alone`."""
         if self.hooks_alone and not isinstance(value, _Own) and not callable(value):
-            raise InputError(f"{value!r} cannot be called", help="give the function that the pass is to ask")
+            raise InputError(f"{value!r} cannot be called", help="pass the function that the pass calls")
         said = self.said.get(kind)
         if said is not None and said.hook is self.registered(kind) and level < said.level:
             return
@@ -224,7 +224,7 @@ class _Declared:
         if self.name != PATTERN or not issubclass(kind, UserOperator):
             self.refuse()
         if value not in list(OpPatternKind):
-            raise InputError(f"{value!r} is no kind of operators", help="relay.op.OpPattern has them")
+            raise InputError(f"{value!r} is not a kind of operators", help="use one of relay.op.OpPattern")
         kind.PATTERN = OpPatternKind(value)
 
     def reset(self, kind: type[RelayOp]) -> None:
@@ -233,4 +233,4 @@ class _Declared:
 
     def refuse(self) -> NoReturn:
         """Raises `InputError` with the place where the attribute is defined."""
-        raise InputError(f"{self.name!r} is no attribute that is registered from outside", help=_ELSEWHERE[self.name])
+        raise InputError(f"the attribute {self.name!r} cannot be registered", help=_ELSEWHERE[self.name])

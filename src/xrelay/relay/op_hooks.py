@@ -39,7 +39,7 @@ def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter
         types = [type_view(each) for each in (*op.operand_types, *op.result_types)]
         answer = function(Attrs(op), [view(operand) for operand in op.operands], types)
         if answer is not None and not isinstance(answer, Expr):
-            raise PassError(f"it gave {answer!r}, not an expression")
+            raise PassError(f"it returned {answer!r}, not an expression")
         return None if answer is None else insert_behind(op, answer.ssa_value)
 
     return _named(hook, function)
@@ -79,10 +79,10 @@ def _decision(op: RelayOp, answer: object, inputs: Sequence[Expr]) -> LayoutDeci
     """Returns the layouts in the attributes of the call `answer`, whose arguments become the operands of `op`."""
     made = op_of(answer) if isinstance(answer, Call) else None
     if not isinstance(answer, Call) or not isinstance(made, RelayOp) or len(answer.args) != len(inputs):
-        raise PassError(f"it gave {answer!r}, not a call of an operator on as many operands")
+        raise PassError(f"it returned {answer!r}, not a call of an operator on as many operands")
     layouts = getattr(made, "layouts", None)
     if not isinstance(layouts, tuple):
-        raise PassError(f"the attributes of {made.relay_name()} name no layouts: use transform.alters_layout")
+        raise PassError(f"the attributes of {made.relay_name()} contain no layouts: use transform.alters_layout")
     named, owns = cast("tuple[Layout, ...]", layouts), cast("tuple[Layout, ...]", getattr(op, "layouts", ()))
     *operands, result = [LayoutPermutation.of(wanted, own) for own, wanted in zip(owns, named, strict=True)]
     fits = getattr(op, "with_layouts", None)

@@ -44,8 +44,8 @@ FCompute: TypeAlias = Callable[[Attrs, list[Tensor], TypeView], object]
 """`f(attrs, inputs, out_type)` returns the operator's output tensors, made of `te.compute`s on the inputs."""
 
 FSchedule: TypeAlias = Callable[[Any, list[Tensor], Target], object]
-"""`f(attrs, outs, target)` returns the schedule of a kernel with these outputs. `attrs` is None, as a kernel may
-contain several ops."""
+"""`f(attrs, outs, target)` returns the schedule of a kernel with these outputs. `attrs` is always None: a
+kernel may contain several ops."""
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 Decorator: TypeAlias = Callable[[FunctionT], FunctionT]
@@ -122,7 +122,7 @@ def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_
         def choose(attrs: Attrs, inputs: list[Tensor], out_type: TypeView) -> OpImplementation:
             strategy = function(attrs, inputs, out_type, current_target())
             if not isinstance(strategy, OpStrategy) or not strategy.implementations:
-                raise LoweringError(f"the strategy of {kind.relay_name()} gave no implementation: {strategy!r}")
+                raise LoweringError(f"the strategy of {kind.relay_name()} returned no implementation: {strategy!r}")
             return max(strategy.implementations, key=lambda one: one.plevel)
 
         _register(kind, f"{kind.relay_name()}.strategy", level, function, choose)
@@ -257,13 +257,13 @@ def _input(value: SSAValue, number: int) -> Tensor:
 def _checked(tensors: object, emitter: TopiBuilder, name: str) -> list[Tensor]:
     """Returns the tensors of a compute. Raises `LoweringError` if they do not match the operator's result types."""
     if not isinstance(tensors, (list, tuple)):
-        raise LoweringError(f"the compute of {name} gave {tensors!r}", help="return a list of tensors")
+        raise LoweringError(f"the compute of {name} returned {tensors!r}", help="return a list of tensors")
     found = [item for item in cast("Sequence[object]", tensors) if isinstance(item, Tensor)]
     wanted = [(type.get_shape(), str(numpy_dtype(type.element_type))) for type in emitter.result_types]
     if [(tensor.shape, tensor.dtype) for tensor in found] != wanted:
         given = ", ".join(f"{tensor.dtype}{list(tensor.shape)}" for tensor in found)
         expected = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in wanted)
-        raise LoweringError(f"the compute of {name} gave [{given}], the operator gives [{expected}]")
+        raise LoweringError(f"the compute of {name} returned [{given}], the operator has [{expected}]")
     return found
 
 

@@ -58,7 +58,7 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
     for extent, pair in zip(shape_of(value.type) if is_complete(value.type) else (), pairs, strict=False):
         gone = -sum(min(width, 0) for width in pair)
         if isinstance(extent, int) and extent < gone:
-            raise ConstraintError(PadOp.name, "C1", f"{gone} elements are cut off of an axis of extent {extent}")
+            raise ConstraintError(PadOp.name, "C1", f"{gone} elements are removed from an axis of extent {extent}")
     begin = [max(-before, 0) for before, _ in pairs]
     end = [behind if behind < 0 else FAR for _, behind in pairs]
     return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))

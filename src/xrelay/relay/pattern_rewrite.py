@@ -67,7 +67,7 @@ def rewrite(
         if changed and goes >= MOST_REWRITES:
             names = ", ".join(type(callback).__name__ for callback in pending)
             raise PassError(
-                f"{goes} rewrites of {names} came to no end", help="do the callbacks undo each other's work?"
+                f"{goes} rewrites of {names} did not reach an end", help="the callbacks may undo each other's work"
             )
     return current
 
@@ -96,7 +96,7 @@ def _answer(callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mappin
     """Returns the callback's replacement of a match. Raises `InputError` if it returns None."""
     answer = cast("ExprLike | None", callback.callback(pre, post, node_map))
     if answer is None:
-        raise InputError(f"the callback of {type(callback).__name__} gives nothing", help="return an expression")
+        raise InputError(f"the callback of {type(callback).__name__} returned None", help="return an expression")
     return answer if isinstance(answer, Expr) else view(as_value(answer))
 
 

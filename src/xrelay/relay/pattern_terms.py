@@ -153,12 +153,12 @@ def _other_term(node: Expr) -> Term[ExprNode]:
 def _expr(node: ExprNode) -> Expr:
     """Returns `node`, which must not be an operator."""
     if isinstance(node, Op):
-        raise TypeError(f"{node} is no expression")
+        raise TypeError(f"{node} is not an expression")
     return node
 
 
 def _var(node: ExprNode) -> Var:
     """Returns `node`, which must be a variable."""
     if not isinstance(node, Var):
-        raise TypeError(f"{node!r} is no variable")
+        raise TypeError(f"{node!r} is not a variable")
     return node

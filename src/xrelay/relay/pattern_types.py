@@ -25,7 +25,9 @@ def infer_type_local(expr: ExprLike) -> TypeView:
     value = as_value(expr)
     found = value.type if is_complete(value.type) else _inferred(value)[value]
     if not is_complete(found):
-        raise TypeInferenceError(f"not enough is known to infer the type of {expr!r}", help="give its variables types")
+        raise TypeInferenceError(
+            f"not enough is known to infer the type of {expr!r}", help="specify the types of its variables"
+        )
     return type_view(found)
 
 

@@ -70,7 +70,7 @@ def requantize(
     compute_dtype: str | None = None,
     out_dtype: AttributeValue = "int8",
 ) -> Expr:
-    """`qnn.requantize`, with defaults from `requantize_config` for options that are None or "None"."""
+    """`qnn.requantize`, with defaults from `requantize_config` for options of value None or "None"."""
     current = current_requantize_config()
     return call(
         RequantizeOp,
@@ -123,7 +123,9 @@ def simulated_dequantize(
 def _typed(value: ExprLike) -> Expr:
     given = view(as_value(value))
     if not is_complete(given.type):
-        raise InputError("simulated quantisation has to know the types of its operands", help="write them")
+        raise InputError(
+            "simulated quantisation requires operands of known types", help="specify the types of variables"
+        )
     return given
 
 
@@ -132,7 +134,7 @@ def _code(dtype: str | Expr) -> Expr:
         return dtype
     if dtype not in CODES:
         hint = did_you_mean(dtype, CODES, f"they are {', '.join(CODES)}")
-        raise InputError(f"nothing is quantised to {dtype!r}", help=hint)
+        raise InputError(f"there is no quantisation to {dtype!r}", help=hint)
     return const(CODES[dtype], "int32")
 
 

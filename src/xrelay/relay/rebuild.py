@@ -36,7 +36,7 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
     elif isinstance(op, Expr):
         made = op(*args) if isinstance(op, (GlobalVar, Function)) else invoke(op, *args)
     else:
-        raise InputError(f"{op!r} cannot be called in place of {call.op!r}", help="give a relay.Call instead")
+        raise InputError(f"{op!r} cannot be called in place of {call.op!r}", help="pass a relay.Call instead")
     op_of(made).location = old.location
     if not isinstance(old, RelayOp | FusedOp):
         # Keep the user's attributes. Those recorded by passes follow from the arguments.

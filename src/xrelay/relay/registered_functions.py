@@ -48,9 +48,9 @@ def register_func(
 
 def _register(name: str, compiler: str, function: Optimizer, override: bool) -> None:
     if not callable(function):
-        raise InputError(f"{function!r} cannot be called", help="give a function of a module")
+        raise InputError(f"{function!r} cannot be called", help="pass a function of a module")
     if registered_optimizer(compiler) is not None and not override:
-        raise InputError(f"{name!r} is registered already", help="give override=True to replace it")
+        raise InputError(f"{name!r} is registered already", help="pass override=True to replace it")
 
     def hook(module: ModuleOp) -> object:
         return function(IRModule.of(module))
@@ -64,7 +64,9 @@ def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:
     """Returns the function registered under a name. If it is missing, returns None or raises `InputError`."""
     found = _GIVEN.get(name)
     if found is None and not allow_missing:
-        raise InputError(f"no function is registered by the name {name!r}", help="xrelay.register_func registers one")
+        raise InputError(
+            f"no function is registered under the name {name!r}", help="register one with xrelay.register_func"
+        )
     return found
 
 
@@ -78,6 +80,6 @@ def _compiler(name: str) -> str:
     """Returns the compiler in the name of an optimizer. Raises `InputError` for other names."""
     found = _OPTIMIZE.fullmatch(name)
     if found is None:
-        help = "relay.ext.NAME.optimize does; functions for code generators are those of the module with Compiler"
-        raise InputError(f"the function {name!r} has no meaning here", help=help)
+        help = "use relay.ext.NAME.optimize; code generators take the functions with the attribute Compiler"
+        raise InputError(f"functions of the name {name!r} are not supported", help=help)
     return found[1]

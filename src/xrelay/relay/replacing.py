@@ -58,7 +58,7 @@ def copies_of(values: Sequence[SSAValue], known: dict[SSAValue, SSAValue]) -> li
     made: list[Operation] = []
     for needed, _ in steps(*values):
         if isinstance(needed, LetScopeOp):
-            raise InputError("an expression that stands for an op binds a variable", help="use the value instead")
+            raise InputError("the replacement of an op binds a variable", help="use the value instead")
         if needed.results[0] not in known:
             made.append(_copied(needed, known))
     return made
@@ -71,7 +71,7 @@ def _insert(
     order = list(steps(value))
     if scopes_of_inner_lets(order, [value]) is not None:
         hint = "bind it outside of the branch, or use the value instead"
-        raise InputError("an expression that stands for an op binds a variable in a branch", help=hint)
+        raise InputError("the replacement of an op binds a variable in a branch", help=hint)
     for needed, done in order:
         if isinstance(needed, LetScopeOp):
             if done:

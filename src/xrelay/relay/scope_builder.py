@@ -33,7 +33,7 @@ class _Scope:
     def expression(self) -> Expr:
         if self.result is None:
             missing = "else_scope" if self.branch is not None else "ret"
-            raise InputError(f"a scope gives nothing: {missing} is missing", help="end every scope with ret(value)")
+            raise InputError(f"a scope has no result: {missing} is missing", help="end every scope with ret(value)")
         result = self.result
         for var, value in reversed(self.bindings):
             result = Let(var, value, result)
@@ -92,5 +92,5 @@ class ScopeBuilder:
     def _open(self) -> _Scope:
         scope = self._scopes[-1]
         if scope.result is not None or scope.branch is not None:
-            raise InputError("the scope has ended: it gives a value already", help="bind before ret and if_scope")
+            raise InputError("the scope has a result already", help="bind before ret and if_scope")
         return scope

@@ -34,7 +34,7 @@ class TypeFunctor:
         view = type_view(typ)
         name = next((name for kind, name in _METHODS if isinstance(view.plain, kind)), None)
         if name is None:
-            raise InputError(f"{view} is a type that is not Relay's", help="tensors, tuples and functions have methods")
+            raise InputError(f"{view} is not a type of Relay", help="tensors, tuples and functions have methods")
         return cast("Callable[[TypeView], object]", getattr(self, name))(view)
 
     def visit_tensor_type(self, tt: TypeView) -> object:
@@ -96,5 +96,7 @@ class TypeMutator(TypeFunctor):
     def _made(self, typ: TypeView) -> Attribute:
         made = self.visit(typ)
         if not isinstance(made, TypeView | Attribute):
-            raise InputError(f"{typ} became {made!r}, which is no type", help="each method of a mutator gives a type")
+            raise InputError(
+                f"{typ} became {made!r}, which is not a type", help="each method of a mutator returns a type"
+            )
         return as_plain(made)

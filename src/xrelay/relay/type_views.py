@@ -55,7 +55,7 @@ class TensorTypeView(TypeView):
         """The shape if all extents are static. Raises `TensorTypeError` otherwise."""
         numbers = tuple(extent for extent in self.shape if isinstance(extent, int))
         if len(numbers) != len(self.shape):
-            raise TensorTypeError(f"{self} has extents that are no numbers", help="read shape")
+            raise TensorTypeError(f"{self} has dynamic extents", help="read shape")
         return numbers
 
     @property
@@ -122,5 +122,5 @@ def as_plain(type: Attribute | TypeView) -> Attribute:
 
 
 def as_plain_or_none(type: Attribute | TypeView | None) -> Attribute | None:
-    """The same as `as_plain`; None for None."""
+    """The same as `as_plain`, but accepts and returns None."""
     return None if type is None else as_plain(type)

@@ -86,7 +86,7 @@ class FuncType(metaclass=_Kind):
     ) -> FuncTypeView:
         """Returns the function type. Raises `InputError` for type parameters, which are not supported."""
         if type_params:
-            raise InputError("functions here have no type parameters", help="give the types, or infer them")
+            raise InputError("functions here have no type parameters", help="write the types, or infer them")
         return FuncTypeView(FunctionType.from_lists([as_plain(each) for each in arg_types], [as_plain(ret_type)]))
 
 
@@ -103,8 +103,8 @@ class IncompleteType(metaclass=_Kind):
 def TypeVar(name: str, kind: object = None) -> Attribute:  # noqa: N802 (Relay's name)
     """Raises `InputError`: functions are not polymorphic in types, only in named dimensions."""
     raise InputError(
-        f"there are no type variables here, such as {name!r}",
-        help="leave types out to have them inferred, or name a dimension: relay.TensorType(('n', 4))",
+        f"type variables such as {name!r} are not supported",
+        help="omit types to infer them, or name a dimension: relay.TensorType(('n', 4))",
     )
 
 
@@ -120,5 +120,5 @@ def _dim(extent: Extent) -> Dim:
     except TypeError:
         number = -1
     if number < 0:
-        raise InputError(f"{extent!r} is no extent", help="it is a number from 0, a name, or relay.Any()")
+        raise InputError(f"{extent!r} is not an extent", help="it is a number from 0, a name, or relay.Any()")
     return number

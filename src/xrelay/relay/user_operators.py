@@ -40,9 +40,9 @@ def register(op_name: str, describe: str = "") -> None:
     """Registers an operator called `op_name`. Raises `InputError` if it exists or the name is not valid."""
     legal = all(part.isidentifier() for part in op_name.split("."))
     if not legal:
-        raise InputError(f"{op_name!r} is no name of an operator", help="write words with dots between")
+        raise InputError(f"{op_name!r} is not a valid operator name", help="use words separated by dots")
     if op_name in relay_ops():
-        raise InputError(f"there is an operator called {op_name!r}", help="give it a name of its own")
+        raise InputError(f"the operator {op_name!r} exists already", help="use another name")
     kind: type[Operation] = make_operator(op_name, describe)
     assert issubclass(kind, UserOperator), "made as one"
     register_relay_op(kind)
@@ -58,5 +58,5 @@ def register_pattern(op_name: str, pattern: int, level: int = LEVEL) -> None:
 def register_stateful(op_name: str, stateful: bool, level: int = LEVEL) -> None:
     """Marks an operator as stateless. Raises `InputError` for a stateful one, as programs have no state."""
     if stateful:
-        raise InputError(f"{op_name} has state, which programs here have not", help="give and take it as a tensor")
+        raise InputError(f"{op_name} has state, which is not supported", help="pass and return the state as a tensor")
     register_op_attr(op_name, "TOpIsStateful", False, level)

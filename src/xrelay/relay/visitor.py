@@ -47,7 +47,7 @@ class ExprFunctor:
             return self.visit_op(expr)
         if not isinstance(expr, Expr):
             found = with_article(type(expr).__name__)
-            raise InputError(f"{found} is no expression to visit", help="give an expression, or a function of a module")
+            raise InputError(f"{found} is not an expression", help="pass an expression, or a function of a module")
         memo = self._memo()
         stack: list[tuple[Expr, bool]] = [(expr, False)]
         while stack:
@@ -71,7 +71,7 @@ class ExprFunctor:
         for kind, method in _METHODS.items():
             if isinstance(expr, kind):
                 return getattr(self, method)(expr)
-        raise InputError(f"{expr!r} is an expression of a kind that nobody visits", help="give one made by relay")
+        raise InputError(f"{expr!r} is an expression of an unknown kind", help="use the expressions of relay")
 
     def visit_op(self, op: Op) -> Any:
         """Visits an operator; only called by methods."""
@@ -179,7 +179,7 @@ class ExprMutator(_KeepsLeaves):
         made = super().visit(expr)
         if isinstance(expr, FuncOp):
             if not isinstance(made, Function):
-                raise InputError(f"@{expr.sym_name.data} became {made!r}", help="visit_function gives a relay.Function")
+                raise InputError(f"@{expr.sym_name.data} became {made!r}", help="return a relay.Function")
             return made.to_func(expr.sym_name.data)
         return made
 
@@ -187,7 +187,7 @@ class ExprMutator(_KeepsLeaves):
         """Returns the result of the method for the kind of `expr`, as an expression."""
         made = super().dispatch(expr)
         if made is None:
-            raise InputError(f"{type(self).__name__} gives nothing for {expr!r}", help="return an expression")
+            raise InputError(f"{type(self).__name__} returned None for {expr!r}", help="return an expression")
         return made if isinstance(made, Expr) else view(as_value(cast(ExprLike, made)))
 
     def visit_call(self, call: Call) -> Any:

@@ -66,7 +66,7 @@ class Executable:
             names, inputs, outputs = (_texts(read[key]) for key in ("names", "inputs", "outputs"))
             signature = Signature(names, [*map(_type, inputs)], [*map(_type, outputs)])
         except (ValueError, KeyError, TypeError, RecursionError, ParseError) as error:
-            raise InputError("the bytes are no saved executable", help="give those of Executable.save") from error
+            raise InputError("the bytes are not a saved executable", help="pass those of Executable.save") from error
         if len(names) != len(inputs):
             raise InputError(f"the saved executable has {len(names)} names for {len(inputs)} parameters")
         return Executable(signature, lib)
@@ -128,7 +128,7 @@ class VirtualMachine:
     def __init__(self, exe: Executable, device: object = None, memory_cfg: object = None):
         """Creates a machine for an executable. The device is the CPU; its memory is not configurable."""
         if not isinstance(cast("object", exe), Executable):
-            raise InputError(f"{exe!r} is no executable", help="compile one: relay.vm.compile(mod)")
+            raise InputError(f"{exe!r} is not an executable", help="compile one: relay.vm.compile(mod)")
         self._exe = exe
         self._set: list[Any] | None = None
         self._one: dict[int, object] = {}
@@ -148,7 +148,7 @@ class VirtualMachine:
         tag, value = _tagged(args, kwargs)
         number = self.get_input_index(tag) if isinstance(tag, str) else tag
         if not 0 <= number < len(names):
-            raise InputError(f"no parameter is called {tag!r}", help=f"parameters: {', '.join(names)}")
+            raise InputError(f"there is no parameter {tag!r}", help=f"parameters: {', '.join(names)}")
         self._one[number] = value
         if len(self._one) == len(names):
             self.set_input(func_name, *(self._one[each] for each in range(len(names))))
@@ -180,7 +180,7 @@ class VirtualMachine:
         self.invoke(func_name, **(input_args or {}))
         values = _arrays(self._value)
         if len(values) != len(output_args):
-            raise InputError(f"{func_name} has {len(values)} outputs, {len(output_args)} arrays are given for them")
+            raise InputError(f"{func_name} has {len(values)} outputs, got {len(output_args)} arrays")
         for out, value in zip(output_args, values, strict=True):
             copy_to(out, value)
 
@@ -221,7 +221,7 @@ def _tagged(args: Sequence[object], named: Mapping[str, object]) -> tuple[str | 
     if len(args) == 2 and not named and isinstance(args[0], str | int):
         return args[0], args[1]
     if args or len(given) != 1:
-        raise InputError("one argument is set at a time", help="give its name or number and the value, or name=value")
+        raise InputError("expected one argument to set", help="pass its name or number and the value, or name=value")
     return given.popitem()
 
 
@@ -232,7 +232,7 @@ def _arrays(value: Any) -> list[NDArray[Any]]:
 
 def _check(func_name: str) -> None:
     if func_name != MAIN:
-        hint = did_you_mean(func_name, [MAIN], "@main is what is compiled: call the others from it")
+        hint = did_you_mean(func_name, [MAIN], "only @main is compiled: call the others from it")
         raise InputError(f"the executable has no function {func_name!r}", help=hint)
 
 
@@ -240,7 +240,7 @@ def _texts(value: object) -> list[str]:
     """Returns a list of strings. Raises `TypeError` for anything else."""
     texts = cast("list[object]", value) if isinstance(value, list) else [None]
     if not all(isinstance(each, str) for each in texts):
-        raise TypeError(f"{value!r} is no list of texts")
+        raise TypeError(f"{value!r} is not a list of strings")
     return cast("list[str]", texts)
 
 

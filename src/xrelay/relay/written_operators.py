@@ -245,7 +245,7 @@ def all_class_non_max_suppression(
     """
     if output_format != "onnx":
         message = f"output_format is {output_format!r}, must be 'onnx'"
-        hint = "rows of batch, class and box tell the same; sort out those of each batch"
+        hint = "the result has rows of batch, class and box; select those of each batch"
         raise ConstraintError(AllClassNonMaxSuppressionOp.name, "C0", message, help=hint)
     most, dtype = max_output_boxes_per_class, view(as_value(boxes)).dtype
     count = _number(MOST_BOXES if isinstance(most, int) and most < 0 else most, "int32")
@@ -286,9 +286,7 @@ def _around_names(function: Callable[..., Expr]) -> Callable[..., Expr]:
     def apply(*arguments: ExprLike, **named: object) -> Expr:
         free = [name for name in names if name not in named]
         if len(arguments) > len(free):
-            raise TypeError(
-                f"{function.__name__}() takes {len(names)} arguments, {len(arguments) + len(named)} are given"
-            )
+            raise TypeError(f"{function.__name__}() takes {len(names)} arguments, got {len(arguments) + len(named)}")
         return function(**dict(zip(free, arguments, strict=False)), **named)
 
     return apply

@@ -111,7 +111,7 @@ def test_an_expression_is_a_program() -> None:
 
 
 def test_what_is_no_program_is_refused() -> None:
-    with pytest.raises(InputError, match="int is no program"):
+    with pytest.raises(InputError, match="int is not a program"):
         xrelay.build(42)  # pyright: ignore
     with pytest.raises(InputError, match=r"Function .*"):
         xrelay.compile(scaled_sum())  # pyright: ignore
@@ -197,7 +197,7 @@ def test_executors_and_runtimes_are_checked() -> None:
         (lambda: relay.backend.Executor("aot", {"unpacked-api": True}), "has unpacked-api False, not True"),
         (lambda: relay.backend.Executor("graph", {"link-param": 1}), "did you mean 'link-params'"),
         (lambda: relay.backend.Runtime("crt"), "no runtime 'crt'; help: model.export"),
-        (lambda: relay.build(scaled_sum(), executor=relay.backend.Runtime("cpp")), "a Runtime is no executor"),  # pyright: ignore
+        (lambda: relay.build(scaled_sum(), executor=relay.backend.Runtime("cpp")), "a Runtime is not a valid executor"),  # pyright: ignore
         (lambda: relay.build(scaled_sum(), runtime="c"), "no runtime 'c'"),
         (lambda: relay.build(scaled_sum(), mod_name=""), "mod_name is ''"),
     ],

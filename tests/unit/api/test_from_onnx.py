@@ -82,5 +82,5 @@ def test_opset_stands_in_for_the_model_s() -> None:
     whole, _ = relay.frontend.from_onnx(proto, opset=11)
     np.testing.assert_allclose(run_relay(columns, [X])[0].sum(axis=0), 1, rtol=1e-6)
     np.testing.assert_allclose(run_relay(whole, [X])[0].sum(), 1, rtol=1e-6)
-    with pytest.raises(InputError, match="opset 0 is none"):
+    with pytest.raises(InputError, match="there is no opset 0"):
         relay.frontend.from_onnx(proto, opset=0)

@@ -99,9 +99,9 @@ def test_what_is_refused_leaves_nothing_of_a_hook() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda attrs, inputs, *_: 3, "it gave 3, not a call of an operator on as many operands"),
-        (lambda attrs, inputs, *_: relay.nn.relu(inputs[0]), "it gave expression : .*on as many operands"),
-        (lambda attrs, inputs, *_: relay.add(*inputs), "the attributes of add name no layouts"),
+        (lambda attrs, inputs, *_: 3, "it returned 3, not a call of an operator on as many operands"),
+        (lambda attrs, inputs, *_: relay.nn.relu(inputs[0]), "it returned expression : .*on as many operands"),
+        (lambda attrs, inputs, *_: relay.add(*inputs), "the attributes of add contain no layouts"),
         (lambda attrs, inputs, *_: relay.nn.conv2d(*inputs, data_layout="NHWC"), "returns a result of type"),
         (lambda attrs, inputs, *_: relay.nn.conv2d(inputs[0], inputs[1] + inputs[0]), "raised ConstraintError"),
         (lambda attrs, inputs: None, "takes 2 positional arguments"),

@@ -122,7 +122,7 @@ def test_an_op_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda attrs, inputs, types: 3, "raised PassError: it gave 3, not an expression"),
+        (lambda attrs, inputs, types: 3, "raised PassError: it returned 3, not an expression"),
         (lambda attrs, inputs, types: inputs[1], "returned a value of type tensor<4x4x3x3xf32> for a result of type"),
         (lambda attrs, inputs: None, "takes 2 positional arguments"),
     ],

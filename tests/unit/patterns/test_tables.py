@@ -106,7 +106,7 @@ def test_what_is_no_table_is_refused() -> None:
         transform.MergeComposite([EXP])
     wrong: list[Any] = [("p", "exp"), (EXP, "p"), ("p", EXP, 3)]
     for row in wrong:
-        with pytest.raises((InputError, PassError), match=r"no row of a table|no function"):
+        with pytest.raises((InputError, PassError), match=r"not a row of a table|not a function"):
             transform.MergeComposite([row])(module(X))
 
 

@@ -57,7 +57,7 @@ def test_other_operators_may_annotate() -> None:
 
 def test_what_contradicts_itself() -> None:
     x = relay.var("x", shape=SHAPE)
-    with pytest.raises(InputError, match="no region is open that this annotation could end"):
+    with pytest.raises(InputError, match="this annotation ends no open region"):
         regions_of(compiler_end(relay.exp(x), "mine"))
     with pytest.raises(InputError, match="regions for 'mine' and 'yours' meet"):
         regions_of(relay.add(compiler_begin(x, "mine"), compiler_begin(x, "yours")))

@@ -131,7 +131,7 @@ def test_free_variables_in_order_of_use():
 
 def test_a_function_must_bind_its_variables():
     x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
-    with pytest.raises(InputError, match="no parameters: y"):
+    with pytest.raises(InputError, match="that are not parameters: y"):
         relay.Function([x], x + y).to_func()
 
 

@@ -59,7 +59,7 @@ def test_dense_weights_that_stay():
     new, _ = convert(func, params, (8, 1), 1.1)
     assert "nn.sparse_dense" not in operators(new)
     assert set(params) == {"w", "v"}
-    with pytest.raises(InputError, match="blocks of 5 by 1 do not make the weight 'w' of 32 by 16 elements"):
+    with pytest.raises(InputError, match="blocks of 5 by 1 do not divide the weight 'w' of 32 by 16 elements"):
         convert(func, params, (5, 1), 0.5)
     with pytest.raises(InputError, match="params has no array for the weight 'v'"):
         convert(func, {"w": params["w"]}, (8, 1), 1.1)

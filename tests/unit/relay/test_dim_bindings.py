@@ -213,7 +213,9 @@ def test_a_recursion_has_sizes_of_its_own_at_each_level() -> None:
 def test_what_a_call_says_is_compared_with_the_arrays() -> None:
     text = CALLED.replace("ARGUMENT", "!m").replace("call @pairs(", "call @pairs<n = 3>(")
     module = parse_module(full_context(), text, "test.mlir")
-    with pytest.raises(InterpreterError, match=r"relay.call: an extent is 8, its type .* says 2 \* n = 6 \(n = 3\)"):
+    with pytest.raises(
+        InterpreterError, match=r"relay.call: an extent is 8, in its type .* it is 2 \* n = 6 \(n = 3\)"
+    ):
         run_relay(module, [ones(8)])
     text = SHORTER.replace("@rest(%x) :", "@rest<n = m - 4>(%x) :")
     with pytest.raises(InterpreterError, match=r"\[relay.call C2\] the dimension n = m - 4 of @rest is -1"):

@@ -433,24 +433,24 @@ MODULE = relay.IRModule.from_expr(relay.Function([X], X))
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no such function": (lambda: MODULE["mian"], "has no function @mian; help: did you mean 'main'"),
     "no such global": (lambda: MODULE.get_global_var("f"), "no function @f"),
-    "no function": (lambda: relay.IRModule({"f": 3}), "@f is an int, no function"),  # pyright: ignore
-    "global as a value": (lambda: relay.exp(relay.GlobalVar("f")), "@f can be called, but is no value"),
+    "no function": (lambda: relay.IRModule({"f": 3}), "@f is an int, not a function"),  # pyright: ignore
+    "global as a value": (lambda: relay.exp(relay.GlobalVar("f")), "@f can be called, but is not a value"),
     "let of an expression": (lambda: relay.Let(relay.exp(X), X, X), "a let binds a variable"),  # pyright: ignore
     "let of another type": (lambda: relay.Let(X, relay.const(1.0), X), "let 'x' is tensor<4xf32>, its value"),
     "attributes of a call": (lambda: relay.Call(relay.GlobalVar("f"), [X], {"a": object()}), "attribute 'a' cannot be"),
     "no callee": (lambda: relay.Call("exp", [X]), r"'exp' cannot be called.*relay\.op\.get"),
     "type parameters": (lambda: relay.Function([X], X, None, [1]), "no type parameters"),
-    "type variable": (lambda: relay.TypeVar("t"), "no type variables here, such as 't'"),
+    "type variable": (lambda: relay.TypeVar("t"), "type variables such as 't' are not supported"),
     "polymorphic type": (lambda: relay.FuncType([], X.type, ["t"]), "no type parameters"),
-    "visit of a number": (lambda: relay.ExprVisitor().visit(3), "an int is no expression to visit"),
+    "visit of a number": (lambda: relay.ExprVisitor().visit(3), "an int is not an expression"),
     "mutator without a result": (
         lambda: type("M", (relay.ExprMutator,), {"visit_var": lambda self, v: None})().visit(X),
-        "M gives nothing for x",
+        "M returned None for x",
     ),
     "attribute": (lambda: relay.Function([X], X).with_attr("a.b", object()), "'a.b' cannot be"),  # pyright: ignore
-    "visit of a module": (lambda: relay.ExprVisitor().visit(MODULE), "an IRModule is no expression to visit"),
-    "scope without an end": (_unfinished_scope, "a scope gives nothing: ret is missing"),
-    "binding behind the end": (_bind_behind_the_end, "the scope has ended"),
+    "visit of a module": (lambda: relay.ExprVisitor().visit(MODULE), "an IRModule is not an expression"),
+    "scope without an end": (_unfinished_scope, "a scope has no result: ret is missing"),
+    "binding behind the end": (_bind_behind_the_end, "the scope has a result already"),
     "else without if": (_else_alone, "else_scope without if_scope"),
     "unknown operator": (lambda: relay.op.get("nn.conv9d"), "'nn.conv9d'"),
 }
@@ -547,5 +547,5 @@ def test_products_are_counted(name):
 
 def test_products_of_open_extents_have_no_number():
     x, w = relay.var("x", shape=("n", 4)), relay.var("w", shape=(3, 4))
-    with pytest.raises(InputError, match=r"relay.nn.dense makes 12 \* n products"):
+    with pytest.raises(InputError, match=r"relay.nn.dense has 12 \* n products"):
         relay.analysis.get_total_mac_number(relay.Function([x, w], relay.nn.dense(x, w)))

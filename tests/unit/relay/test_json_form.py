@@ -81,7 +81,7 @@ def test_what_stands_beside_programs() -> None:
 
 
 def test_anything_else_has_no_json() -> None:
-    with pytest.raises(InputError, match="an object has no JSON"):
+    with pytest.raises(InputError, match="an object cannot be saved"):
         ir.save_json([object()])
 
 
@@ -92,10 +92,10 @@ def changed(**parts: object) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
-        ("[1]", "none that save_json of this version has written"),
-        (changed(xrelay=7), "none that save_json of this version has written"),
-        (changed(kind="class"), "no object is of kind 'class'"),
+        ("{", "is not JSON"),
+        ("[1]", "not written by save_json of this version"),
+        (changed(xrelay=7), "not written by save_json of this version"),
+        (changed(kind="class"), "there is no kind 'class'"),
         (changed(weights={}), "damaged: KeyError"),
         (changed(weights=3), "damaged: TypeError"),
         (changed(text="func.func @main("), "JSON:1:17: Expected argument"),

@@ -183,13 +183,13 @@ def empty_strategy(*_: Any) -> Any:
 @pytest.mark.parametrize(
     ("register", "words"),
     [
-        (lambda: relay.op.register_compute("exp", lambda *_: None, level=11), "the compute of exp gave None"),
+        (lambda: relay.op.register_compute("exp", lambda *_: None, level=11), "the compute of exp returned None"),
         (lambda: relay.op.register_compute("exp", lambda a: a, level=11), "the compute of exp raised TypeError"),
         (
             lambda: relay.op.register_compute("exp", lambda a, i, o: [topi.transpose(i[0])], level=11),
-            r"gave \[float32\[48, 8\]\], the operator gives \[float32\[8, 48\]\]",
+            r"returned \[float32\[48, 8\]\], the operator has \[float32\[8, 48\]\]",
         ),
-        (lambda: relay.op.register_strategy("exp", empty_strategy, level=11), "the strategy of exp gave no impl"),
+        (lambda: relay.op.register_strategy("exp", empty_strategy, level=11), "the strategy of exp returned no impl"),
     ],
 )
 def test_what_does_not_fit_is_told_in_one_line(register: Callable[[], object], words: str) -> None:

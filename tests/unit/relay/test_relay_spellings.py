@@ -44,11 +44,11 @@ def test_dtypes_without_bits_have_32() -> None:
 
 
 def test_what_is_no_type_of_a_variable() -> None:
-    with pytest.raises(ValueError, match="variable 'v' is given a type and a shape") as caught:
+    with pytest.raises(ValueError, match="variable 'v' has both a type and a shape") as caught:
         relay.var("v", "float32", shape=(2,))
     assert isinstance(caught.value, InputError)
     wrong: Any = (2, 3)
-    with pytest.raises(InputError, match=r"variable 'v' has the type \(2, 3\), which is none; help: "):
+    with pytest.raises(InputError, match=r"variable 'v' has the type \(2, 3\), which is not a type; help: "):
         relay.var("v", wrong)
     with pytest.raises(Exception, match="dtype 'float3' has no element type"):
         relay.var("v", "float3")
@@ -112,7 +112,7 @@ def test_a_call_is_made_again_of_its_parts() -> None:
     assert xrelay.ir.structural_equal(call, again)
     assert again.span == call.span
     assert (X.span, relay.Call(call.op, call.args).span) == (None, relay.exp(X).span)
-    with pytest.raises(InputError, match="functions here have no type parameters; help: leave type_args out"):
+    with pytest.raises(InputError, match="functions here have no type parameters; help: omit type_args"):
         relay.Call(call.op, call.args, call.attrs, [X.type])
 
 
@@ -128,7 +128,7 @@ def test_a_function_may_give_an_empty_tuple() -> None:
 def test_a_kernel_that_writes_its_results_has_no_expression() -> None:
     size = ConstantOp.from_int_and_width(1, 32)
     kernel = FuncOp("main", FunctionType.from_lists([], []), Region(Block([size, ReturnOp()])))
-    with pytest.raises(InputError, match="@main gives nothing; help: only functions on tensors have expressions"):
+    with pytest.raises(InputError, match="@main returns nothing; help: only functions on tensors have expressions"):
         relay.Function.of_func(kernel)
 
 
@@ -193,7 +193,7 @@ def test_an_expression_is_put_into_a_module_as_a_function() -> None:
     module = relay.IRModule({"double": X + X})
     module["main"] = relay.const(2.0)
     assert [len(module[name].params) for name in ("double", "main")] == [1, 0]
-    with pytest.raises(InputError, match="@main is an int, no function; help: give"):
+    with pytest.raises(InputError, match="@main is an int, not a function; help: pass"):
         module["main"] = 2  # pyright: ignore
 
 

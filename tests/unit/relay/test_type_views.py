@@ -35,7 +35,7 @@ def test_an_extent_with_a_name_is_no_number() -> None:
     type = relay.var("x", shape=("n", 3)).checked_type
     assert isinstance(type, TensorTypeView)
     assert [str(extent) for extent in type.shape] == ["n", "3"]
-    with pytest.raises(TensorTypeError, match="has extents that are no numbers"):
+    with pytest.raises(TensorTypeError, match="has dynamic extents"):
         _ = type.concrete_shape
 
 
@@ -119,5 +119,5 @@ def test_functors_have_a_method_for_each_kind_of_type() -> None:
     for each in (x, relay.TupleType([]), type, relay.IncompleteType()):
         with pytest.raises(NotImplementedError):
             relay.TypeFunctor().visit(each)
-    with pytest.raises(InputError, match="is a type that is not Relay's"):
+    with pytest.raises(InputError, match="is not a type of Relay"):
         relay.TypeVisitor().visit(MemRefType(f32, [2]))

@@ -72,5 +72,5 @@ def test_closures_of_closures() -> None:
 
 def test_the_beginning_is_on_tensors() -> None:
     f, y = relay.var("f", relay.FuncType([ROW], ROW)), relay.var("y", shape=(3,))
-    with pytest.raises(PassError, match="takes or gives functions"):
+    with pytest.raises(PassError, match="takes or returns functions"):
         transform.Defunctionalization(relay.Function([f, y], f(y)), relay.IRModule())

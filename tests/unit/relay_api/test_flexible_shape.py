@@ -60,7 +60,7 @@ def test_several_results_and_parameters_of_one_size() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "order": ({"buckets": [5, 5]}, r"buckets \[5, 5\] do not ascend from 1"),
     "none": ({"buckets": []}, r"buckets \[\] do not ascend from 1"),
-    "parameter": ({"buckets": [5], "input_indices": [1]}, "@main has 1 parameters, none is #1"),
+    "parameter": ({"buckets": [5], "input_indices": [1]}, "@main has 1 parameters, there is no #1"),
     "axis": ({"buckets": [5], "axis": 2}, "parameter #0 of @main has no axis 2"),
 }
 

@@ -58,5 +58,5 @@ def test_the_passes_take_whole_modules() -> None:
 
 def test_only_what_has_a_continuation_loses_it() -> None:
     x = relay.var("x", shape=())
-    with pytest.raises(InputError, match="the last parameter is no continuation"):
+    with pytest.raises(InputError, match="the last parameter is not a continuation"):
         relay.transform.un_cps(relay.Function([x], x))

@@ -95,8 +95,8 @@ def test_a_rule_that_raises_keeps_floats_or_fails() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda expr, types: None, "gave None, not a list"),
-        (lambda expr, types: [expr.args[0], 3], "gave 3 as affine type"),
+        (lambda expr, types: None, "returned None, not a list"),
+        (lambda expr, types: [expr.args[0], 3], "returned 3 as affine type"),
         (lambda expr, types: [relay.cast(expr.args[0], "int32"), types[expr.args[0]]], "as integers of int8"),
         (lambda expr, types: [relay.expand_dims(expr.args[0], 0), types[expr.args[0]]], "for one of type"),
     ],

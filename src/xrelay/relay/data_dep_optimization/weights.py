@@ -88,5 +88,7 @@ def blocks_of(name: str, matrix: Array, block_size: tuple[int, int]) -> tuple[Ar
     if parts is None:
         high, wide = block_size
         rows, columns = matrix.shape
-        raise InputError(f"blocks of {high} by {wide} do not make the weight {name!r} of {rows} by {columns} elements")
+        raise InputError(
+            f"blocks of {high} by {wide} do not divide the weight {name!r} of {rows} by {columns} elements"
+        )
     return parts

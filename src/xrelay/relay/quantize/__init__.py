@@ -36,7 +36,7 @@ def __getattr__(name: str) -> NoReturn:
     """Raises an error that names the alternative to Relay's hooks."""
     if name in _HOOKS:
         raise NoOperatorError(
-            f"relay.quantize.{name} is not here: operators say how they are done on integers",
-            help="register that with relay.op.register_fake_quantization_to_integer",
+            f"relay.quantize.{name} does not exist: operators specify their form on integers",
+            help="register the form with relay.op.register_fake_quantization_to_integer",
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

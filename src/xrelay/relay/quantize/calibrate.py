@@ -89,18 +89,18 @@ def _looked_at(
         count += 1
         _look(models, histograms, _Batch(number, batch))
     if not count:
-        raise InputError("the dataset is empty", help="give an iterable of batches, each a dictionary of arrays")
+        raise InputError("the dataset is empty", help="pass an iterable of batches, each a dictionary of arrays")
     return histograms
 
 
 def _batches(dataset: object, mode: str) -> Iterable[object]:
     if dataset is None:
         raise InputError(
-            f"calibrate_mode {mode!r} needs a dataset", help="give dataset=, or choose the mode 'global_scale'"
+            f"calibrate_mode {mode!r} needs a dataset", help="pass dataset=, or choose the mode 'global_scale'"
         )
     if isinstance(dataset, Mapping | str | bytes | np.ndarray) or not isinstance(dataset, Iterable):
         kind = with_article(type(cast("object", dataset)).__name__)
-        raise InputError(f"the dataset is {kind}", help="give an iterable of batches, each a dictionary of arrays")
+        raise InputError(f"the dataset is {kind}", help="pass an iterable of batches, each a dictionary of arrays")
     return dataset
 
 
@@ -131,7 +131,7 @@ class _Batch:
     def __init__(self, number: int, values: object):
         self._number = number
         if not isinstance(values, Mapping):
-            raise InputError(f"{self} is {with_article(type(values).__name__)}", help="give arrays by name of input")
+            raise InputError(f"{self} is {with_article(type(values).__name__)}", help="pass arrays by name of input")
         self._values = {str(name): value for name, value in cast("Mapping[object, object]", values).items()}
 
     def __str__(self) -> str:
@@ -151,5 +151,5 @@ class _Batch:
         except XRelayError as error:
             raise InputError(f"{self}: {error.message}", help=error.help) from error
         if array.dtype.kind not in "iubO" and not np.isfinite(array.astype(np.float64)).all():
-            raise InputError(f"{self}: input {name!r} holds numbers that are not finite", help="leave such batches out")
+            raise InputError(f"{self}: input {name!r} contains non-finite numbers", help="omit such batches")
         return array

@@ -235,12 +235,12 @@ _KINDS: Final = ("identity", "input", "weight", "activation")
 def kind2str(kind: int) -> str:
     """Returns the name of a kind of `QAnnotateKind`. Raises `InputError` for any other number."""
     if not _is_integer(kind) or not 0 <= kind < len(_KINDS):
-        raise InputError(f"{kind!r} is no kind of QAnnotateKind", help=f"they are 0 to {len(_KINDS) - 1}")
+        raise InputError(f"{kind!r} is not a kind of QAnnotateKind", help=f"they are 0 to {len(_KINDS) - 1}")
     return _KINDS[kind]
 
 
 def _kind(kind: int) -> str:
     name = kind2str(kind)
     if name == _KINDS[0]:
-        raise InputError("the kind identity has no bits", help="ask for INPUT, WEIGHT or ACTIVATION")
+        raise InputError("the kind identity has no bits", help="use INPUT, WEIGHT or ACTIVATION")
     return name

@@ -44,7 +44,7 @@ def partition_conversions(module: IRModule, *, fully_integral: bool) -> IRModule
     names = [str(name.name_hint) for name in module.get_global_vars()]
     if names != [MAIN]:
         raise InputError(
-            f"partition_conversions is for a module with @main alone, this one has @{', @'.join(names)}",
+            f"partition_conversions requires a module with @main only, found @{', @'.join(names)}",
             help="inline the others first: relay.transform.Inline()",
         )
     func = module[MAIN]
@@ -158,7 +158,7 @@ def _require_integers(parts: IRModule) -> None:
         if _has_floats(arg.type):
             name = arg.name_hint
             raise NotIntegralError(
-                f"input {name!r} is read as floats", help="partition_conversions='enabled' takes that"
+                f"input {name!r} is read as floats", help="partition_conversions='enabled' allows that"
             )
     for op in walk_ops(core):
         if any(operand in dependent for operand in op.operands) or op.regions:
@@ -171,7 +171,7 @@ def _require_integer_results(op: Operation) -> None:
         raise NotIntegralError(
             f"{op.name} is computed in floats",
             location=location_of(op),
-            help="partition_conversions='enabled' takes that; xrelay-opt --remarks says why it is",
+            help="partition_conversions='enabled' allows that; xrelay-opt --remarks prints the reasons",
         )
 
 

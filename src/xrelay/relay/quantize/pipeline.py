@@ -133,7 +133,7 @@ def _bound(mod: object, params: Mapping[str, object] | None) -> IRModule:
     elif isinstance(mod, ModuleOp):
         module = IRModule.of(mod)
     else:
-        raise InputError(f"{with_article(type(mod).__name__)} is no program", help="give a module or a function")
+        raise InputError(f"{with_article(type(mod).__name__)} is not a program", help="pass a module or a function")
     if params:
         module["main"] = bind_params_by_name(module["main"], params)
     infer_types(module)

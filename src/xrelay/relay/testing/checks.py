@@ -24,7 +24,7 @@ from xrelay.relay.transform import InferType, gradient
 def run_opt_pass(expr: Expr, opt_pass: Callable[[IRModule], Any], import_prelude: bool = False) -> Expr:
     """Returns the expression or function after type inference and a pass."""
     if import_prelude:
-        raise InputError("there is no prelude", help="leave import_prelude out")
+        raise InputError("there is no prelude", help="omit import_prelude")
     function: Function = opt_pass(InferType()(IRModule.from_expr(expr)))["main"]
     return function if isinstance(expr, Function) else function.body
 
@@ -54,7 +54,7 @@ def check_grad(
     """
     forward = run_infer_type(func)
     if not isinstance(forward, Function):
-        raise InputError(f"{func!r} is no function", help="give a relay.Function")
+        raise InputError(f"{func!r} is not a function", help="pass a relay.Function")
     if inputs is None:
         inputs = [_random(param, 10 * eps if scale is None else scale, mean) for param in forward.params]
     tested = list(inputs) if test_inputs is None else list(test_inputs)

@@ -34,7 +34,7 @@ def get_net(
     Raises `InputError` for image sizes other than 64x64, and for layouts other than NCHW and NHWC.
     """
     if layout not in _KERNEL_LAYOUTS:
-        raise InputError(f"the layout is {layout!r}", help="give NCHW or NHWC")
+        raise InputError(f"the layout is {layout!r}", help="pass NCHW or NHWC")
     rows, columns = (oshape[layout.index(axis) - 1] for axis in "HW")
     if (rows, columns) != (_SIZE, _SIZE):
         raise InputError(f"the images are {rows}x{columns}", help="they are 64x64")

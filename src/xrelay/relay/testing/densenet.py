@@ -30,7 +30,7 @@ _BOTTLENECK = 4
 def get_net(densenet_size: int, classes: int, batch_size: int, image_shape: tuple[int, ...], dtype: str) -> Function:
     """Returns the network of 121, 161, 169 or 201 layers. Raises `InputError` for another number."""
     if densenet_size not in _SIZES:
-        raise InputError(f"densenet_size is {densenet_size}", help=f"give one of {', '.join(map(str, _SIZES))}")
+        raise InputError(f"densenet_size is {densenet_size}", help=f"pass one of {', '.join(map(str, _SIZES))}")
     features, growth, blocks = _SIZES[densenet_size]
     net = var("data", shape=(batch_size, *image_shape), dtype=dtype)
     net = layers.conv2d(net, channels=features, kernel_size=(7, 7), strides=(2, 2), padding=(3, 3), name="conv1")

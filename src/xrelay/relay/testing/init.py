@@ -56,7 +56,7 @@ class Xavier(Initializer):
         if rnd_type != "uniform":
             raise InputError(f"rnd_type is {rnd_type!r}", help="the only distribution is 'uniform'")
         if factor_type not in ("avg", "in", "out"):
-            raise InputError(f"factor_type is {factor_type!r}", help="give 'avg', 'in' or 'out'")
+            raise InputError(f"factor_type is {factor_type!r}", help="pass 'avg', 'in' or 'out'")
         self.factor_type, self.magnitude = factor_type, float(magnitude)
 
     def _init_weight(self, name: str, arr: NDArray[Any]) -> None:
@@ -81,7 +81,7 @@ def tensor_type(expr: Expr) -> TensorTypeView:
     """Returns the type of a tensor. Raises `InputError` for another value."""
     type = expr.checked_type
     if not isinstance(type, TensorTypeView):
-        raise InputError(f"{expr!r} is no tensor", help="give one")
+        raise InputError(f"{expr!r} is not a tensor", help="pass a tensor")
     return type
 
 

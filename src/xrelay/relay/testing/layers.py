@@ -67,5 +67,5 @@ def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
     """Returns the weight layout for a data layout, NCHW or NHWC. Raises `InputError` for another one."""
     if data_layout not in _KERNEL_LAYOUTS:
         known = ", ".join(_KERNEL_LAYOUTS)
-        raise InputError(f"there is no kernel layout for the data layout {data_layout!r}", help=f"give one of {known}")
+        raise InputError(f"there is no kernel layout for the data layout {data_layout!r}", help=f"pass one of {known}")
     return _KERNEL_LAYOUTS[data_layout][is_depthwise]

@@ -25,7 +25,7 @@ _FIRES = {"1.0": ((16, 16, 32), (32, 48, 48, 64), (64,)), "1.1": ((16, 16), (32,
 def get_net(batch_size: int, image_shape: tuple[int, ...], num_classes: int, version: str, dtype: str) -> Function:
     """Returns the network of a version, "1.0" or "1.1". Raises `InputError` for another one."""
     if version not in _FIRST:
-        raise InputError(f"the version is {version!r}", help="give '1.0' or '1.1'")
+        raise InputError(f"the version is {version!r}", help="pass '1.0' or '1.1'")
     channels, window, padding = _FIRST[version]
     net = layers.conv2d_bias_relu(
         var("data", shape=(batch_size, *image_shape), dtype=dtype),

@@ -30,7 +30,7 @@ def get_net(
 ) -> Function:
     """Returns the network of 11, 13, 16 or 19 layers. Raises `InputError` for another number."""
     if num_layers not in _DEPTHS:
-        raise InputError(f"num_layers is {num_layers}", help="give 11, 13, 16 or 19")
+        raise InputError(f"num_layers is {num_layers}", help="pass 11, 13, 16 or 19")
     net = var("data", shape=(batch_size, *image_shape), dtype=dtype)
     for stage, (depth, channels) in enumerate(zip(_DEPTHS[num_layers], _CHANNELS, strict=True), start=1):
         for number in range(1, depth + 1):

@@ -67,13 +67,15 @@ def _table_of(found: PatternTable | TableMaker) -> PatternTable:
 def _row(entry: object) -> TableRow:
     parts: Sequence[object] = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else []
     if len(parts) not in (2, 3) or not isinstance(parts[0], str) or not isinstance(parts[1], DFPattern):
-        raise InputError(f"{entry!r} is no row of a table of patterns", help="give (name, pattern) or one with a check")
+        raise InputError(
+            f"{entry!r} is not a row of a table of patterns", help="pass (name, pattern) or (name, pattern, check)"
+        )
     if len(parts) == 2:
         return TableRow(parts[0], parts[1])
     check = parts[2]
     if not callable(check):
         raise InputError(
-            f"the check of {parts[0]!r} is {check!r}, no function", help="it is asked of each match's root"
+            f"the check of {parts[0]!r} is {check!r}, not a function", help="pass a predicate on the root of a match"
         )
     asked = cast("Callable[[Expr], object]", check)
 
