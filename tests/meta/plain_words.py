@@ -1,10 +1,10 @@
-"""Lists sentences that a reader has to decode: vague subjects and verbs of speech in docstrings, comments and messages.
+"""Lists sentences that are hard to read: vague subjects and verbs of speech in docstrings, comments and messages.
 
     python -m meta.plain_words [PATH...]        prints each flagged sentence as FILE:LINE: [rules] sentence
     python -m meta.plain_words --count PATH...  prints how many sentences are flagged
 
 Both are run from tests/.
-The rules are heuristics. A flagged sentence may stay if it is plain all the same; a page full of them is not plain.
+The rules are heuristics. A flagged sentence may be plain and may stay, but a page with many of them is not plain.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 A room is a folder, down to `--depth` levels; deeper files count for the room that contains them. Tokens are those of
 `tokenize` without comments, docstrings, newlines and indentation. The last rows are the sums of the sources (all but
 `tests/` and `benchmarks/`) and of the tests. The files of the working tree are those that git tracks or could track;
-those of a commit are read from git, without a checkout. Symbolic links are left out, as their targets are counted.
+those of a commit are read from git, without a checkout. Symbolic links are skipped, as their targets are counted.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ SYMBOLIC_LINK = "120000"
 
 @dataclass
 class Size:
-    """A number of files and of their tokens."""
+    """A number of files and the number of their tokens."""
 
     files: int = 0
     tokens: int = 0
 
     def add(self, other: Size) -> None:
-        """Add the numbers of `other` to these."""
+        """Adds the numbers of `other` to these."""
         self.files += other.files
         self.tokens += other.tokens
 
 
 def count_tokens(source: bytes) -> int:
-    """The number of tokens of a file, without layout, comments and docstrings."""
+    """Returns the number of tokens of a file, without layout, comments and docstrings."""
     total, line = 0, list[int]()
     for kind in _kinds(source):
         if kind in END_OF_LINE:
@@ -53,7 +53,7 @@ def count_tokens(source: bytes) -> int:
 
 
 def _kinds(source: bytes) -> Iterator[int]:
-    """The kinds of the tokens of a file; an f-string is one token, as before Python 3.12."""
+    """Yields the kinds of the tokens of a file; an f-string is one token, as before Python 3.12."""
     depth = 0
     for token in tokenize.tokenize(io.BytesIO(source).readline):
         name = tokenize.tok_name[token.type]
@@ -63,7 +63,7 @@ def _kinds(source: bytes) -> Iterator[int]:
 
 
 def working_tree(root: Path) -> Iterator[tuple[str, bytes]]:
-    """The paths and contents of the Python files of the working tree."""
+    """Yields the paths and contents of the Python files of the working tree."""
     listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*.py").decode()
     for path in sorted(set(filter(None, listed.split("\0")))):
         file = root / path
@@ -72,7 +72,7 @@ def working_tree(root: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def commit(root: Path, name: str) -> Iterator[tuple[str, bytes]]:
-    """The paths and contents of the Python files of a commit."""
+    """Yields the paths and contents of the Python files of a commit."""
     entries = [entry.split("\t", 1) for entry in _git(root, "ls-tree", "-r", "-z", name).decode().split("\0") if entry]
     found = [(path, facts.split()) for facts, path in entries if path.endswith(".py")]
     found = [(path, blob) for path, (mode, _, blob) in found if mode != SYMBOLIC_LINK]
@@ -84,7 +84,7 @@ def commit(root: Path, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _git(root: Path, *arguments: str, stdin: str = "") -> bytes:
-    """The standard output of a git command."""
+    """Returns the standard output of a git command."""
     command = ["git", "-C", str(root), *arguments]
     done = subprocess.run(command, input=stdin.encode(), capture_output=True, check=False)
     if done.returncode:
@@ -93,12 +93,12 @@ def _git(root: Path, *arguments: str, stdin: str = "") -> bytes:
 
 
 def room_of(path: str, depth: int) -> str:
-    """The first `depth` folders of a path."""
+    """Returns the first `depth` folders of a path."""
     return "/".join(PurePosixPath(path).parent.parts[:depth]) or "."
 
 
 def rooms(files: Iterable[tuple[str, bytes]], depth: int) -> dict[str, Size]:
-    """The size of each room, and of the sums `sources` and `tests`."""
+    """Returns the size of each room, and of the sums `sources` and `tests`."""
     found: defaultdict[str, Size] = defaultdict(Size)
     sums = {"sources": Size(), "tests": Size()}
     for path, source in files:
@@ -109,7 +109,7 @@ def rooms(files: Iterable[tuple[str, bytes]], depth: int) -> dict[str, Size]:
 
 
 def table(now: dict[str, Size], base: dict[str, Size] | None) -> str:
-    """The report: a row per room, with the numbers of the base and the difference in tokens if there is a base."""
+    """Returns the report: a row per room; with a base, also its numbers and the difference in tokens."""
     names = [*now, *(name for name in base or {} if name not in now)]
     names.sort(key=lambda name: (name.startswith("sum of "), name))
     rows = [["room", "files", "tokens", *(("files before", "tokens before", "change") if base is not None else ())]]
@@ -126,7 +126,7 @@ def table(now: dict[str, Size], base: dict[str, Size] | None) -> str:
 
 
 def main() -> None:
-    """Print the report."""
+    """Prints the report."""
     parser = argparse.ArgumentParser(
         prog="size_report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

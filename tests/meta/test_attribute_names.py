@@ -1,4 +1,4 @@
-"""Names of discardable attributes are written in `dialects/shared/attribute_names.py` alone, each with its meaning."""
+"""Names of discardable attributes are defined only in `dialects/shared/attribute_names.py`, each with its meaning."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_names_are_written_once() -> None:
 
 
 def _strings() -> Iterator[tuple[Path, int, str]]:
-    """The string constants of the source, save the names of classes and of passes (Relay's `Inline`)."""
+    """Yields the string constants of the source, except the names of classes and of passes (Relay's `Inline`)."""
     for path in source_paths():
         if path.name == "attribute_names.py":
             continue
         text = path.read_text()
-        # Most files have none, and a string in pieces is one here.
+        # Implicitly concatenated strings count as one. Most files have no such string.
         joined = re.sub(r"""["']\s*["']""", "", text)
         if not any(name in joined for name in NAMES):
             continue

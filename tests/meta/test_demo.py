@@ -1,4 +1,4 @@
-"""The demo runs to its end and says that native code equals the interpreter (with a small model, to save time)."""
+"""The demo runs to its end and reports that native code equals the interpreter (on a small model, to save time)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.tools import demo
 
 
 def small_model(name: str) -> onnx.ModelProto:
-    """In place of the model that the demo shows: an image in, scores out, a few kernels between."""
+    """Returns a small model instead of that of the demo: an image as input, scores as output, and a few kernels."""
     assert name == "resnet50"
     rng = np.random.default_rng(0)
     shapes = {"w": (16, 3, 3, 3), "b": (16,), "v": (16, 10)}

@@ -1,8 +1,8 @@
-"""The documentation tells the truth: its Python runs, its programs parse, its commands print what it says.
+"""The documentation is correct: its Python runs, its programs parse, its commands print the shown output.
 
 In docs/*.md, per file and in order: ```python blocks run in one namespace, ```mlir blocks that begin with
-`// NAME.mlir` become files, and of ```console blocks each `$ command` runs in the folder of those files and must print
-the lines below it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes what the commands print into the files.
+`// NAME.mlir` become files, and each `$ command` of ```console blocks runs in the folder of those files and must print
+the lines below it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes the output of the commands to the files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def write_model(folder: Path) -> None:
-    """`resnet50.onnx`, as far as the pages look at it: one image in, something out."""
+    """Writes `resnet50.onnx`, a model with the parts that the pages use: an image as input and one output."""
     weight = np.random.default_rng(0).standard_normal((16, 3, 7, 7)).astype(np.float32)
     graph = helper.make_graph(
         [
@@ -45,7 +45,7 @@ def write_model(folder: Path) -> None:
 
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """What a command prints, errors included."""
+    """Returns the output of a command, including errors."""
     own = {**environment, "XRELAY_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         command, shell=True, cwd=folder, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -54,20 +54,20 @@ def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
 
 
 def sessions(block: str) -> Iterator[tuple[str, str]]:
-    """The commands of a console block, each with what it printed."""
+    """Yields the commands of a console block, each with its output."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, output = part.partition("\n")
         yield command, output
 
 
 def as_printed(block: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """A console block with what its commands print now."""
+    """Returns a console block with the current output of its commands."""
     results = ((command, run(command, folder, environment).rstrip("\n")) for command, _ in sessions(block))
     return "".join(f"$ {command}\n{output}\n" if output else f"$ {command}\n" for command, output in results)
 
 
 def play(page: Path, folder: Path, environment: Mapping[str, str]) -> str:
-    """Run a page; gives its text with the outputs of this run."""
+    """Runs a page; returns its text with the outputs of this run."""
     write_model(folder)
     namespace: dict[str, object] = {}
 
@@ -87,7 +87,7 @@ def play(page: Path, folder: Path, environment: Mapping[str, str]) -> str:
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[dict[str, str]]:
-    """What the commands of the pages run in."""
+    """Yields the environment of the commands of the pages."""
     with served(ENVIRONMENT) as environment:
         yield environment
 

@@ -1,4 +1,4 @@
-"""The commands and programs of the README run as they stand there; what documents mention exists."""
+"""The commands and programs of the README run unchanged; paths and targets in documents exist."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[dict[str, str]]:
-    """What the commands and programs run in."""
+    """Yields the environment of the commands and programs."""
     with served(os.environ) as environment:
         yield environment
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
-    """A folder in which the README's shell commands ran, with a small model in it."""
+    """Returns a folder in which the README's shell commands ran, with a small model in it."""
     folder = tmp_path_factory.mktemp("readme")
     run(["python", str(SMALL_MODEL), "model.onnx"], folder, environment)
     for block in blocks("sh"):

@@ -48,7 +48,7 @@ with transform.PassContext(opt_level=0):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """An environment in which both packages are installed."""
+    """Yields an environment in which both packages are installed."""
     with installed(tmp_path_factory.mktemp("site"), *PACKAGES) as environment:
         yield environment
 

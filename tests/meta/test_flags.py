@@ -1,4 +1,4 @@
-"""Every flag of every tool is used by a lit test, so none breaks unseen."""
+"""Every flag of every tool is used by a lit test, so that no broken flag goes unnoticed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALSO_COVERED = {"-h", "--help"}
 
 
 def flags_of(parser: ArgumentParser) -> set[str]:
-    """The flags that `--help` shows."""
+    """Returns the flags that `--help` shows."""
     return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", parser.format_usage())) - ALSO_COVERED
 
 

@@ -1,4 +1,4 @@
-"""What `make test` keeps of a grid."""
+"""The cases of a grid that `make test` runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_one_in_step_runs_with_as_many_values_as_that_many_can_have(step: int) -
 
 
 def test_a_step_that_divides_a_parameter_misses_none_of_its_values() -> None:
-    """By step 6 alone the second parameter would be 0 for ever."""
+    """If only each sixth case ran, the second parameter would always be 0."""
     assert [GRID[number] for number in diagonal(GRID, 6)] == [("a", 0), ("b", 1), ("c", 2), ("d", 3)]
 
 
@@ -50,7 +50,7 @@ def test_many(x: int) -> None: ...
 
 
 def collected(folder: Path, source: str) -> str:
-    """What pytest says of a test of numbers with this source."""
+    """Returns the output of pytest for a test of numbers with this source."""
     tests = folder / "tests" / "numeric"
     tests.mkdir(parents=True, exist_ok=True)
     (tests / "test_other.py").write_text(source, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Imports stand at the top of their file; those inside of functions are here, each place with its reason.
+"""Imports are at the top of their file; those inside functions are listed here, each place with its reason.
 
-Import directions are not among the reasons: import-linter counts imports inside of functions like any other.
+Import directions are not among the reasons: import-linter counts imports inside functions like any other.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 LAZY: dict[str, str] = {
-    "tools/commands": "`xrelay --help` lists subcommands without what they run with",
+    "tools/commands": "`xrelay --help` lists subcommands without importing their implementations",
     "tools/comparison/engines.py": "an engine is imported in the process that runs it",
-    "tools/demo.py": "the demo makes its model before it needs the compiler",
-    "tools/progress.py": "rich is imported where there is a terminal to write to",
-    "tools/xrelay_opt.py": "what the tool begins with is imported while collections are rare",
-    "tools/opt": "xrelay-opt starts within 0.35 s: what a flag brings is imported when the flag is given",
-    "src/xrelay/api/compile.py": "a known model of the cache opens without the compiler",
-    "src/xrelay/api/model_key.py": "the key of a file is made without xDSL",
-    "src/xrelay/api/worker_process.py": "a worker imports the compiler while collections are rare",
-    "src/xrelay/api/model.py": "what runs native code is imported by the first call, what exports it by an export",
-    "dialects/__init__.py": "the names of attributes are known without xDSL",
-    "dialects/relay/__init__.py": "a part of the dialect comes without the operators",
-    "dialects/relay/ops": "a process that only reads a program does without topi and the code of evaluation",
-    "dialects/upstream/checks.py": "the llvm dialect is imported when a text first mentions it",
-    "src/xrelay/api/sources.py": "onnx is imported for models of onnx alone",
-    "src/xrelay/errors.py": "difflib is needed where something is misspelt",
-    "dialects/relay/structure/weights.py": "files are read where weights lie in them, and numpy comes with arrays",
-    "dialects/shared/dtypes.py": "a process that helps to compile does without numpy",
-    "dialects/relay/core/attribute_values.py": "a process that helps to compile does without numpy",
-    "lowering/to_llvm/convert_arith_to_llvm.py": "a process that helps to compile does without numpy",
-    "runtime/cache.py": "the user's folder is asked for where none is given",
-    "runtime/trust.py": "pwd and grp, which only POSIX has, are asked about folders of other owners",
-    "target": "llvmlite and platform are imported where the host is asked for",
+    "tools/demo.py": "the demo creates its model before it needs the compiler",
+    "tools/progress.py": "rich is imported only for a terminal",
+    "tools/xrelay_opt.py": "the first imports run while garbage collections are rare",
+    "tools/opt": "xrelay-opt starts within 0.35 s: the imports of a flag run only if the flag is set",
+    "src/xrelay/api/compile.py": "a cached model opens without the compiler",
+    "src/xrelay/api/model_key.py": "the key of a file is computed without xDSL",
+    "src/xrelay/api/worker_process.py": "a worker imports the compiler while garbage collections are rare",
+    "src/xrelay/api/model.py": "the first call imports the runtime, the first export the exporter",
+    "dialects/__init__.py": "the names of attributes are available without xDSL",
+    "dialects/relay/__init__.py": "some modules of the dialect are used without the operators",
+    "dialects/relay/ops": "a process that only reads a program does not need topi and evaluation",
+    "dialects/upstream/checks.py": "the llvm dialect is imported for the first text that mentions it",
+    "src/xrelay/api/sources.py": "onnx is imported only for ONNX models",
+    "src/xrelay/errors.py": "difflib is needed only for misspelt names",
+    "dialects/relay/structure/weights.py": "files are read only for weights in files; numpy is for arrays",
+    "dialects/shared/dtypes.py": "a worker process does not need numpy",
+    "dialects/relay/core/attribute_values.py": "a worker process does not need numpy",
+    "lowering/to_llvm/convert_arith_to_llvm.py": "a worker process does not need numpy",
+    "runtime/cache.py": "the user's folder is needed only if no other is set",
+    "runtime/trust.py": "pwd and grp exist only on POSIX; they are needed for folders of other owners",
+    "target": "llvmlite and platform are imported only to query the host",
 }
 """File or folder → why it imports inside of functions."""
 
@@ -55,7 +55,7 @@ FOLDERS = (
 
 
 def lazy_imports(path: Path) -> list[int]:
-    """The lines of the imports inside of the functions of a file."""
+    """Returns the lines of the imports inside the functions of a file."""
     text = path.read_text(encoding="utf-8")
     if re.search(r"^\s+(import|from)\b|[:;]\s*(import|from)\b", text, re.MULTILINE) is None:
         return []

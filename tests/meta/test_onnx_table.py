@@ -1,4 +1,4 @@
-"""The table of ops in docs/onnx.md is the one that the registry gives; run as a script, this file writes it."""
+"""The table of ops in docs/onnx.md matches the registry; run as a script, this file writes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADER = "| op |"
 
 
 def written() -> tuple[str, str]:
-    """The text before the table, and the table."""
+    """Returns the text before the table, and the table."""
     text = DOCUMENT.read_text(encoding="utf-8")
     before, _, table = text.partition(HEADER)
     return before, HEADER + table

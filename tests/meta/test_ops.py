@@ -1,4 +1,4 @@
-"""Every op is documented with an example that parses and verifies, and every constraint it states is tested."""
+"""Every op has an example that parses and verifies, and every constraint that it states is tested."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RELAY_OPERATORS = set(relay_ops().values())
 
 
 def declared(op: type[Operation]) -> set[str]:
-    """The constraints that an op declares; test_declared_constraints.py breaks each of them."""
+    """Returns the constraints that an op declares; test_declared_constraints.py breaks each of them."""
     return set(op.CONSTRAINTS) if issubclass(op, RelayOp) else set()
 
 
@@ -54,7 +54,7 @@ def own_doc(op: type[Operation]) -> str:
 
 
 def parse_example(text: str, name: str) -> ModuleOp:
-    """The ops of an example; a value that it uses and does not define is given the type it is used with."""
+    """Returns the ops of an example, with a test op for each value that it uses but does not define."""
     parser = LocatingParser(full_context(), text, f"{name} example")
     ops: list[Operation] = []
     while (op := parser.parse_optional_operation()) is not None:
@@ -85,7 +85,7 @@ def test_examples_parse_and_verify(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in OPS if OPS[name] not in RELAY_OPERATORS])
 def test_op_appears_in_a_lit_file(name: str) -> None:
-    """The examples of relay's operators round-trip and run; the other ops are in text tests."""
+    """The examples of relay's operators round-trip and run; the other ops are in lit tests."""
     assert re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", lit_texts())
 
 

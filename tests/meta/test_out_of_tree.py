@@ -1,4 +1,4 @@
-"""A package outside this repository adds an operator, installs beside xrelay and is used from import to native code."""
+"""A package outside this repository adds an operator, which is used from import to native code."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ PLAIN = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """An environment in which hardswish is installed, offline and without touching this one."""
+    """Yields an environment in which hardswish is installed, offline and without a change to this environment."""
     with installed(tmp_path_factory.mktemp("site"), "hardswish") as environment:
         yield environment
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """relu(hard_swish(x))."""
+    """Returns the path of a model of relu(hard_swish(x))."""
     shape = [2, 3, 8, 8]
     nodes = [helper.make_node("HardSwish", ["x"], ["h"], "hs"), helper.make_node("Relu", ["h"], ["y"], "relu")]
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy"]

@@ -1,4 +1,4 @@
-"""The pages of docs/reference are those that the registries give."""
+"""The pages of docs/reference match the registries."""
 
 from __future__ import annotations
 

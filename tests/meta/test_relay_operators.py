@@ -1,4 +1,4 @@
-"""docs/relay-operators.md says why an operator of Relay does not exist; `relay_operators.txt` lists them all."""
+"""docs/relay-operators.md explains why an operator of Relay does not exist; `relay_operators.txt` lists them all."""
 
 from __future__ import annotations
 

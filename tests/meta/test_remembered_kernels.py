@@ -1,4 +1,4 @@
-"""Kernels that tests remember: the same code as without, for what decides it alone."""
+"""Kernels that tests remember have the same code as without, and are found by everything that determines the code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def symbols(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by the symbol of each kernel that is lowered."""
+    """Returns a list to which the symbol of each lowered kernel is appended."""
     found: list[str] = []
     lower = KernelLowering.lower
 

@@ -1,4 +1,4 @@
-"""The report of tokens counts code alone, each file once."""
+"""The report of tokens counts only code, and each file once."""
 
 from __future__ import annotations
 

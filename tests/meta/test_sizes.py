@@ -1,6 +1,6 @@
 """Files, functions and chains of base classes stay small enough to read.
 
-The lists of exceptions may only shrink: an entry fails that grows, or that is no longer needed.
+The lists of exceptions may only shrink: the tests fail for an entry that grows or is no longer needed.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ DEEP_CHAINS: dict[str, tuple[int, int]] = {
     "xrelay.dialects.relay.ops.qnn_op.QnnOp": (12, 5),
     "xrelay.passes.relay_api.passes.Pass": (1, 5),
 }
-"""The base class of a chain → how many of its subclasses have more ancestors than the limit, and the most that one has.
+"""The base class of a chain → the number of its subclasses with more ancestors than the limit, and the most ancestors.
 
 A class counts for the first chain that it belongs to.
 """
 
 
 class Source(NamedTuple):
-    """What the tests look at in a file."""
+    """The contents of a file that the tests check."""
 
     text: str
     has_docstring: bool
@@ -56,14 +56,14 @@ class Source(NamedTuple):
 
 
 def source_paths() -> list[Path]:
-    """The source files, without those behind symbolic links."""
+    """Returns the source files, without those in linked folders."""
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     return [path for path in paths if not any(parent.is_symlink() for parent in path.parents if parent != ROOT)]
 
 
 @cache
 def sources() -> dict[str, Source]:
-    """The source files by path; each is parsed once, and its syntax tree is not kept."""
+    """Returns the source files by path; each is parsed once, and its syntax tree is not kept."""
     return {name: source_of(name) for name in (path.relative_to(ROOT).as_posix() for path in source_paths())}
 
 
@@ -75,7 +75,7 @@ def source_of(path: str) -> Source:
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The functions of a file with their lines of code, without docstrings."""
+    """Yields the functions of a file with their lines of code, without docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
@@ -85,19 +85,19 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def module_of(path: str) -> str:
-    """The name of the module that is imported from `path`."""
+    """Returns the name of the module that is imported from `path`."""
     name = path.removeprefix("src/xrelay/").removesuffix(".py").replace("/", ".").removesuffix("__init__").strip(".")
     return f"xrelay.{name}" if name else "xrelay"
 
 
 @cache
 def bases() -> dict[str, list[str]]:
-    """The full names of the classes of the sources, and of their bases."""
+    """Returns the full names of the classes of the sources, and of their bases."""
     return {name: found for source in sources().values() for name, found in source.classes}
 
 
 def classes(module: str, tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
-    """The classes at the top of a module with the full names of their bases."""
+    """Yields the classes at the top of a module with the full names of their bases."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names = {each.asname or each.name: f"{node.module}.{each.name}" for node in imports for each in node.names}
     for node in tree.body:
@@ -109,7 +109,7 @@ def classes(module: str, tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
 
 
 def ancestors(name: str) -> set[str]:
-    """The classes of the sources that a class is derived from."""
+    """Returns the classes of the sources from which a class is derived."""
     own = [base for base in bases()[name] if base in bases()]
     return set(own).union(*map(ancestors, own))
 

@@ -1,4 +1,4 @@
-"""Tools start fast because they import what they use and no more: each of several hundred lit tests pays for it."""
+"""Tools start fast because they only import the modules that they use; several hundred lit tests depend on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of Relay's operators are those of their definitions, and a type checker reads them."""
+"""The stub has the types of Relay's operators from their definitions, and a type checker reads it."""
 
 from __future__ import annotations
 

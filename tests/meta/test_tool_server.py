@@ -1,4 +1,4 @@
-"""The fork server of the lit tests against the scripts that it stands for: the same output, the same end."""
+"""The fork server of the lit tests has the same output and exit codes as the scripts that it replaces."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_shim_ends_as_the_script(shims: Path, command: list[str], code: int) -
 
 
 def start_directly(shims: Path, command: list[str], stdin: IO[str] | int, **variables: str):
-    """A process as lit starts it."""
+    """Starts a process as lit does."""
     return served_subprocess([str(shims)], {tool: BIN / tool for tool in TOOLS}).Popen(
         command,
         cwd=str(HERE),
@@ -149,7 +149,7 @@ def test_a_child_dies_with_its_shim(shims: Path) -> None:
     assert shim.stdout is not None
     assert int(shim.stdout.readline()) != shim.pid
     shim.kill()
-    # The pipe ends when the child, which holds it too, is gone.
+    # The child also holds the pipe, which ends when the child is gone.
     assert shim.communicate()[0] == b""
     assert shim.returncode == -signal.SIGKILL
 
@@ -182,7 +182,7 @@ def test_a_server_that_ends_does_not_leave_a_run_behind() -> None:
 
 
 def test_a_shim_imports_itself_and_what_is_built_in() -> None:
-    """Commands wait for it that lit does not start, as those of scripts: `typing` alone doubled its time."""
+    """Processes that lit does not start wait for this import: `typing` alone doubled the time."""
     code = f"import sys; sys.path.append({str(HERE)!r}); import shim; print(*sys.modules)"
     before, after = (
         set(

@@ -1,6 +1,7 @@
-"""The type check sees the Python and the packages of the environment that it runs in.
+"""The type checker uses the Python and the packages of the environment in which it runs.
 
-numpy's stubs are written for the Python that the release of numpy needs: read as an older one they are half unknown.
+numpy's stubs are written for the Python that the release of numpy requires: for an older Python, many types are
+unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `pip install` installs: one import package, everything it needs, nothing else."""
+"""`pip install` installs one import package with all its modules, and nothing else."""
 
 from __future__ import annotations
 

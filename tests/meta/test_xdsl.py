@@ -1,4 +1,4 @@
-"""xrelay beside xDSL: no name twice, our passes and dialects in its tools, its passes on our dialects."""
+"""xrelay and xDSL together: names are unique, xDSL's tools have our passes, and its passes run on our dialects."""
 
 from __future__ import annotations
 
