@@ -13,16 +13,13 @@ from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read
 from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.computes.movement import tiled
 from xrelay.dialects.relay.computes.reshape import reshaped
-from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, maximum
-from xrelay.lowering.relay_to_topi.algorithm_sort import build_topk
+from xrelay.lowering.relay_to_topi.dyn_shapes import build_reshape, build_tile
 from xrelay.lowering.relay_to_topi.registry import implements
-
-implements(DynTopKOp, "dyn.topk.named")(build_topk)
 
 
 @implements(DynReshapeOp, "dyn.reshape.named")

@@ -11,10 +11,11 @@ from xrelay.dialects.relay.core.constraints import OneOf
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.image_resize import ResizeOp
+from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
-from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp, RoiPoolOp
+from xrelay.dialects.relay.ops.vision.roi_align import RoiAlignOp
+from xrelay.dialects.relay.ops.vision.roi_pool import RoiPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
 from xrelay.passes.layout.desired_entry import DEFAULT, DesiredEntry

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.image_resize import ResizeOp
+from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp
 from xrelay.dialects.relay.ops.nn.global_pool import GlobalPoolOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, AvgPoolOp
@@ -33,6 +33,7 @@ from xrelay.passes.qnn.quantized import (
 
 FINER = 256
 """The factor by which a step is divided for a bound or a mean between two steps."""
+
 
 _OVERSHOOT = 16
 """An upper bound of the sum of absolute cubic weights over three axes."""

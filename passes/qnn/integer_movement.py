@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
+from xrelay.dialects.relay.ops.algorithm.sort import TopKOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array

@@ -37,11 +37,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.reshape_codes import codes_of
-from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
-from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
+from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp
@@ -196,6 +196,8 @@ def _sides(requirements: tuple[Requirement, ...]) -> set[object]:
 
 
 Properties: TypeAlias = dict[str, Attribute]
+
+
 Variants: TypeAlias = Callable[[RelayOp, Facts, Attribute], Iterator[Properties]]
 
 

@@ -37,11 +37,11 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
-from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
+from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.relay.ops.image_resize import DynResizeOp
+from xrelay.dialects.relay.ops.image.resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
@@ -68,6 +68,7 @@ from xrelay.passes.types.type_upkeep import renew_requirements
 
 NameExtents = Callable[[RelayOp, ShapeCode], RelayOp | SSAValue | None]
 """Emits the extents of an op and returns its replacement; `None` if there is no way to compute them."""
+
 
 EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynReshapeOp: name_reshape,

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
+from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor.arg_reduce import ArgmaxOp, ArgminOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp

@@ -17,7 +17,7 @@ from fuzz.special_values import Array, is_float
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.ops.image_resize import ResizingOp
+from xrelay.dialects.relay.ops.image.resize import ResizingOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.like import CastLikeOp
 from xrelay.dialects.shared.dtypes import numpy_dtype

@@ -13,7 +13,7 @@ from onnx import helper
 from support.levels import check_levels, check_native, outputs, program
 from support.onnx_models import model, value
 
-from xrelay.dialects.relay.ops.image_grid import PADDINGS, SAMPLINGS
+from xrelay.dialects.relay.ops.image.grid import PADDINGS, SAMPLINGS
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 

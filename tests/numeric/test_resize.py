@@ -12,7 +12,7 @@ from support.levels import check_levels, check_native, graph_of, outputs, progra
 from support.op_cases import OpCase
 
 from xrelay.api.compile import compile
-from xrelay.dialects.relay.ops.image_resize import COORDINATES, METHODS, ROUNDINGS
+from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS
 from xrelay.errors import XRelayError
 
 RNG = np.random.default_rng(5)

@@ -1,15 +1,16 @@
-"""Scalars of an index space: indices as numbers, and selections by an index."""
+"""Scalars of an index space: indices as numbers, selections by an index, clamped and rounded numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, IndexType, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.topi.build import Body, IndexLike
-from xrelay.dialects.topi.scalars import convert_scalar
+from xrelay.dialects.topi.scalars import convert_scalar, value_range
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 
 
@@ -25,3 +26,24 @@ def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
         is_it = b.add(CmpiOp(index, b.constant(place, IndexType()), "eq"))
         result = b.add(SelectOp(is_it, value, result))
     return result
+
+
+def clamped(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+    """Clamps a float; NaN becomes the lower bound."""
+    value = b.select(b.add(arith.CmpfOp(value, low, "ogt")), value, low)
+    return b.select(b.add(arith.CmpfOp(value, high, "olt")), value, high)
+
+
+def rounded(b: Body, value: SSAValue, target: Attribute) -> SSAValue:
+    """Converts a number to another type; floats are rounded half to even and clipped to integers, NaN becomes 0."""
+    if not isinstance(value.type, AnyFloat) or isinstance(target, AnyFloat) or value.type == target:
+        return convert_scalar(b, value, target)
+    wide = b.add(math.RoundEvenOp(convert_scalar(b, value, f64)))
+    least, most = value_range(target)
+    low, high = b.constant(least, f64), b.constant(most, f64)
+    is_number = b.add(arith.CmpfOp(wide, wide, "ord"))
+    is_high = b.add(arith.CmpfOp(wide, high, "oge"))
+    inside = b.select(b.add(arith.CmpfOp(wide, low, "olt")), low, wide)
+    fits = b.add(arith.AndIOp(is_number, b.add(arith.CmpfOp(wide, high, "olt"))))
+    number = convert_scalar(b, b.select(fits, inside, b.constant(0, f64)), target)
+    return b.select(is_high, b.constant(most, target), number)

@@ -8,11 +8,13 @@ Claessen and Pałka, "Splittable pseudorandom number generators using cryptograp
 
 from __future__ import annotations
 
-from math import prod
-from typing import ClassVar
+from collections.abc import Sequence
+from math import pi
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, i32
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -23,8 +25,15 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 WORD = IntegerType(64, Signedness.UNSIGNED)
 WORDS = 10
@@ -93,6 +102,25 @@ class ThreefryGenerateOp(KeyedOp):
         """Returns the types of a key and words; checks C1."""
         return self.drawn(facts, ints(self.out_shape), WORD)
 
+    def evaluate(self, key: Array) -> tuple[Array, Array]:
+        """Hashes block by block."""
+        from xrelay.dialects.relay.meaning.threefry import drawn_words
+
+        return drawn_words(key, ints(self.out_shape))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads each word from its block."""
+        from xrelay.dialects.relay.computes.threefry import Draw
+
+        shape = ints(self.out_shape)
+        draw = Draw(build, shape)
+        words = build.compute("words", shape, WORD, lambda b: draw.word(b, b.spatial))
+        return [draw.new_key(), words]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns None, because the results are integers."""
+        return [None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -118,6 +146,31 @@ class ThreefrySplitOp(KeyedOp):
         self.require_key(facts)
         return TupleType((KEY, KEY))
 
+    def evaluate(self, key: Array) -> tuple[Array, Array]:
+        """Extends the path by either bit, or resets a full path."""
+        from xrelay.dialects.relay.meaning.threefry import split_key
+
+        return split_key(key)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a compute for each key."""
+        from xrelay.dialects.relay.computes.scalars import chosen
+        from xrelay.dialects.relay.computes.threefry import read_key, split
+
+        key = build.operand(0)
+
+        def side(number: int) -> SSAValue:
+            def word(b: Body) -> SSAValue:
+                return chosen(b, b.spatial[0], split(b, read_key(b, key))[number])
+
+            return build.compute("split_key", {"i": WORDS}, WORD, word)
+
+        return [side(0), side(1)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns None, because the results are integers."""
+        return [None]
+
 
 class DistributionOp(KeyedOp):
     """Base of the float distributions, with two scalar parameters.
@@ -139,6 +192,10 @@ class DistributionOp(KeyedOp):
         legal = element in (f32, f64) and facts[1] == facts[2] == wanted
         facts.require(legal, "C3", lambda: f"numbers of {element} with parameters {facts[1]} and {facts[2]}")
         return self.drawn(facts, ints(self.out_shape), element)
+
+    def total(self, value: SSAValue, parameter: SSAValue, build: GradientBuilder) -> SSAValue:
+        """Returns the sum of all elements in the element type of a parameter."""
+        return build.cast_like(build.op("sum", value), parameter)
 
 
 @register_relay_op
@@ -170,6 +227,35 @@ class UniformOp(DistributionOp):
     out_shape = required_ints_property()
     out_dtype = prop_def()
 
+    def evaluate(self, key: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Scales fractions to the interval."""
+        from xrelay.dialects.relay.meaning.threefry import drawn_fractions
+
+        new, values = drawn_fractions(key, ints(self.out_shape), numpy_dtype(self.out_dtype))
+        return new, values * (high - low) + low
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Scales fractions to the interval."""
+        from xrelay.dialects.relay.computes.threefry import Draw
+
+        shape, (low, high) = ints(self.out_shape), (build.operand(1), build.operand(2))
+        draw, element = Draw(build, shape), build.element(low)
+
+        def fill(b: Body) -> SSAValue:
+            first = b.read(low)
+            return b.plus(b.times(draw.fraction(b, b.spatial, element), b.minus(b.read(high), first)), first)
+
+        return [draw.new_key(), build.compute("uniform", shape, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Sums the gradient for both bounds, weighted by the position of the numbers between them; None for the key."""
+        values, given = build.item(self.result, 1), build.item(of, 1)
+        low, high = (build.cast_like(bound, values) for bound in (self.low, self.high))
+        part = build.op("divide", build.op("subtract", values, low), build.op("subtract", high, low))
+        of_high = build.op("multiply", given, part)
+        of_low = build.op("subtract", given, of_high)
+        return [None, self.total(of_low, self.low, build), self.total(of_high, self.high, build)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -199,6 +285,40 @@ class NormalOp(DistributionOp):
 
     out_shape = required_ints_property()
     out_dtype = prop_def()
+
+    def evaluate(self, key: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
+        """Computes a radius and an angle from each pair of fractions, in double precision."""
+        from xrelay.dialects.relay.meaning.threefry import drawn_fractions
+
+        new, (u, v) = drawn_fractions(key, (2, *ints(self.out_shape)), numpy_dtype(self.out_dtype))
+        wide = np.sqrt(-2 * np.log(1 - u.astype(np.float64))) * np.sin(2 * np.pi * v.astype(np.float64))
+        return new, np.asarray(wide * scale.astype(np.float64) + mean.astype(np.float64)).astype(u.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Computes a radius and an angle from each pair of fractions."""
+        from xdsl.dialects import math
+
+        from xrelay.dialects.relay.computes.threefry import Draw
+
+        shape, (mean, scale) = ints(self.out_shape), (build.operand(1), build.operand(2))
+        draw, element = Draw(build, (2, *shape)), build.element(mean)
+
+        def fill(b: Body) -> SSAValue:
+            u, v = (draw.fraction(b, (b.expr(half), *b.spatial), element) for half in (0, 1))
+            rest = b.minus(b.constant(1, element), u)
+            radius = b.sqrt(b.times(b.constant(-2, element), b.log(rest)))
+            height = b.add(math.SinOp(b.times(b.constant(2 * pi, element), v)))
+            return b.plus(b.times(b.times(radius, height), b.read(scale)), b.read(mean))
+
+        return [draw.new_key(), build.compute("normal", shape, element, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Sums the gradient for the mean, and its products with the normalised numbers for the scale."""
+        values, given = build.item(self.result, 1), build.item(of, 1)
+        mean, scale = (build.cast_like(each, values) for each in (self.mean, self.scale))
+        standard = build.op("divide", build.op("subtract", values, mean), scale)
+        of_scale = build.op("multiply", given, standard)
+        return [None, self.total(given, self.mean, build), self.total(of_scale, self.scale, build)]
 
 
 @register_relay_op
@@ -238,8 +358,56 @@ class MultinomialOp(KeyedOp):
         facts.require(legal, "C4", lambda: f"probabilities {facts[1]} have unknown extents, or no class")
         return self.drawn(facts, (*shape[:-1], self.num_samples.value.data), i32)
 
+    def evaluate(self, key: Array, probs: Array) -> tuple[Array, Array]:
+        """Finds the first class whose cumulative sum is greater than the random limit."""
+        from xrelay.dialects.relay.meaning.threefry import drawn_fractions
 
-def blocks(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Returns the number of words of a draw of a shape, and the increment of the counter."""
-    count = prod(shape)
-    return count, count if count % 4 == 0 else count // 4 * 4 + 4
+        shape = (*probs.shape[:-1], self.num_samples.value.data)
+        new, fractions = drawn_fractions(key, shape, np.dtype(np.float32))
+        rows = probs.astype(np.float32)
+        sums = np.cumsum(np.where(rows > 0, rows, np.float32(0)), -1, dtype=np.float32)
+        limits = fractions * sums[..., -1:]
+        classes = (~(sums[..., None] > limits[..., None, :])).sum(-2)
+        return new, np.minimum(classes, probs.shape[-1] - 1).astype(np.int32)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds cumulative sums, and counts those that are not greater than the random limit."""
+        from xrelay.dialects.relay.computes.threefry import Draw
+        from xrelay.dialects.topi.build import scan, variables
+        from xrelay.dialects.topi.scalars import convert_scalar
+        from xrelay.dialects.upstream.arith_extras import CmpfOp
+
+        probs = build.operand(1)
+        *rows, classes = build.known(probs, "probabilities")
+        shape, last = (*rows, self.num_samples.value.data), classes - 1
+        draw = Draw(build, shape)
+
+        def add(b: Body) -> list[SSAValue]:
+            value, zero = convert_scalar(b, b.read(probs, *b.spatial), f32), b.constant(0, f32)
+            is_some = b.add(CmpfOp(value, zero, "ogt"))
+            return [b.plus(b.accumulators[0], b.select(is_some, value, zero))]
+
+        spatial = variables("i", (*rows, classes))
+        sums = build.insert(scan("sums", spatial, len(rows), [f32], add, [0.0])).results[0]
+
+        def limit(b: Body) -> SSAValue:
+            total = b.read(sums, *b.spatial[:-1], last)
+            return b.times(draw.fraction(b, b.spatial, f32), total)
+
+        limits = build.compute("limits", shape, f32, limit)
+
+        def count(b: Body) -> SSAValue:
+            is_greater = b.add(CmpfOp(b.read(sums, *b.spatial[:-1], b.reduction[0]), b.read(limits, *b.spatial), "ogt"))
+            one, zero = b.constant(1, i32), b.constant(0, i32)
+            return b.plus(b.accumulators[0], b.select(is_greater, zero, one))
+
+        counts = build.compute("counts", shape, i32, count, reduce={"k": classes}, init=[0])
+
+        def found(b: Body) -> SSAValue:
+            return b.minimum(b.read(counts, *b.spatial), b.constant(last, i32))
+
+        return [draw.new_key(), build.compute("multinomial", shape, i32, found)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns None, because the results are integers."""
+        return [None, None]

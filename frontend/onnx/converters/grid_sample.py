@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.image_grid import PADDINGS
+from xrelay.dialects.relay.ops.image.grid import PADDINGS
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

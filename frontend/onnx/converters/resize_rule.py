@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.image_resize import COORDINATES, CROP, METHODS
+from xrelay.dialects.relay.core.resampling import COORDINATES, CROP, METHODS
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.node import NodeView
 

@@ -6,14 +6,13 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
-from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
-from xrelay.dialects.relay.ops.algorithm_slices import RankRowsOp
 from xrelay.dialects.relay.ops.nn.pool_indices import MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.passes.gradient.rule_table import differentiates
 
-PLACES = (SearchsortedOp, ArgwhereOp, RankRowsOp, MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
+PLACES = (MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
+
+
 SHAPES = (ShapeOfOp, NdarraySizeOp)
 
 

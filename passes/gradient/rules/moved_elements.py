@@ -6,12 +6,17 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, numbered
-from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
-from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
+from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm.slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
-from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
+from xrelay.dialects.relay.ops.nn.borders import MirrorPadOp
+from xrelay.dialects.relay.ops.nn.space import DepthToSpaceOp, SpaceToDepthOp
+from xrelay.dialects.relay.ops.vision.reorg import YoloReorgOp
 from xrelay.passes.gradient.rule_table import differentiates
+
+differentiates(MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, DynTileOp)(gradient_by_numbers)
+
 
 differentiates(YoloReorgOp, CompressOp, DynStridedSliceOp, DynTileOp)(gradient_by_numbers)
 

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import IntegerType
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
-from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
+from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp

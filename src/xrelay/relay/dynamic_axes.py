@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
+from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynReshapeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp

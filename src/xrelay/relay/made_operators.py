@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
-from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
-from xrelay.dialects.relay.ops.image_resize import Resize2DOp
+from xrelay.dialects.relay.ops.algorithm.select import ArgwhereOp
+from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
+from xrelay.dialects.relay.ops.image.resize import Resize2DOp
 from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import TypeAlias, cast
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.image_resize import Resize2DOp, Resize3DOp
+from xrelay.dialects.relay.ops.image.resize import Resize2DOp, Resize3DOp
 from xrelay.dialects.relay.ops.nn.upsampling import (
     Upsampling2DOp,
     Upsampling3DOp,

@@ -28,8 +28,8 @@ from xrelay.dialects.relay.ops.tensor.places import MatrixSetDiagOp, UnravelInde
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.select import WhereOp
 from xrelay.dialects.relay.ops.tensor.windows import StridedSetOp
-from xrelay.dialects.relay.ops.vision_boxes import NonMaxSuppressionOp
-from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
+from xrelay.dialects.relay.ops.vision.boxes import NonMaxSuppressionOp
+from xrelay.dialects.relay.ops.vision.nms import AllClassNonMaxSuppressionOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator

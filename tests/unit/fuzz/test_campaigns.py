@@ -16,7 +16,7 @@ from support.examples import examples
 from support.onnx_models import model, value
 
 import xrelay
-from xrelay.dialects.relay.ops.algorithm_sort import SortOp
+from xrelay.dialects.relay.ops.algorithm.sort import SortOp
 from xrelay.interpreters.relay import run_relay
 
 

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.image_resize import ResizeOp
+from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.dialects.relay.ops.nn.pool import PoolOp, WindowPoolOp
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp

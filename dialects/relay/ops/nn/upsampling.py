@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.image_resize import COORDINATES, METHODS
+from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Shape, shape_text

@@ -29,7 +29,7 @@ func.func private @outside(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2x
 
 // An earlier pass must name the length of a slice.
 func.func private @bounds(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> attributes {relay.primitive} {
-  // expected-error@+1 {{its ends are bounds, not numbers of elements; relay-name-extents computes these}}
+  // expected-error@+1 {{its ends are bounds, not numbers of elements; run relay-name-extents first}}
   %y = relay.dyn.strided_slice(%x, %b, %b, %b) : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>
   func.return %y : tensor<?xf32, #relay.dims<k>>
 }
@@ -37,7 +37,7 @@ func.func private @bounds(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32,
 // -----
 
 func.func private @made(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> attributes {relay.primitive} {
-  // expected-error@+1 {{it makes the extent k; relay-name-extents tells it before}}
+  // expected-error@+1 {{it introduces the extent k; run relay-name-extents first}}
   %y = relay.dyn.strided_slice(%x, %b, %b, %b) {slice_mode = "size", relay.binds = #relay.bounds<k <= 8>} : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>
   func.return %y : tensor<?xf32, #relay.dims<k>>
 }

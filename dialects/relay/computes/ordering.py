@@ -1,0 +1,75 @@
+"""Comparison in sort order, binary search, and indices of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
+from xrelay.dialects.topi.scalars import convert_scalar
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.dims import Dim, minimum
+
+
+def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Returns whether `x` sorts before `y`; NaN is the greatest."""
+    if not isinstance(x.type, AnyFloat):
+        return b.add(CmpiOp(x, y, "ult" if is_unsigned(x.type) else "slt"))
+    return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "ult")), b.add(arith.CmpfOp(x, x, "ord"))))
+
+
+def number_by_halving(
+    build: TopiBuilder,
+    label: str,
+    shape: Sequence[Dim],
+    length: Dim,
+    is_left: Callable[[Body, AffineExpr], SSAValue],
+) -> SSAValue:
+    """Returns the number of leading indices below `length` for which `is_left` holds, for each point of `shape`.
+
+    The end of the leading indices is in `[first, first + size]`. The range is empty after log2 steps; further steps
+    change nothing. The second accumulator is the size. If the length is symbolic, it is the length minus the size,
+    because accumulators begin with constants.
+    """
+    known = isinstance(length, int)
+
+    def halve(b: Body) -> list[SSAValue]:
+        first, size = b.accumulators
+        if not known:
+            size = b.minus(b.size(length, i64), size)
+        one, half = b.constant(1, i64), b.divide(size, b.constant(2, i64))
+        middle = b.minimum(b.plus(first, half), b.size(length - 1, i64))
+        goes_on = is_left(b, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
+        goes_on = b.add(arith.AndIOp(goes_on, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
+        behind = b.minus(b.minus(size, half), one)
+        first, left = b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))
+        return [first, left if known else b.minus(b.size(length, i64), left)]
+
+    extents, steps, init = variables("i", shape), {"k": _halvings(length)}, [0, length if known else 0]
+    return build.insert(compute(label, extents, [i64, i64], halve, reduce=steps, init=init)).results[0]
+
+
+def _halvings(length: Dim) -> Dim:
+    """Returns the number of halvings that reduce a length to 0; for symbolic lengths up to 15 more."""
+    if isinstance(length, int):
+        return length.bit_length()
+    return 16 * minimum(1, length) + 16 * minimum(1, length // 2**16) + 16 * minimum(1, length // 2**32)
+
+
+def as_places(build: TopiBuilder, indices: SSAValue, element: Attribute) -> SSAValue:
+    """Converts i64 indices to another element type."""
+    if element == i64:
+        return indices
+    spatial = variables("i", shape_of(indices))
+    return build.compute("places", spatial, element, lambda b: convert_scalar(b, b.read(indices, *b.spatial), element))
+
+
+def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
+    """Returns whether an index is less than `count`, which is known at run time."""
+    return b.add(CmpiOp(j, b.add(arith.IndexCastOp(b.read(count), IndexType())), "slt"))

@@ -1,0 +1,1 @@
+"""Operators that sort, search and select elements."""

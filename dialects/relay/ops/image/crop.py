@@ -1,0 +1,314 @@
+"""`relay.image.crop_and_resize`: boxes of images resized to one size; and `relay.image.affine_grid`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import Float64Type, f32, f64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, IntegerElements, OneOf, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    float_property,
+    image_axes,
+    required_ints_property,
+    string_property,
+    without_empty_dtype,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.window_constraints import ElementType
+from xrelay.dialects.relay.gradients.axis_products import matrix_of
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, tensor_type
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Dim, shape_text
+
+if TYPE_CHECKING:
+    from xdsl.ir.affine import AffineExpr
+
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
+
+
+@register_relay_op
+@irdl_op_definition
+class CropAndResizeOp(RelayOp):
+    """Boxes of images resized to `crop_size`: box n has corners `boxes[n]` (`y, x, y, x`) in image `box_indices[n]`.
+
+    A corner coordinate of 0 is the first element along an axis, 1 the last. The result samples the box at even
+    distances from corner to corner, or in the middle for a single sample. Outside of the image, samples are
+    `extrapolation_value`. Inside, "bilinear" interpolates the surrounding elements, and "nearest_neighbor" takes the
+    nearest, the later of two equally near ones. Sums are computed in f32, or in f64 if an operand is f64. Image indices
+    are checked at run time.
+
+    Constraints:
+    - C6: the data has four axes, with at least one element along each spatial axis.
+    - C7: the boxes are rows of 4 numbers, with one image index for each.
+    - C8: `crop_size` has two numbers.
+
+    Example:
+    ```mlir
+    %y = relay.image.crop_and_resize(%x, %boxes, %i) {crop_size = [3, 4]}
+        : (tensor<2x3x5x6xf32>, tensor<4x4xf32>, tensor<4xi32>) -> tensor<4x3x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.image.crop_and_resize"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": IntegerElements(2),
+        "C3": OneOf("layout", ("NCHW", "NHWC")),
+        "C4": OneOf("method", ("bilinear", "nearest_neighbor")),
+        "C5": AtLeast("crop_size"),
+        "C9": ElementType("out_dtype"),
+    }
+
+    data = operand_def()
+    boxes = operand_def()
+    box_indices = operand_def()
+
+    crop_size = required_ints_property()
+    layout = string_property("NCHW")
+    method = string_property("bilinear")
+    extrapolation_value = float_property(0.0)
+    out_dtype = opt_prop_def()
+
+    @property
+    def image_axes(self) -> tuple[int, int, int]:
+        """The axes of channels, rows and columns."""
+        return image_axes(self.layout)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the type of one image for each box; checks C6 to C8."""
+        (shape, element), boxes, numbers = facts.operand(0), facts.shape(1), facts.shape(2)
+        FloatElements(1).check("C1", facts, self.properties)
+        facts.require(len(shape) == 4, "C6", f"images have four axes, found {shape_text(shape)}")
+        rows, columns = self.image_axes[1:]
+        for axis in (rows, columns):
+            facts.require_at_least(shape[axis], 1, "C6", f"spatial extent of {shape_text(shape)}:")
+        message = f"boxes of shape {shape_text(boxes)} with numbers of shape {shape_text(numbers)}"
+        facts.require(len(boxes) == 2 and len(numbers) == 1, "C7", message)
+        facts.require_equal(boxes[1], 4, "C7", "elements of a box", message=message)
+        facts.require_equal(boxes[0], numbers[0], "C7", "boxes, and image indices,", message=message)
+        size = ints(self.crop_size)
+        facts.require(len(size) == 2, "C8", f"crop_size must have two numbers, found {list(size)}")
+        result = [boxes[0], *shape[1:]]
+        result[rows], result[columns] = size
+        return tensor_type(result, self.element_type_property(self.out_dtype, element, "C9"))
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accepts an empty string for no type, as in Relay."""
+        return without_empty_dtype(attributes)
+
+    def evaluate(self, data: Array, boxes: Array, box_indices: Array) -> Array:
+        """Resizes box by box."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        if np.any((box_indices < 0) | (box_indices >= len(data))):
+            raise InterpreterError(f"a box of an image that is not there, there are {len(data)}")
+        order, size = (0, *self.image_axes), ints(self.crop_size)
+        image, kind = data.transpose(order), np.float64 if np.float64 in (data.dtype, boxes.dtype) else np.float32
+        result = np.zeros((len(boxes), image.shape[1], *size), np.float64)
+        outside = np.float64(kind(self.extrapolation_value.value.data))
+        sample = _nearest if self.method.data == "nearest_neighbor" else _interpolated
+        for number, box in enumerate(boxes.astype(kind)):
+            own = image[box_indices[number]].astype(np.float64)
+            places: list[Array] = []
+            insides: list[Array] = []
+            for axis, extent in enumerate(own.shape[1:]):
+                place = _places(box[axis : axis + 1], box[axis + 2 : axis + 3], extent, size[axis])
+                insides.append((place >= 0) & (place <= extent - 1))
+                places.append(np.where(insides[-1], place, 0))
+            result[number] = np.where(insides[0][:, None] & insides[1], sample(own, *places), outside)
+        return cast_once(result.transpose(np.argsort(order)), numpy_dtype(element_type_of(self.result.type)))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds tables of row and column coordinates, and interpolates elements."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.relay.computes.interpolation import between_taps, taps_around
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        data, boxes = build.operand(0), build.operand(1)
+        real = f64 if Float64Type() in (build.element(data), build.element(boxes)) else f32
+        images = checked_indices(build, build.operand(2), build.shape(data)[0], from_end=False)
+        tables = [self._table(build, axis, real) for axis in (0, 1)]
+        element, nearest = build.result_type.element_type, self.method.data == "nearest_neighbor"
+
+        def fill(b: Body) -> SSAValue:
+            number, (channel, *at) = b.spatial[0], (b.spatial[axis] for axis in self.image_axes)
+            places = [b.read(table, number, index) for table, index in zip(tables, at, strict=True)]
+            is_inside = b.add(arith.CmpfOp(b.minimum(*places), b.constant(0, real), "oge"))
+
+            def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
+                where: list[IndexLike] = [b.as_index(b.read(images, number)), 0, 0, 0]
+                for axis, index in zip(self.image_axes, (channel, row, column), strict=True):
+                    where[axis] = index
+                return convert_scalar(b, b.read(data, *where), real)
+
+            def found() -> SSAValue:
+                rows, columns = (
+                    taps_around(b, place, build.shape(data)[axis], nearest=nearest)
+                    for place, axis in zip(places, self.image_axes[1:], strict=True)
+                )
+                lines = [between_taps(b, [read(row, column) for column in columns[0]], columns[1]) for row in rows[0]]
+                return between_taps(b, lines, rows[1])
+
+            outside = self.extrapolation_value.value.data
+            value = b.guard(is_inside, real, found, lambda: b.constant(outside, real))
+            return convert_scalar(b, value, element)
+
+        return [build.compute("crop_and_resize", build.result_shape, element, fill)]
+
+    def _table(self, build: TopiBuilder, axis: int, real: Attribute) -> SSAValue:
+        """Returns the table of coordinates along one axis, -1 outside of the image: (boxes, elements)."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.relay.computes.scalars import as_number
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        boxes, count = build.operand(1), ints(self.crop_size)[axis]
+        extent = build.shape(build.operand(0))[self.image_axes[axis + 1]]
+
+        def place(b: Body) -> SSAValue:
+            box, index = b.spatial
+            first, last = (convert_scalar(b, b.read(boxes, box, end), real) for end in (axis, axis + 2))
+            width, zero = b.size(extent - 1, real), b.constant(0, real)
+            if count == 1:
+                found = b.times(b.times(b.plus(first, last), b.constant(0.5, real)), width)
+            else:
+                step = b.divide(b.times(b.minus(last, first), width), b.constant(count - 1, real))
+                found = b.plus(b.times(first, width), b.times(as_number(b, index, real), step))
+            bounds = (zero, "oge"), (width, "ole")
+            is_after, is_before = (b.add(arith.CmpfOp(found, edge, word)) for edge, word in bounds)
+            return b.select(b.add(arith.AndIOp(is_after, is_before)), found, b.constant(-1, real))
+
+        spatial: dict[str, Dim] = {"n": build.shape(boxes)[0], "o": count}
+        return build.compute("crop_places", spatial, real, place)
+
+
+@register_relay_op
+@irdl_op_definition
+class AffineGridOp(RelayOp):
+    """The coordinates of an image of `target_shape`, transformed by matrices (N, 2, 3): a grid (N, 2, H, W).
+
+    The grid is the operand of `image.grid_sample`. Coordinates range from -1 to 1, the outermost elements; the
+    coordinate of a single element is 0. For x along columns and y along rows, `result[n, d] = data[n, d, 0] * x +
+    data[n, d, 1] * y + data[n, d, 2]`.
+
+    Constraints:
+    - C4: the matrices are 2 times 3.
+    - C5: `target_shape` has two numbers.
+
+    Example:
+    ```mlir
+    %y = relay.image.affine_grid(%x) {target_shape = [3, 4]} : (tensor<2x2x3xf32>) -> tensor<2x2x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.image.affine_grid"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": RankOf(0, 3, 3),
+        "C3": AtLeast("target_shape", 0),
+    }
+
+    data = operand_def()
+
+    target_shape = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the type of the grid; checks C4 and C5."""
+        (batch, rows, columns), element = facts.operand(0)
+        facts.require_equal(rows, 2, "C4", "rows of a matrix")
+        facts.require_equal(columns, 3, "C4", "columns of a matrix")
+        size = ints(self.target_shape)
+        facts.require(len(size) == 2, "C5", f"target_shape must have two numbers, found {list(size)}")
+        return tensor_type((batch, 2, *size), element)
+
+    def evaluate(self, data: Array) -> Array:
+        """Sums three terms, in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        height, width = ints(self.target_shape)
+        y, x = (np.linspace(-1, 1, count) if count != 1 else np.zeros(1) for count in (height, width))
+        column, row, shift = (data.astype(np.float64)[:, :, number, None, None] for number in range(3))
+        return cast_once(column * x + row * y[:, None] + shift, data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums three terms."""
+        from xrelay.dialects.relay.computes.scalars import as_number
+
+        data, (height, width) = build.operand(0), ints(self.target_shape)
+        real = build.element(data)
+
+        def place(b: Body, index: AffineExpr, count: int) -> SSAValue:
+            if count == 1:
+                return b.constant(0, real)
+            twice = b.times(as_number(b, index, real), b.constant(2, real))
+            return b.minus(b.divide(twice, b.constant(count - 1, real)), b.constant(1, real))
+
+        def fill(b: Body) -> SSAValue:
+            number, axis, row, column = b.spatial
+            of_column, of_row, shift = (b.read(data, number, axis, term) for term in range(3))
+            moved = b.times(of_column, place(b, column, width))
+            return b.plus(b.plus(moved, b.times(of_row, place(b, row, height))), shift)
+
+        return [build.compute("affine_grid", build.result_shape, real, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums of the gradient times the factor of each element of a matrix: x, y or 1."""
+        units = np.zeros((3, 2, 3))
+        units[:, 0] = np.eye(3)
+        grids = build.op("image.affine_grid", matrix_of(units, of, build), **self.properties)
+        factors = build.op("take", grids, build.insert(ConstantOp.of(np.array(0, np.int64))).result, axis=1)
+        return [build.op("einsum", build.tuple(of, factors), equation="nchw,khw->nck")]
+
+
+def _places(first: Array, last: Array, extent: int, count: int) -> Array:
+    """Returns the coordinates of the result's elements along an axis, between corners that are one-element vectors."""
+    kind = first.dtype.type
+    if count == 1:
+        return (first + last) * kind(0.5) * kind(extent - 1)
+    step = (last - first) * kind(extent - 1) / kind(count - 1)
+    return first * kind(extent - 1) + np.arange(count, dtype=first.dtype) * step
+
+
+def _nearest(image: Array, rows: Array, columns: Array) -> Array:
+    """Returns the nearest elements, the later of two equally near ones."""
+    at, other = ((np.floor(each) + (each - np.floor(each) >= 0.5)).astype(np.int64) for each in (rows, columns))
+    return image[:, at[:, None], other]
+
+
+def _interpolated(image: Array, rows: Array, columns: Array) -> Array:
+    """Interpolates bilinearly."""
+    top, left = (np.floor(each).astype(np.int64) for each in (rows, columns))
+    down, right = ((each - np.floor(each)).astype(np.float64) for each in (rows, columns))
+    bottom, following = (
+        np.minimum(at + 1, extent - 1) for at, extent in zip((top, left), image.shape[1:], strict=True)
+    )
+    above, below = (
+        image[:, at[:, None], left] * (1 - right) + image[:, at[:, None], following] * right for at in (top, bottom)
+    )
+    return above * (1 - down[:, None]) + below * down[:, None]

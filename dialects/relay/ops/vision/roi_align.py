@@ -1,0 +1,247 @@
+"""`relay.vision.roi_align`: means or maxima of samples of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.constraints import Constraints, OneOf
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    float_property,
+    image_axes,
+    int_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.vision.region_op import FAR, RegionOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.index_algebra.dims import Dim
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.regions import Regions
+    from xrelay.dialects.relay.computes.roi_axis import RoiAxis
+    from xrelay.dialects.topi.build import Body
+
+
+ROI_MODES = ("avg", "max", "max_of_terms")
+
+
+@register_relay_op
+@irdl_op_definition
+class RoiAlignOp(RegionOp):
+    """Regions of images pooled to `pooled_size`: each element is the mean of interpolated samples of a bin.
+
+    Corners are multiplied by `spatial_scale`. Unless `aligned`, a region has at least extent 1. Along each axis it is
+    divided into one bin for each element of the result. A bin of size s has m samples at `(i + 0.5) * s / m` from its
+    start, where m is `sample_ratio`, or s rounded up if `sample_ratio` is not positive. A sample more than 1 before the
+    first element, or beyond the extent, is 0; other samples are clamped to the outermost elements and interpolated
+    bilinearly. `mode` "max" takes the greatest sample, and "max_of_terms" the greatest of all weighted elements (as
+    ONNX does). A bin without samples yields 0. Sums are computed in f32, or in f64 if an operand is f64.
+
+    Constraints:
+    - C5: `layout` is "NCHW" or "NHWC".
+    - C6: `mode` is "avg", "max" or "max_of_terms".
+
+    Example:
+    ```mlir
+    %y = relay.vision.roi_align(%x, %rois) {pooled_size = [3, 2], spatial_scale = 1.0, sample_ratio = 2}
+        : (tensor<2x3x6x7xf32>, tensor<4x5xf32>) -> tensor<4x3x3x2xf32>
+    ```
+
+    """
+
+    name = "relay.vision.roi_align"
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **RegionOp.CONSTRAINTS,
+        "C5": OneOf("layout", ("NCHW", "NHWC")),
+        "C6": OneOf("mode", ROI_MODES),
+    }
+
+    data = operand_def()
+    rois = operand_def()
+
+    pooled_size = required_ints_property()
+    spatial_scale = float_property()
+    sample_ratio = int_property(-1)
+    layout = string_property("NCHW")
+    mode = string_property("avg")
+    aligned = bool_property(False)
+
+    @property
+    def image_axes(self) -> tuple[int, int, int]:
+        """The axes of channels, rows and columns."""
+        return image_axes(self.layout)
+
+    def evaluate(self, data: Array, rois: Array) -> Array:
+        """Samples each region, and takes the mean or maximum of each bin."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        order = (0, *self.image_axes)
+        image, numbers = data.transpose(order), self.image_numbers(rois, len(data))
+        result = np.zeros((len(rois), image.shape[1], *ints(self.pooled_size)), np.float64)
+        for number, region in enumerate(self.wide_regions(data, rois)):
+            rows, columns = (_Places.of(self, region, axis, image.shape[2 + axis]) for axis in (0, 1))
+            own = image[numbers[number]].astype(np.float64)
+            if self.mode.data == "avg":
+                result[number] = np.einsum("chw,ph,qw->cpq", own, rows.mean(), columns.mean())
+            elif rows.inside.shape[1] and columns.inside.shape[1]:
+                result[number] = _greatest(own, rows, columns, terms=self.mode.data == "max_of_terms")
+        return cast_once(result.transpose(np.argsort(order)), data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a fold over all samples.
+
+        The mean of a number of samples that depends on the region is computed by two products with tables of the
+        weights of rows and columns.
+        """
+        from xrelay.dialects.relay.computes.regions import Regions
+        from xrelay.dialects.relay.computes.roi_axis import RoiAxis
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        regions = Regions(build, self.image_axes)
+        axes = RoiAxis(regions, 0), RoiAxis(regions, 1)
+        if self.mode.data != "avg":
+            value = self._maximum(build, regions, axes)
+        elif self.sample_ratio.value.data > 0:
+            value = self._mean(build, regions, axes)
+        else:
+            value = self._product(build, regions, axes)
+        element = regions.element
+        if regions.real == element:
+            return [value]
+
+        def rounded(b: Body) -> SSAValue:
+            return convert_scalar(b, b.read(value, *b.spatial), element)
+
+        return [build.compute("roi_rounded", build.shape(value), element, rounded)]
+
+    def _product(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
+        """Multiplies the images by the weights of rows, then of columns."""
+        (rows, columns), real, (height, width) = (axis.weights() for axis in axes), regions.real, regions.extents
+        spatial: dict[str, Dim] = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
+
+        def add_row(b: Body) -> SSAValue:
+            region, channel, row, x = b.spatial
+            value = regions.read(b, region, channel, b.reduction[0], x)
+            return b.accumulate_product(b.accumulators[0], b.read(rows, region, row, b.reduction[0]), value)
+
+        of_rows = build.compute("roi_rows", spatial, real, add_row, reduce={"y": height}, init=[0.0])
+
+        def add_column(b: Body) -> SSAValue:
+            region, channel, row, column = regions.of_point(b)
+            weight = b.read(columns, region, column, b.reduction[0])
+            value = b.read(of_rows, region, channel, row, b.reduction[0])
+            return b.accumulate_product(b.accumulators[0], weight, value)
+
+        return build.compute("roi_align", build.result_shape, real, add_column, reduce={"x": width}, init=[0.0])
+
+    def _mean(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
+        """Sums over all samples and divides by their number."""
+        from xrelay.dialects.relay.computes.roi_axis import RoiSamples
+
+        samples, shape, real = RoiSamples(regions, axes), build.result_shape, regions.real
+
+        def add(b: Body) -> SSAValue:
+            return b.accumulate(b.accumulators[0], samples.value(b, 0.0))
+
+        total = build.compute("roi_sum", shape, real, add, reduce=samples.reduce, init=[0.0])
+        count = self.sample_ratio.value.data**2
+
+        def divide(b: Body) -> SSAValue:
+            return b.divide(b.read(total, *b.spatial), b.constant(count, real))
+
+        return build.compute("roi_align", shape, real, divide)
+
+    def _maximum(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
+        """Folds the maximum over all samples; 0 without samples."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.relay.computes.roi_axis import RoiSamples
+
+        samples = RoiSamples(regions, axes, terms=self.mode.data == "max_of_terms")
+        shape, real, lowest = build.result_shape, regions.real, float("-inf")
+
+        def fold(b: Body) -> SSAValue:
+            return b.largest(b.accumulators[0], samples.value(b, lowest))
+
+        best = build.compute("roi_greatest", shape, real, fold, reduce=samples.reduce, init=[lowest])
+
+        def choose(b: Body) -> SSAValue:
+            has_rows, has_columns = (axis.has_places(b, b.spatial[0]) for axis in axes)
+            has_places = b.add(arith.AndIOp(has_rows, has_columns))
+            return b.select(has_places, b.read(best, *b.spatial), b.constant(0, real))
+
+        return build.compute("roi_align", shape, real, choose)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The samples of the bins along one axis of a region: (bins, samples)."""
+
+    extent: int
+    clipped: Array
+    inside: Array
+    count: float
+
+    @staticmethod
+    def of(op: RoiAlignOp, region: Array, axis: int, extent: int) -> _Places:
+        """Returns the samples within the image; if there may be many, a range that includes them."""
+        real, bins = region.dtype.type, ints(op.pooled_size)[axis]
+        low, high = (region[place - axis] * real(op.spatial_scale.value.data) for place in (2, 4))
+        length = high - low if op.aligned.value.data else np.maximum(high - low, real(1))
+        size, ratio = length / real(bins), op.sample_ratio.value.data
+        count = real(ratio) if ratio > 0 else np.ceil(size)
+        starts = low + np.arange(bins).astype(region.dtype) * size
+        most = ratio if ratio > 0 else min(int(np.nan_to_num(np.clip(count, 0, FAR))), 2 * extent + 7)
+        step: Array = np.arange(most)[None].astype(np.float64)
+        if ratio <= 0:
+            first = np.floor((-1 - starts.astype(np.float64)) / (float(size) / float(count or 1)) - 0.5) - 1
+            step = step + np.clip(np.nan_to_num(first), 0, max(float(np.nan_to_num(count)) - most, 0))[:, None]
+        places = starts[:, None] + (step.astype(region.dtype) + real(0.5)) * size / count
+        inside = (places >= -1) & (places <= extent)
+        return _Places(extent, np.clip(np.where(inside, places, 0), 0, extent - 1), inside, float(count))
+
+    def taps(self) -> tuple[Array, Array]:
+        """Returns the elements below and above each sample."""
+        below = np.floor(self.clipped).astype(np.int64)
+        return below, np.minimum(below + 1, self.extent - 1)
+
+    def tap_weights(self) -> tuple[Array, Array]:
+        """Returns the weights of the elements below and above each sample."""
+        above = (self.clipped - np.floor(self.clipped)).astype(np.float64)
+        return (1 - above) * self.inside, above * self.inside
+
+    def weights(self) -> Array:
+        """Returns the weight of each element for each sample: (bins, samples, extent)."""
+        result = np.zeros((*self.inside.shape, self.extent))
+        for at, weight in zip(self.taps(), self.tap_weights(), strict=True):
+            result += weight[..., None] * (at[..., None] == np.arange(self.extent))
+        return result
+
+    def mean(self) -> Array:
+        """Returns the weight of each element in the mean of a bin: (bins, extent)."""
+        return self.weights().sum(1) / np.maximum(self.count, 1)
+
+
+def _greatest(image: Array, rows: _Places, columns: _Places, *, terms: bool) -> Array:
+    """Returns the greatest sample of each bin, or with `terms` the greatest weighted element."""
+    if not terms:
+        values = np.einsum("chw,psh,qtw->cpqst", image, rows.weights(), columns.weights())
+        return values.max((-2, -1))
+    found: list[Array] = []
+    for at, weight in zip(rows.taps(), rows.tap_weights(), strict=True):
+        for other, factor in zip(columns.taps(), columns.tap_weights(), strict=True):
+            value = image[:, at[:, None, :, None], other[None, :, None, :]]
+            found.append(value * weight[:, None, :, None] * factor[None, :, None, :])
+    return np.max(np.stack(found), (0, -2, -1))
