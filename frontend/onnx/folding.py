@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype

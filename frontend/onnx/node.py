@@ -14,7 +14,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array

@@ -40,7 +40,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, tuple_fields
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
+from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp

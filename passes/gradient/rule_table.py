@@ -1,4 +1,4 @@
-"""The table of gradient rules: operator class → function from the gradient of its result to those of its operands.
+"""Gradient rules: the methods `gradient` of operators, and functions that other packages register for a class.
 
     @differentiates(MultiplyOp)
     def multiply(op: MultiplyOp, gradient: SSAValue, emit: GradientBuilder) -> Gradients:
@@ -26,7 +26,7 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.plugins import load_plugins
-from xrelay.registrations import import_modules, note_registration
+from xrelay.registrations import note_registration
 
 OpT = TypeVar("OpT", bound=RelayOp)
 GradientRule: TypeAlias = Callable[[OpT, SSAValue, GradientBuilder], Gradients]
@@ -49,6 +49,5 @@ def differentiates(*ops: type[OpT]) -> Callable[[GradientRule[OpT]], GradientRul
 
 def gradient_rule(op: type[Operation]) -> GradientRule[RelayOp] | None:
     """Returns the rule of operators of a class, or None."""
-    import_modules("xrelay.passes.gradient.rules")
     load_plugins("gradients")
     return _RULES.get(cast("type[RelayOp]", op)) or getattr(op, "gradient", None)

@@ -31,7 +31,7 @@ from xrelay.dialects.relay.ops.nn.pool import (
     MaxPool3DOp,
     PoolOp,
 )
-from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp
+from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp, QnnConv2DTransposeOp
 from xrelay.dialects.relay.ops.vision.roi_align import RoiAlignOp
 from xrelay.dialects.relay.ops.vision.roi_pool import RoiPoolOp
 from xrelay.errors import PassError
@@ -47,14 +47,24 @@ from xrelay.passes.layout.desired_images import (
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
 CONVOLUTIONS: tuple[type[ConvOp], ...] = (Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp)
+
+
 POOLS: tuple[type[PoolOp], ...] = (
     MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp,
     MaxPool1DOp, AvgPool1DOp, GlobalAvgPool1DOp, GlobalMaxPool1DOp,
     MaxPool3DOp, AvgPool3DOp, GlobalAvgPool3DOp, GlobalMaxPool3DOp,
 )  # fmt: skip
+
+
 TRANSPOSED: tuple[type[ConvTransposeOp], ...] = (*TRANSPOSED_CONVOLUTIONS, QnnConv2DTransposeOp)
+
+
 RESIZES: tuple[type[ResizeOp], ...] = (Resize2DOp, Resize1DOp, Resize3DOp)
+
+
 OTHERS: tuple[type[RelayOp], ...] = (*TRANSPOSED, DeformableConv2DOp, *RESIZES, RoiAlignOp, RoiPoolOp)
+
+
 CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (*CONVOLUTIONS, *POOLS, *OTHERS)}
 """The operators that have a layout, by Relay's name."""
 

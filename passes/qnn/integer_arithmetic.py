@@ -10,14 +10,17 @@ from dataclasses import replace
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp
 from xrelay.dialects.relay.ops.nn.global_pool import GlobalPoolOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, AvgPoolOp
 from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp
+from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.op_lists import derived
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_movement import require_order
 from xrelay.passes.qnn.integer_rules import Result, integer_rule
@@ -95,31 +98,15 @@ def _steps_of(steps: Steps, number: Array | np.float64) -> Array:
     return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
 
 
-FUNCTIONS = {
-    "abs": "qnn.abs",
-    "exp": "qnn.exp",
-    "erf": "qnn.erf",
-    "log": "qnn.log",
-    "rsqrt": "qnn.rsqrt",
-    "sqrt": "qnn.sqrt",
-    "sigmoid": "qnn.sigmoid",
-    "tanh": "qnn.tanh",
-    "nn.hard_swish": "qnn.hardswish",
-    "nn.leaky_relu": "qnn.leaky_relu",
-}
-"""The functions of one number that have a quantised operator."""
-
-
-@integer_rule(*FUNCTIONS, result=Result.ROUNDED)
-def function(w: IntegerWriter) -> StandIn:
-    """The quantised operator."""
-    return _into_goal(w, FUNCTIONS[w.op.relay_name()])
+FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived(relay_ops().values(), QnnFunctionOp)}
+"""The functions that have a quantised operator: Relay's names of both."""
 
 
 @integer_rule("nn.softmax", result=Result.ROUNDED, optional=True)
-def softmax(w: IntegerWriter) -> StandIn:
-    """The quantised operator."""
-    return _into_goal(w, "qnn.softmax")
+@integer_rule(*FUNCTIONS, result=Result.ROUNDED)
+def function(w: IntegerWriter) -> StandIn:
+    """The quantised operator. A softmax stays in floats unless an option names it, as in Relay."""
+    return _into_goal(w, FUNCTIONS[w.op.relay_name()])
 
 
 @integer_rule("nn.avg_pool2d", result=Result.ROUNDED)

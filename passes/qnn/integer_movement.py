@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.ops.algorithm.sort import TopKOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
@@ -29,10 +30,7 @@ _ON_STEP = 1e-3
 """The tolerance within which a number counts as a step, as a fraction of the step."""
 
 
-@integer_rule(
-    "reshape", "squeeze", "expand_dims", "strided_slice", "nn.batch_flatten", "nn.depth_to_space", "nn.space_to_depth",
-    "broadcast_to", "take", "tile", "repeat", "reverse", result=Result.KEPT,
-)  # fmt: skip
+@integer_rule(Quantization.MOVEMENT, result=Result.KEPT)
 def move(w: IntegerWriter) -> StandIn:
     """The op itself."""
     data = w.single(0)
@@ -45,11 +43,7 @@ def pass_on(w: IntegerWriter) -> StandIn:
     return w.tensor(0)
 
 
-@integer_rule(
-    "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.global_max_pool1d", "nn.global_max_pool2d",
-    "nn.global_max_pool3d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d", "max", "min",
-    "sort", result=Result.KEPT,
-)  # fmt: skip
+@integer_rule(Quantization.CHOICE, result=Result.KEPT)
 def choose(w: IntegerWriter) -> StandIn:
     """The op itself, if greater integers represent greater numbers; the maximum of no numbers is infinite."""
     data = w.single(0)

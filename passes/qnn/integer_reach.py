@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.passes.qnn.integer_rules import Result, Rule
 from xrelay.passes.qnn.quantized import Steps, float_constant

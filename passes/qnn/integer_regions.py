@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import ConstraintError, PassError

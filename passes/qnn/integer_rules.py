@@ -1,8 +1,8 @@
 """The rules of `relay-fake-quantization-to-integer`: the integer form of each float op.
 
-A rule is a function from an `IntegerWriter` to the quantised result. It is registered under Relay's name of the op,
-with the source of the steps of its result. The rules are in `integer_movement.py`, `integer_arithmetic.py`,
-`integer_sums.py` and `integer_products.py`.
+A rule is a function from an `IntegerWriter` to the quantised result. It is registered under Relay's name of the op, or
+for a kind of ops (`RelayOp.QUANTIZATION`), with the source of the steps of its result. The rules are in
+`integer_movement.py`, `integer_arithmetic.py`, `integer_sums.py` and `integer_products.py`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from importlib import import_module
 from typing import TypeAlias
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.quantization import Quantization
+from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.passes.qnn.quantized import IntegerWriter, StandIn
 
 Write: TypeAlias = Callable[[IntegerWriter], StandIn]
@@ -49,27 +50,26 @@ class Rule:
         return len(op.operands) if self.data is None else self.data
 
 
-_RULES: dict[str, Rule] = {}
+_RULES: dict[str | Quantization, Rule] = {}
 
 _MODULES = ("integer_movement", "integer_arithmetic", "integer_sums", "integer_products")
 
 
 def integer_rule(
-    *names: str, result: Result, data: int | None = 1, constants: bool = False, optional: bool = False
+    *ops: str | Quantization, result: Result, data: int | None = 1, constants: bool = False, optional: bool = False
 ) -> Callable[[Write], Write]:
-    """Decorator that registers a rule under Relay's names of ops."""
+    """Decorator that registers a rule under Relay's names of ops, or for a kind of ops without rules of their own."""
 
     def register(write: Write) -> Write:
-        for name in names:
-            _RULES[name] = Rule(write, result, data, constants, optional)
+        _RULES.update(dict.fromkeys(ops, Rule(write, result, data, constants, optional)))
         return write
 
     return register
 
 
-@cache
 def integer_rules() -> dict[str, Rule]:
     """Returns the rules by Relay's names of ops."""
     for name in _MODULES:
         import_module(f"xrelay.passes.qnn.{name}")
-    return _RULES
+    kinds = {name: _RULES[op.QUANTIZATION] for name, op in relay_ops().items() if op.QUANTIZATION in _RULES}
+    return kinds | {name: rule for name, rule in _RULES.items() if isinstance(name, str)}

@@ -30,7 +30,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.ops.qnn_unary import QnnFunctionOp, QnnSoftmaxOp
+from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp, QnnSoftmaxOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.op_lists import derived

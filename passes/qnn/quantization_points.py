@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.relay.ops.nn.matmul import MatrixProductOp
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.core.quantization import Quantization
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp, FilterOp
+from xrelay.dialects.relay.ops.nn.dense import DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp, MatmulOp, MatrixProductOp
+from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MaximumOp, MinimumOp
+from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
+from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -26,28 +32,11 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.qnn.integer_products import axis_of_filters, count_of_products
-from xrelay.passes.qnn.integer_rules import Result, integer_rules
 from xrelay.passes.qnn.quantization_bounds import Bounds
 from xrelay.passes.qnn.quantized import MOST_SUM, float_constant, known_array
 
-DENSE = ("nn.dense", "nn.matmul")
-CONVOLUTIONS = (
-    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose",
-)  # fmt: skip
 GREATEST_WEIGHT = 128
 """The greatest absolute value of integer weights."""
-PRODUCTS = frozenset({*DENSE, *CONVOLUTIONS, "nn.batch_matmul"})
-"""The ops that quantisation is meant to speed up, by Relay's names."""
-
-_BOUNDED = frozenset({"nn.relu", "clip"})
-_JOINS = frozenset({"add", "subtract", "maximum", "minimum", "nn.bias_add"})
-_SCALINGS = frozenset({"multiply", "divide"})
-_REDUCTIONS = frozenset(
-    {"sum", "mean", "nn.avg_pool1d", "nn.avg_pool3d"}
-    | {f"nn.{kind}_avg_pool{n}d" for kind in ("global", "adaptive") for n in (1, 2, 3)}
-    | {"nn.upsampling", "image.resize1d", "image.resize2d", "image.resize3d"}
-)
-_TUPLES = frozenset({"tuple", "tuple_get_item"})
 
 
 class State(Enum):
@@ -56,6 +45,14 @@ class State(Enum):
     SUMS = "integers of 32 bits"
     BYTES = "integers of 8 bits"
     OPEN = "requantised by a later quantisation"
+
+
+_RESULTS: dict[Quantization | None, State] = {
+    Quantization.MOVEMENT: State.BYTES,
+    Quantization.CHOICE: State.BYTES,
+    Quantization.MEAN: State.SUMS,
+}
+"""The results of ops on one tensor of 8-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +92,6 @@ BoundsOf = Callable[[SSAValue], Bounds | None]
 """Returns the bounds of a value; `None` if they are not known."""
 
 
-@cache
-def _moves() -> frozenset[str]:
-    """The ops that move and select elements, whose result has the steps of the operand."""
-    kept = {name for name, rule in integer_rules().items() if rule.result is Result.KEPT}
-    return frozenset(kept - _BOUNDED - _TUPLES - _REDUCTIONS)
-
-
 class QuantizationPoints:
     """The points of a list of ops in program order; `remarks` has the reason for or against each op."""
 
@@ -134,7 +124,7 @@ class QuantizationPoints:
 
     def _take_products(self, ops: Sequence[Operation]) -> None:
         for op in ops:
-            if isinstance(op, RelayOp) and op.relay_name() in PRODUCTS:
+            if isinstance(op, RelayOp) and op.QUANTIZATION is Quantization.PRODUCT and not isinstance(op, QnnOp):
                 found = self._product(op)
                 if isinstance(found, str):
                     self.remarks.refused(op, found)
@@ -164,13 +154,12 @@ class QuantizationPoints:
         return found
 
     def _skipped(self, op: RelayOp) -> str | None:
-        name = op.relay_name()
-        if name == "nn.conv2d":
+        if isinstance(op, Conv2DOp):
             number = self._convolutions
             self._convolutions += 1
             if number in self._choice.skip_conv_layers:
                 return f"skip-conv-layers names convolution {number}"
-        if name in DENSE and self._choice.skip_dense_layer:
+        if isinstance(op, DenseOp | MatmulOp) and self._choice.skip_dense_layer:
             return "skip-dense-layer is set"
         return None if self._is_enabled(op) else "it is not in enabled-ops"
 
@@ -187,14 +176,14 @@ class QuantizationPoints:
             if float_constant(value) is None:
                 return f"operand #{index} has values that are not finite"
             return Point(op, index, None, self._scale_axis(op) if index == 1 else None)
-        if index == 1 and op.relay_name() != "nn.batch_matmul":
+        if index == 1 and not isinstance(op, BatchMatmulOp):
             return "its weight is not a constant"
         bounds = self._bounds_of(value)
         return f"the bounds of operand #{index} are unknown" if bounds is None else Point(op, index, bounds)
 
     def _scale_axis(self, op: RelayOp) -> int | None:
         """The axis of the weight along which an op may have a scale per output channel; `None` for one scale."""
-        if not self._choice.per_channel or op.relay_name() == "nn.batch_matmul":
+        if not self._choice.per_channel or isinstance(op, BatchMatmulOp):
             return None
         if isinstance(op, FilterOp):
             return axis_of_filters(op)
@@ -229,32 +218,24 @@ class QuantizationPoints:
 
     def _result(self, op: RelayOp) -> State | str:
         """The state of the result, or the reason why it stays in floats."""
-        name = op.relay_name()
+        kind = op.QUANTIZATION
         if not self._is_enabled(op):
             return "it is not in enabled-ops"
-        if isinstance(op, TupleGetItemOp):
-            return self._states[op.operands[0]]
-        if name == "nn.relu":
-            return self._states[op.operands[0]]
-        if name == "clip":
-            # Bounds between two 8-bit steps need finer ones.
+        if kind is Quantization.BOUND or isinstance(op, TupleGetItemOp):
             state = self._states[op.operands[0]]
-            return State.SUMS if state is State.BYTES else state
-        if name in _moves():
-            return self._in_bytes(op, [(op, 0)], State.BYTES)
-        if name in _REDUCTIONS:
-            return self._in_bytes(op, [(op, 0)], State.SUMS)
-        if name == "nn.avg_pool2d":
-            return self._in_bytes(op, [(op, 0)], State.OPEN)
-        if name == "concatenate":
+            # Bounds between two 8-bit steps need finer ones.
+            return State.SUMS if state is State.BYTES and isinstance(op, ClipOp) else state
+        if isinstance(op, ConcatenateOp):
             return self._concatenate(op)
-        if name in _JOINS or name in _SCALINGS:
+        if kind is Quantization.JOIN or kind is Quantization.SCALING:
             return self._join(op)
-        return "it is computed with floats"
+        # `qnn.avg_pool2d` rounds to the steps of the next quantisation.
+        state = State.OPEN if isinstance(op, AvgPool2DOp) else _RESULTS.get(kind)
+        return "it is computed with floats" if state is None else self._in_bytes(op, [(op, 0)], state)
 
     def _join(self, op: RelayOp) -> State | str:
         """The state of a sum or product of two tensors or of a tensor and a constant, or a refusal."""
-        scales = op.relay_name() in _SCALINGS
+        scales = op.QUANTIZATION is Quantization.SCALING
         for index in (0, 1):
             constant = float_constant(op.operands[index])
             if constant is not None:
@@ -262,7 +243,7 @@ class QuantizationPoints:
         for index, operand in enumerate(op.operands):
             if operand not in self._states and operand not in self._shared:
                 return f"operand #{index} stays float"
-        if op.relay_name() == "divide":
+        if isinstance(op, DivideOp):
             return "its divisor is not a constant"
         if scales:
             return self._in_bytes(op, [(op, 0), (op, 1)], State.SUMS)
@@ -270,7 +251,7 @@ class QuantizationPoints:
 
     def _scaled(self, op: RelayOp, index: int, constant: Array) -> State | str:
         """Operand `index` multiplied or divided by a constant, which changes its scale."""
-        if op.relay_name() == "divide" and index == 1:
+        if isinstance(op, DivideOp) and index == 1:
             return "its divisor is not a constant"
         if not (constant > 0).all():
             return "it is multiplied by a constant that is not positive"
@@ -283,7 +264,7 @@ class QuantizationPoints:
     def _shifted(self, op: RelayOp, index: int) -> State | str:
         """Operand `index` and a constant: a bias added to 32-bit sums, or else a sum that is rounded."""
         data = op.operands[index]
-        if op.relay_name() in ("maximum", "minimum"):
+        if isinstance(op, MaximumOp | MinimumOp):
             return "one side is constant"
         if index == 0 and self._states[data] is State.SUMS and op.results[0].type == data.type:
             return State.SUMS
@@ -330,7 +311,7 @@ class QuantizationPoints:
             for index, value in enumerate(op.operands):
                 if self._states.get(value) is not State.OPEN or (op, index) in self._points:
                     continue
-                passes = isinstance(op, RelayOp) and op.relay_name() in _BOUNDED
+                passes = isinstance(op, RelayOp) and op.QUANTIZATION is Quantization.BOUND
                 bounds = self._bounds_of(value)
                 if not (passes and self._states.get(op.results[0]) is State.OPEN) and bounds is not None:
                     self._points[op, index] = Point(op, index, bounds)
@@ -339,7 +320,7 @@ class QuantizationPoints:
 def _data_of(op: RelayOp) -> Iterator[SSAValue]:
     """The operands of an op, with the tuple of a concatenation replaced by its fields."""
     for operand in op.operands:
-        if op.relay_name() == "concatenate" and isinstance(operand, OpResult) and isinstance(operand.op, TupleOp):
+        if isinstance(op, ConcatenateOp) and isinstance(operand, OpResult) and isinstance(operand.op, TupleOp):
             yield from operand.op.operands
         else:
             yield operand

@@ -40,7 +40,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import CALIBRATED, SIMULATED

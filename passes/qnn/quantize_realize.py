@@ -35,7 +35,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp, RequantizeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import WeightAttr

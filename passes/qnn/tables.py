@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp, ReinterpretOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

@@ -39,8 +39,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.reshape_codes import codes_of
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
-from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn.shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MaximumOp, MultiplyOp

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp
-from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterOp, LessOp
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp

@@ -34,7 +34,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.space import BatchToSpaceNdOp, SpaceToBatchNdOp
-from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite

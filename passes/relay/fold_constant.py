@@ -48,8 +48,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.qnn_op import QnnOp
-from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp
+from xrelay.dialects.relay.ops.tensor.shape_values import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentsOp
@@ -77,6 +77,8 @@ from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
 """By how many bytes a folded constant may be larger than its operands together."""
+
+
 MOST_EXTENTS = 64
 """The greatest number of elements of a constant that type inference may use as a shape."""
 

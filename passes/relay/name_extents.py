@@ -39,8 +39,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp
-from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp

@@ -17,7 +17,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.ops.qnn_op import QnnOp
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp
 from xrelay.dialects.relay.structure.call import callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp

@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor.arg_reduce import ArgmaxOp, ArgminOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
@@ -376,6 +376,8 @@ def uniform_number(value: SSAValue) -> float | None:
 
 
 _ARITHMETIC = (DropNeutral(), TakeNumberOfFull())
+
+
 NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     AddOp: (*_ARITHMETIC, DoubleSelf(), JoinConstants(), FactorBinomial()),
     SubtractOp: _ARITHMETIC,

@@ -9,7 +9,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
+from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp

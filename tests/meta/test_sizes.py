@@ -37,7 +37,7 @@ LONG_FUNCTIONS: dict[str, int] = {}
 
 DEEP_CHAINS: dict[str, tuple[int, int]] = {
     "xrelay.dialects.relay.core.sliding_window.ImageOp": (41, 8),
-    "xrelay.dialects.relay.ops.qnn_op.QnnOp": (12, 5),
+    "xrelay.dialects.relay.ops.qnn.op_base.QnnOp": (12, 5),
     "xrelay.passes.relay_api.passes.Pass": (1, 5),
 }
 """The base class of a chain → the number of its subclasses with more ancestors than the limit, and the most ancestors.

@@ -8,6 +8,8 @@ from numeric.test_fake_quantization import compared, constant, floats, numbers, 
 from support.pass_checks import apply
 
 from xrelay import relay, transform
+from xrelay.dialects.relay.core.quantization import Quantization
+from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
@@ -44,6 +46,18 @@ def test_results_of_integers_stay_as_they_are_with_use_qat() -> None:
     y = relay.image.resize2d(a, size=(8, 7), layout="NCHW", method="nearest_neighbor", out_dtype="int32")
     module = relay.Module.from_expr(relay.Function([x], y))
     changed = on_integers(module, use_qat=True)
+    np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, changed)))
+
+
+def test_an_op_that_declares_a_movement_keeps_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = numbers("int8", 2, 3)
+    x, a = floats("x", data)
+    y = qnn.quantize(relay.trilu(a, relay.const(0), upper=True), constant(0.05, np.float32), 0, out_dtype="int8")
+    module = relay.Module.from_expr(relay.Function([x], y))
+    assert "relay.qnn.dequantize" in str(on_integers(module))
+    monkeypatch.setattr(get_relay_op("trilu"), "QUANTIZATION", Quantization.MOVEMENT)
+    changed = on_integers(module)
+    assert "relay.qnn.dequantize" not in str(changed)
     np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, changed)))
 
 

@@ -160,15 +160,20 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def _report(module: ModuleOp, remarks: Sequence[Remark], output: Path) -> Iterator[str]:
     """Yields lines about the output, and about products that stay in floats."""
+    from xrelay.dialects.relay.core.quantization import Quantization
+    from xrelay.dialects.relay.core.registry import relay_ops
+    from xrelay.dialects.relay.ops.qnn.op_base import QnnOp
     from xrelay.passes.infra.verify import walk_ops
-    from xrelay.passes.qnn.quantization_points import PRODUCTS, is_float_tensor
+    from xrelay.passes.qnn.quantization_points import is_float_tensor
 
-    products = [op for op in walk_ops(module) if op.name.removeprefix("relay.").replace("qnn.", "nn.", 1) in PRODUCTS]
+    kinds = {op.name: op for op in relay_ops().values() if op.QUANTIZATION is Quantization.PRODUCT}
+    floats = {name for name, op in kinds.items() if not issubclass(op, QnnOp)}
+    products = [op for op in walk_ops(module) if op.name in kinds]
     integers = sum(not is_float_tensor(op.operands[0]) for op in products)
     yield f"wrote {output}: {integers} of {len(products)} convolutions and products are int8"
     sizes: set[str] = set()
     for remark in remarks:
-        if not remark.applied and remark.op_name.removeprefix("relay.") in PRODUCTS:
+        if not remark.applied and remark.op_name in floats:
             line = one_line(f"{remark.place or 'somewhere'}: {remark.op_name} stays float: {remark.message}")
             if line not in sizes:
                 sizes.add(line)

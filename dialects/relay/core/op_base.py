@@ -30,6 +30,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.identity_memo import IdentityMemo
@@ -59,6 +60,8 @@ class RelayOp(IRDLOperation):
     """How mixed precision treats the op; None if it is not specified."""
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.OWN
     """How `compute` treats halves."""
+    QUANTIZATION: ClassVar[Quantization | None] = None
+    """How the op computes with quantised numbers; None if it needs floats, or a rule of its own."""
     RESULT_ELEMENT: ClassVar[str | None] = None
     """The property for the element type of the result, of an op whose result may differ from its operands."""
 

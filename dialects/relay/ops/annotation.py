@@ -17,6 +17,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
@@ -74,6 +75,7 @@ class StopFusionOp(WallOp):
     """
 
     name = "relay.annotation.stop_fusion"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
 
 
 @register_relay_op

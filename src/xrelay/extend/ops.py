@@ -22,6 +22,7 @@ from xrelay.dialects.relay.core.properties import (
     required_ints_property,
     string_property,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -37,6 +38,7 @@ __all__ = [
     "LayoutRefusal",
     "MixedPrecision",
     "OpPatternKind",
+    "Quantization",
     "RelayOp",
     "Shape",
     "bool_property",

@@ -17,9 +17,9 @@ from xdsl.irdl import VarOperandDef
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, listed
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
-from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
+from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn.activation import DropoutOp
-from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import RequantizeOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp, key_words
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import MeanOp
@@ -86,17 +86,22 @@ class Namespace:
 nn = Namespace("nn")
 """Relay's `nn` operators."""
 
+
 annotation = Namespace("annotation")
 """Relay's `annotation` operators."""
+
 
 image = Namespace("image")
 """Relay's `image` operators."""
 
+
 qnn = Namespace("qnn")
 """Relay's operators on quantised numbers, which `relay.qnn.op` contains."""
 
+
 vision = Namespace("vision")
 """Relay's `vision` operators."""
+
 
 random = Namespace("random")
 """Relay's `random` operators, and `threefry_key`."""

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import TensorType
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor.movement import RepeatOp
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
@@ -23,6 +23,7 @@ from xrelay.relay.expr import ExprLike, as_value, call
 
 DEPTHWISE: Final[tuple[type[ConvOp], ...]] = (Conv2DOp, Conv3DOp, QnnConv2DOp)
 """The operators whose weight may have several filters per channel."""
+
 
 _WEIGHT: Final = 1
 

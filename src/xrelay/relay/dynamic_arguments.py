@@ -19,10 +19,9 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
-from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn.shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeOp
-from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
@@ -33,6 +32,7 @@ from xrelay.dialects.relay.ops.tensor.movement import FAR, BroadcastToOp, Stride
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.select import WhereOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
@@ -42,6 +42,8 @@ from xrelay.relay.known_numbers import numbers_of
 from xrelay.relay.nodes import Constant
 
 Attributes: TypeAlias = "Mapping[str, AttributeValue | Expr]"
+
+
 Make: TypeAlias = "Callable[[tuple[ExprLike, ...], Attributes], Expr]"
 
 

@@ -14,7 +14,6 @@ from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
 from xrelay.dialects.relay.ops.image.resize import Resize2DOp
 from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import OnesOp, ZerosLikeOp, ZerosOp
@@ -25,6 +24,7 @@ from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import MaxOp, MeanOp
 from xrelay.dialects.relay.ops.tensor.scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.ops.tensor.unary import SqrtOp
 from xrelay.dialects.relay.ops.tensor.variance import VarianceOp

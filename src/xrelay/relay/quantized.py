@@ -17,7 +17,7 @@ import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
+from xrelay.dialects.relay.ops.qnn.quantize import RequantizeOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.compare import EqualOp

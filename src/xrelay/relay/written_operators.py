@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp, Upsampling3DOp
-from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
+from xrelay.dialects.relay.ops.qnn.unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MaximumOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp

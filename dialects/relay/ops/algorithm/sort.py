@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
@@ -104,6 +105,7 @@ class SortOp(OrderOp):
     """
 
     name = "relay.sort"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
 
     # Redeclared to be first, as in Relay.
     axis = int_property(-1)
@@ -258,6 +260,7 @@ class TopKOp(FirstOp):
     """
 
     name = "relay.topk"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     k = int_property(1)

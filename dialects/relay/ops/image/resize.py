@@ -28,6 +28,7 @@ from xrelay.dialects.relay.core.properties import (
     required_ints_property,
     string_property,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ImageOp
@@ -124,6 +125,7 @@ FINITE = Finite(("cubic_alpha", "roi"))
 class ResizeOp(ResizingOp, ImageOp):
     """Base of the ops with known sizes; `image.resize2d` documents the constraints."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     ARGUMENTS: ClassVar[tuple[str, ...]] = (
         "size",

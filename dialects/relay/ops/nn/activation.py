@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
@@ -41,6 +42,7 @@ class ReluOp(ScalarUnaryOp):
     """
 
     name = "relay.nn.relu"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.BOUND
 
     def function(self, data: Array) -> Array:
         """Returns the maximum with 0."""

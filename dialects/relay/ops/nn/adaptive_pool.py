@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import ints_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
@@ -102,6 +103,7 @@ class AdaptivePoolOp(PoolOp):
 class AdaptiveAvgPoolOp(AdaptivePoolOp):
     """Base of the means of windows; means of integers are truncated."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def evaluate(self, data: Array) -> Array:
@@ -145,6 +147,8 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
 
 class AdaptiveMaxPoolOp(AdaptivePoolOp):
     """Base of the greatest elements of windows."""
+
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum."""

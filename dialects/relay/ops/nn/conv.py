@@ -21,6 +21,7 @@ from xrelay.dialects.relay.core.properties import (
     optional_ints_property,
     string_property,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
@@ -48,6 +49,7 @@ class FilterOp(WindowedOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
     RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
     CHOOSES_LAYOUT: ClassVar[bool] = True
     SIZE: ClassVar[str] = "kernel_size"
     INFERENCE_HINT: ClassVar[str | None] = "pass channels and kernel_size, or the type of the weight"

@@ -17,6 +17,7 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPreci
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
@@ -56,6 +57,7 @@ class DenseOp(RelayOp):
     """
 
     name = "relay.nn.dense"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
@@ -146,6 +148,7 @@ class BiasAddOp(RelayOp):
     """
 
     name = "relay.nn.bias_add"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 

@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.layouts import converted
@@ -66,6 +67,7 @@ class GlobalPoolOp(PoolOp):
 class GlobalAvgPoolOp(GlobalPoolOp):
     """Base of the means over whole spatial axes."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def evaluate(self, data: Array) -> Array:
@@ -114,6 +116,8 @@ class GlobalAvgPoolOp(GlobalPoolOp):
 
 class GlobalMaxPoolOp(GlobalPoolOp):
     """Base of the maxima over whole spatial axes."""
+
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum, of no elements the least value."""

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPreci
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_int, optional_int_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.matrices import as_matrix, transposed
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class MatrixProductOp(RelayOp):
     """Base of both products, which differ in their shapes and defaults."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import ImageOp, WindowedOp
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
@@ -206,6 +207,7 @@ class WindowPoolOp(WindowedOp, PoolOp):
 class MaxPoolOp(WindowPoolOp):
     """Base of the pools that select the greatest element."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
     KIND: ClassVar[Kind] = "max"
 
     def evaluate(self, data: Array) -> Array:
@@ -244,6 +246,7 @@ class AvgPoolOp(WindowPoolOp):
 class DirectAvgPoolOp(AvgPoolOp):
     """Base of the mean pools of plain numbers."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     KIND: ClassVar[Kind] = "avg"
 
     def evaluate(self, data: Array) -> Array:

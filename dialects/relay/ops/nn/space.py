@@ -22,6 +22,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
     with_flat,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
@@ -50,6 +51,7 @@ class PixelBlockOp(MovementOp):
     - C3: the data has four axes.
     """
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("block_size", 1), "C2": OneOf("layout", IMAGE_LAYOUTS)}
 
     block_size = int_property()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, isfinite
-from typing import ClassVar
+from typing import ClassVar, cast
 
+import numpy as np
 from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
@@ -16,9 +17,12 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS
+from xrelay.dialects.relay.ops.image.resize import Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Shape, shape_text
 
@@ -46,7 +50,7 @@ class UpsamplingOp(CompositeOp):
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     AXES: ClassVar[str]
-    RESIZE: ClassVar[str]
+    RESIZE: ClassVar[type[ResizeOp]]
 
     data = operand_def()
 
@@ -97,10 +101,21 @@ class UpsamplingOp(CompositeOp):
         """The attributes of the resizing op: method, coordinates and layout, but not the size."""
         raise NotImplementedError(f"{self.name} has no method")
 
+    def evaluate(self, data: Array) -> Array:
+        """Repeats elements for whole factors with nearest elements, otherwise evaluates the resizing op."""
+        resizing = self.resizing
+        is_plain = resizing["method"] == METHODS[0] and resizing["coordinate_transformation_mode"] == "asymmetric"
+        if is_plain and all(factor == int(factor) for factor in self.factors):
+            for axis, factor in zip(self.AXES, self.factors, strict=True):
+                data = np.repeat(data, int(factor), self.axes_text.index(axis))
+            return data
+        block = Block(arg_types=[self.data.type])
+        return cast(ResizeOp, self.RESIZE.call(*block.args, size=self.sizes(data.shape), **resizing)).evaluate(data)
+
     def decompose(self, parts: Parts) -> SSAValue:
         """The resizing op."""
         (data,) = parts.operands
-        return parts.op(self.RESIZE, data, size=self.sizes(shape_of(data.type)), **self.resizing)
+        return parts.op(self.RESIZE.relay_name(), data, size=self.sizes(shape_of(data.type)), **self.resizing)
 
 
 @register_relay_op
@@ -125,12 +140,13 @@ class Upsampling2DOp(UpsamplingOp):
     """
 
     name = "relay.nn.upsampling"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": OneOf("layout", ("NCHW", "NHWC")),
         "C2": OneOf("method", ("nearest_neighbor", "bilinear", "bicubic")),
     }
     AXES: ClassVar[str] = "HW"
-    RESIZE: ClassVar[str] = "image.resize2d"
+    RESIZE: ClassVar[type[ResizeOp]] = Resize2DOp
 
     scale_h = float_property(1.0)
     scale_w = float_property(1.0)
@@ -179,7 +195,7 @@ class Upsampling3DOp(UpsamplingOp):
         "C5": OneOf("coordinate_transformation_mode", COORDINATES[:3]),
     }
     AXES: ClassVar[str] = "DHW"
-    RESIZE: ClassVar[str] = "image.resize3d"
+    RESIZE: ClassVar[type[ResizeOp]] = Resize3DOp
 
     scale_d = float_property(1.0)
     scale_h = float_property(1.0)

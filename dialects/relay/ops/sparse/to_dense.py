@@ -19,7 +19,7 @@ from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
+from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core import element_rules
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
@@ -36,6 +37,7 @@ class AddOp(ScalarBinaryOp):
     """
 
     name = "relay.add"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.add
 
     def function(self, lhs: Array, rhs: Array) -> Array:
@@ -64,6 +66,7 @@ class SubtractOp(ScalarBinaryOp):
     """
 
     name = "relay.subtract"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.sub
 
     def function(self, lhs: Array, rhs: Array) -> Array:
@@ -92,6 +95,7 @@ class MultiplyOp(ScalarBinaryOp):
     """
 
     name = "relay.multiply"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.SCALING
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.mul
 
     def function(self, lhs: Array, rhs: Array) -> Array:
@@ -121,6 +125,7 @@ class DivideOp(ScalarBinaryOp):
     """
 
     name = "relay.divide"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.SCALING
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.truncated_quotient
 
     def function(self, lhs: Array, rhs: Array) -> Array:
@@ -206,6 +211,7 @@ class MaximumOp(ScalarBinaryOp):
     """
 
     name = "relay.maximum"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_maximum
 
     def function(self, lhs: Array, rhs: Array) -> Array:
@@ -234,6 +240,7 @@ class MinimumOp(ScalarBinaryOp):
     """
 
     name = "relay.minimum"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_minimum
 
     def function(self, lhs: Array, rhs: Array) -> Array:

@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
@@ -77,6 +78,7 @@ class TakeOp(IndexingOp):
     """
 
     name = "relay.take"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     CONSTRAINTS: ClassVar[Constraints] = {**ALONG_AXIS, "C3": OneOf("mode", TAKE_MODES), "C4": BatchAxes(before="axis")}
 

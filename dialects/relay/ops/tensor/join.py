@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
@@ -111,6 +112,7 @@ class ConcatenateOp(ConcatenatingOp):
     """
 
     name = "relay.concatenate"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the concatenated elements of the fields if these are vectors."""
@@ -178,6 +180,7 @@ class SplitOp(RelayOp):
     """
 
     name = "relay.split"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": Divides("indices_or_sections")}

@@ -25,6 +25,7 @@ from xrelay.dialects.relay.core.properties import (
     required_ints_property,
     string_property,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import places_of_slice, within_reach
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
@@ -90,6 +91,7 @@ class StridedSliceOp(MovementOp):
     """
 
     name = "relay.strided_slice"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), "C2": OneOf("slice_mode", ("end", "size"))}
 
     begin = required_ints_property()
@@ -293,6 +295,7 @@ class TileOp(MovementOp):
     """
 
     name = "relay.tile"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("reps", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
@@ -339,6 +342,7 @@ class RepeatOp(MovementOp):
     """
 
     name = "relay.repeat"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis"), "C2": AtLeast("repeats", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
@@ -386,6 +390,7 @@ class BroadcastToOp(MovementOp):
     """
 
     name = "relay.broadcast_to"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 

@@ -19,6 +19,7 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPreci
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision
@@ -133,6 +134,7 @@ class SumOp(ReduceOp):
     """
 
     name = "relay.sum"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
@@ -172,6 +174,7 @@ class MeanOp(ReduceOp):
     """
 
     name = "relay.mean"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
@@ -215,6 +218,7 @@ class MeanOp(ReduceOp):
 class ExtremumOp(ReduceOp):
     """Base of the reductions that select an element."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.structure.weights import Array
@@ -37,6 +38,7 @@ class ReverseOp(RelayOp):
     """
 
     name = "relay.reverse"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}

@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.properties import (
     optional_ints_property,
     required_ints_property,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
@@ -115,6 +116,7 @@ class ReshapeOp(UnaryReshapingOp):
     """
 
     name = "relay.reshape"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
 
     newshape = required_ints_property()
     allowzero = bool_property(False)
@@ -183,6 +185,7 @@ class BatchFlattenOp(UnaryReshapingOp):
     """
 
     name = "relay.nn.batch_flatten"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Returns the first extent and the product of the others; checks C1."""
@@ -207,6 +210,7 @@ class SqueezeOp(UnaryReshapingOp):
     """
 
     name = "relay.squeeze"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
 
     axis = optional_ints_property()
 
@@ -257,6 +261,7 @@ class ExpandDimsOp(UnaryReshapingOp):
     """
 
     name = "relay.expand_dims"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
     axis = int_property()

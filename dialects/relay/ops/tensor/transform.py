@@ -21,6 +21,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
     with_flat,
 )
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
@@ -58,6 +59,7 @@ class TransposeOp(RelayOp):
     """
 
     name = "relay.transpose"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
@@ -230,6 +232,7 @@ class PadOp(RelayOp):
     """
 
     name = "relay.nn.pad"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 

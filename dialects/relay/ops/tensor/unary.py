@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.properties import float_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ElementwiseCompositeOp, ScalarUnaryOp
@@ -41,6 +42,7 @@ class CopyOp(ScalarUnaryOp):
     """
 
     name = "relay.copy"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the elements of x."""
@@ -386,6 +388,7 @@ class ClipOp(ScalarUnaryOp):
     """
 
     name = "relay.clip"
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.BOUND
 
     a_min = float_property()
     a_max = float_property()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -25,7 +26,7 @@ from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.qnn_op import (
+from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
     along,
     distance,
@@ -41,6 +42,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
 from xrelay.dialects.relay.ops.tensor.join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 
 
@@ -102,12 +104,33 @@ class QnnBinaryOp(QnnOp):
         """Returns the result's difference from its zero point, in i64, from differences and scales of both sides."""
         raise NotImplementedError(f"{self.name} does not define how it combines its operands")
 
+    def evaluate(self, lhs: Array, rhs: Array, *parameters: Array) -> Array:
+        """Combines the differences from the zero points and adds the result's zero point."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        *sides, output_scale, output_zero_point = parameters
+        axes = (self.lhs_axis.value.data, self.rhs_axis.value.data)
+        rows = zip((lhs, rhs), axes, sides[::2], sides[1::2], strict=True)
+        left, right = (
+            (quantized.near_distance(data, quantized.along(zero, data, axis)), quantized.along(scale, data, axis))
+            for data, axis, scale, zero in rows
+        )
+        return quantized.shifted(
+            self.combined_arrays(left, right, output_scale), output_zero_point.reshape(()), lhs.dtype
+        )
+
+    def combined_arrays(self, lhs: tuple[Array, Array], rhs: tuple[Array, Array], output_scale: Array) -> Array:
+        """Returns `combined` for arrays."""
+        raise NotImplementedError(f"{self.name} does not define how it combines arrays")
+
 
 class QnnSumOp(QnnBinaryOp):
     """Base of the sum and the difference: both sides are first requantised to the result's scale."""
 
     OF_DISTANCES: ClassVar[str]
     """The op that combines both sides at that scale."""
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The same function of arrays."""
 
     def combined(
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
@@ -119,6 +142,17 @@ class QnnSumOp(QnnBinaryOp):
             # The sum of both and a zero point fits in 64 bits.
             sides = [parts.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
         return parts.op(self.OF_DISTANCES, *sides)
+
+    def combined_arrays(self, lhs: tuple[Array, Array], rhs: tuple[Array, Array], output_scale: Array) -> Array:
+        """Rounds each side once."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        # The limits exceed 32 bits by far, and the sum fits in 64 bits.
+        left, right = (
+            np.clip(quantized.scaled(distances, quantized.ratio(scale, output_scale)), -(1 << 61), 1 << 61)
+            for distances, scale in (lhs, rhs)
+        )
+        return self.ON_ARRAYS(left, right)
 
 
 @register_relay_op
@@ -142,6 +176,7 @@ class QnnAddOp(QnnSumOp):
 
     name = "relay.qnn.add"
     OF_DISTANCES: ClassVar[str] = "add"
+    ON_ARRAYS: ClassVar[np.ufunc] = np.add
 
 
 @register_relay_op
@@ -165,6 +200,7 @@ class QnnSubtractOp(QnnSumOp):
 
     name = "relay.qnn.subtract"
     OF_DISTANCES: ClassVar[str] = "subtract"
+    ON_ARRAYS: ClassVar[np.ufunc] = np.subtract
 
 
 @register_relay_op
@@ -195,6 +231,16 @@ class QnnMulOp(QnnBinaryOp):
         wide = (parts.op("cast", distances, dtype="int64") for distances, _ in (lhs, rhs))
         product = parts.op("clip", parts.op("multiply", *wide), a_min=-(2.0**31), a_max=2.0**31 - 1)
         return scaled(parts, parts.op("cast", product, dtype="int32"), ratio(parts, (lhs[1], rhs[1]), output_scale))
+
+    def combined_arrays(self, lhs: tuple[Array, Array], rhs: tuple[Array, Array], output_scale: Array) -> Array:
+        """Rounds the product once."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        (left, left_scale), (right, right_scale) = lhs, rhs
+        limits = np.iinfo(np.int32)
+        product = np.clip(left.astype(np.int64) * right.astype(np.int64), limits.min, limits.max)
+        scale = left_scale.astype(np.float64) * right_scale.astype(np.float64)
+        return quantized.scaled(product, quantized.ratio(scale, output_scale))
 
 
 @register_relay_op
@@ -265,6 +311,23 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
             whole = scaled(parts, distance(parts, each, number(parts, zero_point)), factor)
             joined.append(shifted(parts, whole, output_zero_point, dtype_of(each)))
         return parts.op("concatenate", parts.add(TupleOp.call(*joined)), axis=self.axis.value.data)
+
+    def evaluate(
+        self,
+        data: tuple[Array, ...],
+        input_scales: tuple[Array, ...],
+        input_zero_points: tuple[Array, ...],
+        output_scale: Array,
+        output_zero_point: Array,
+    ) -> Array:
+        """Requantises each field to the result's scale and concatenates."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        joined: list[Array] = []
+        for each, scale, zero_point in zip(data, input_scales, input_zero_points, strict=True):
+            distances = quantized.distance(each, zero_point.reshape(()))
+            joined.append(quantized.requantized(distances, scale, output_scale, output_zero_point, each.dtype))
+        return np.concatenate(joined, axis=self.axis.value.data)
 
 
 def fields_of(parts: Parts, value: SSAValue) -> list[SSAValue]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
@@ -24,17 +25,20 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, require_blocks
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
+from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.dense_pack import packed_block, packed_layout
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
 
 class QnnProductOp(QnnOp):
     """Base of the products. The operands are two quantised tensors, their zero points and their scales."""
 
+    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CONSTRAINTS: ClassVar[Constraints] = {
         **scales_and_zero_points([4, 5], [2, 3]),
@@ -103,6 +107,16 @@ class QnnDenseOp(QnnProductOp):
         right = distance(parts, weight, along(parts, weight_zero_point, 2, 0))
         return parts.op("nn.dense", left, right)
 
+    def evaluate(
+        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
+    ) -> Array:
+        """Multiplies by the transposed weight."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        left = quantized.distance(data, input_zero_point.reshape(()))
+        right = quantized.distance(weight, quantized.along(kernel_zero_point, weight, 0))
+        return np.asarray(np.matmul(left, right.T))
+
 
 @register_relay_op
 @irdl_op_definition
@@ -152,6 +166,14 @@ class QnnBatchMatmulOp(QnnProductOp):
         x, y, x_zero_point, y_zero_point, *_ = parts.operands
         left, right = distance(parts, x, number(parts, x_zero_point)), distance(parts, y, number(parts, y_zero_point))
         return parts.op("nn.batch_matmul", left, right)
+
+    def evaluate(self, x: Array, y: Array, x_zero_point: Array, y_zero_point: Array, *scales: Array) -> Array:
+        """Multiplies by the transposed matrices."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        left = quantized.distance(x, x_zero_point.reshape(()))
+        right = quantized.distance(y, y_zero_point.reshape(()))
+        return np.asarray(np.matmul(left, np.swapaxes(right, -1, -2)))
 
 
 @register_relay_op
@@ -218,3 +240,15 @@ class QnnContribDensePackOp(QnnProductOp):
             weight_zero_point = parts.op("expand_dims", blocks, axis=1)
         left, right = distance(parts, data, number(parts, zero_point)), distance(parts, weight, weight_zero_point)
         return parts.op("nn.contrib_dense_pack", left, right, weight_layout=self.weight_layout.data)
+
+    def evaluate(
+        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
+    ) -> Array:
+        """Multiplies by the transposed unpacked weight."""
+        from xrelay.dialects.relay.meaning import quantized
+        from xrelay.dialects.relay.meaning.layouts import to_plain
+
+        plain = to_plain(weight, self.layout, "NC")
+        left = quantized.distance(data, input_zero_point.reshape(()))
+        right = quantized.distance(plain, quantized.along(kernel_zero_point, plain, 0))
+        return np.asarray(np.matmul(left, right.T))

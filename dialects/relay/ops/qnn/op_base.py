@@ -22,12 +22,15 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.fixed_point import MOST_PLACES, PLACES, cut, saturated
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.fixed_point import cut, factor_of, saturated
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim
+
+_BIAS = 1022
+"""The exponent bias of f64 for significands in [½, 1)."""
 
 
 class QnnOp(CompositeOp):
@@ -123,6 +126,23 @@ def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue,
     if times != 1.0:
         first = parts.op("multiply", first, times)
     return parts.op("divide", first, parts.op("cast", denominator, dtype="float64"))
+
+
+def factor_of(parts: Parts, ratio: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Returns a factor and a number of places, both i64, for an f64 `ratio`; the factor is rounded to 31 bits.
+
+    Halves are rounded away from zero. For a nonzero i32 times the factor and `cut`, a ratio of 2³¹ or more exceeds 32
+    bits, and one below 2⁻³² yields 0. Infinities, and NaN as if positive, are ratios of 2³¹ or more.
+    """
+    bits = parts.op("reinterpret", ratio, dtype="int64")
+    exponent = parts.op("bitwise_and", parts.op("right_shift", bits, 52), 0x7FF)
+    whole = parts.op("bitwise_or", parts.op("bitwise_and", bits, (1 << 52) - 1), 1 << 52)
+    factor = parts.op("right_shift", parts.op("add", whole, 1 << 21), 22)
+    places = parts.op("subtract", parts.scalar(_BIAS + PLACES, bits), exponent)
+    factor = parts.op("where", parts.op("less", places, 0), parts.scalar(1 << PLACES, bits), factor)
+    factor = parts.op("where", parts.op("greater", places, MOST_PLACES), parts.scalar(0, bits), factor)
+    factor = parts.op("where", parts.op("less", ratio, 0.0), parts.op("negative", factor), factor)
+    return factor, parts.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES))
 
 
 def scaled(parts: Parts, distances: SSAValue, factor: SSAValue, *, away: bool = False) -> SSAValue:

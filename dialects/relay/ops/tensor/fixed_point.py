@@ -1,4 +1,8 @@
-"""Products of integers and factors with 31 fraction bits: `relay.fixed_point_multiply` and its variant per axis."""
+"""Products of integers and factors with 31 fraction bits: `relay.fixed_point_multiply` and its variant per axis.
+
+A factor is an integer times a power of two. So a product is one 64-bit multiplication, one addition that determines the
+rounding of halves, and one shift.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,13 @@ from xrelay.dialects.relay.core.properties import bool_property, int_property, r
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.fixed_point import MOST_PLACES, PLACES, cut, saturated
+from xrelay.dialects.relay.structure.weights import Array
+
+PLACES = 31
+"""The number of fractional bits of a factor with exponent 0."""
+
+MOST_PLACES = 62
+"""The maximum number of places. With more, a product of 62 bits is less than a half, which rounds to 0."""
 
 _INT32 = np.dtype(np.int32)
 
@@ -67,6 +77,13 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
         if places:
             product = parts.op("right_shift", parts.op("add", product, 1 << (places - 1)), places)
         return saturated(parts, product, _INT32)
+
+    def evaluate(self, x: Array) -> Array:
+        """Shifts the 64-bit product right."""
+        from xrelay.dialects.relay.meaning import fixed_point
+
+        product = x.astype(np.int64) * self.multiplier.value.data
+        return fixed_point.saturated(fixed_point.divided(product, np.int64(31 - self.shift.value.data)), _INT32)
 
 
 @register_relay_op
@@ -130,6 +147,23 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
         missing = parts.op("clip", parts.op("negative", places), a_min=0.0, a_max=float(PLACES))
         return saturated(parts, parts.op("left_shift", near, missing), _INT32)
 
+    def evaluate(self, x: Array, m: Array, lshift: Array, rshift: Array) -> Array:
+        """Like `fixed_point_multiply`, with the axes of the factors moved to the front of x."""
+        from xrelay.dialects.relay.meaning import fixed_point
+
+        axes = ints(self.axes)
+        first = np.moveaxis(x, axes, range(len(axes))).astype(np.int64)
+        behind = (...,) + (None,) * (x.ndim - len(axes))
+        left = lshift.astype(np.int64) if self.is_lshift_required.value.data else np.zeros_like(lshift, np.int64)
+        right = rshift.astype(np.int64) if self.is_rshift_required.value.data else np.zeros_like(rshift, np.int64)
+        places = (31 + right - left)[behind]
+        product = first * m.astype(np.int64)[behind]
+        small = np.where(places > 62, 0, fixed_point.divided(product, np.clip(places, 0, 62)))
+        # Clipping is exact: numbers beyond 32 bits are saturated after the shift anyway.
+        large = np.clip(product, -(1 << 31), 1 << 31) * (np.int64(1) << np.clip(-places, 0, 31))
+        result = fixed_point.saturated(np.where(places < 0, large, small), _INT32)
+        return np.moveaxis(result, range(len(axes)), axes)
+
     def _across(self, parts: Parts, factor: SSAValue, rank: int) -> SSAValue:
         """Returns `factor` with its axes in the order and positions of those of x, so that it broadcasts."""
         axes = [axis_index(axis, rank) for axis in ints(self.axes)]
@@ -139,3 +173,22 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
             if axis not in axes:
                 ordered = parts.op("expand_dims", ordered, axis=sum(each < axis for each in axes))
         return ordered
+
+
+def cut(parts: Parts, product: SSAValue, places: SSAValue, *, away: bool) -> SSAValue:
+    """Returns `product`, an i64 of 62 bits, divided by 2 to the power `places`, rounded to the nearest integer.
+
+    Halves are rounded up, or `away` from zero. `places` is between 0 and 62, and broadcasts.
+    """
+    # For 0 places the shift by -1 yields 0.
+    half = parts.op("left_shift", parts.scalar(1, places), parts.op("subtract", places, 1))
+    if away:
+        less = parts.op("subtract", half, parts.op("minimum", places, 1))
+        half = parts.op("where", parts.op("less", product, 0), less, half)
+    return parts.op("right_shift", parts.op("add", product, half), places)
+
+
+def saturated(parts: Parts, value: SSAValue, dtype: np.dtype) -> SSAValue:
+    """Returns `value`, a tensor of wider integers or integral floats, clamped and cast to an integer type."""
+    limits = np.iinfo(dtype)
+    return parts.op("cast", parts.op("clip", value, a_min=float(limits.min), a_max=float(limits.max)), dtype=dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import f32, f64, i8, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
@@ -24,7 +25,7 @@ from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.qnn_op import (
+from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
     along,
     distance,
@@ -37,6 +38,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
     shifted,
 )
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
@@ -99,6 +101,15 @@ class QuantizeOp(_ConvertsElements):
         quotient = parts.op("divide", data, parts.op("cast", scale, dtype=dtype_of(data)))
         return shifted(parts, parts.op("round", quotient), zero_point, numpy_dtype(self.out_dtype))
 
+    def evaluate(self, data: Array, output_scale: Array, output_zero_point: Array) -> Array:
+        """Rounds quotients by the scale."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        axis, wide = self.axis.value.data, np.promote_types(data.dtype, np.float32)
+        quotient = data.astype(wide) / quantized.along(output_scale, data, axis).astype(wide)
+        zero_point = quantized.along(output_zero_point, data, axis)
+        return quantized.shifted(np.rint(quotient), zero_point, numpy_dtype(self.out_dtype))
+
 
 @register_relay_op
 @irdl_op_definition
@@ -140,6 +151,16 @@ class DequantizeOp(_ConvertsElements):
         distances = parts.op("cast", distance(parts, data, zero_point), dtype=wide)
         product = parts.op("multiply", distances, parts.op("cast", scale, dtype=wide))
         return parts.op("cast", product, dtype=result)
+
+    def evaluate(self, data: Array, input_scale: Array, input_zero_point: Array) -> Array:
+        """Multiplies differences by the scale."""
+        from xrelay.dialects.relay.meaning import quantized
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        axis, result = self.axis.value.data, numpy_dtype(self.out_dtype)
+        wide = np.promote_types(result, np.float32)
+        distances = quantized.distance(data, quantized.along(input_zero_point, data, axis)).astype(wide)
+        return cast_once(np.asarray(distances * quantized.along(input_scale, data, axis).astype(wide)), result)
 
 
 @register_relay_op
@@ -200,3 +221,23 @@ class RequantizeOp(_ConvertsElements):
         else:
             whole = scaled_in_floats(parts, distances, factor, wide, away=away)
         return shifted(parts, whole, output_zero_point, numpy_dtype(self.out_dtype))
+
+    def evaluate(
+        self,
+        data: Array,
+        input_scale: Array,
+        input_zero_point: Array,
+        output_scale: Array,
+        output_zero_point: Array,
+    ) -> Array:
+        """Multiplies differences by the quotient of the scales and rounds."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        axis, away, dtype = self.axis.value.data, self.rounding.data == "TONEAREST", numpy_dtype(self.compute_dtype)
+        distances = quantized.distance(data, quantized.along(input_zero_point, data, axis))
+        factor = quantized.ratio(quantized.along(input_scale, data, axis), output_scale)
+        if dtype.kind == "i":
+            whole = quantized.scaled(distances, factor, away=away)
+        else:
+            whole = quantized.scaled_in_floats(distances, factor, dtype, away=away)
+        return quantized.shifted(whole, output_zero_point.reshape(()), numpy_dtype(self.out_dtype))

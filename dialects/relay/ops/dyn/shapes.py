@@ -6,22 +6,32 @@ If the elements of that operand are known, as numbers or as expressions over nam
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import MAX_AXES, tensor_type
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ, maximum
 from xrelay.index_algebra.requirement import Broadcasts
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 class ShapeOperandOp(RelayOp):
@@ -94,6 +104,32 @@ class DynReshapeOp(ShapeOperandOp):
             return tensor_type([facts.new_extent("e", place) for place in range(count)], element)
         return tensor_type(reshaped_to(facts, shape, elements, copies=not self.allowzero.value.data), element)
 
+    def evaluate(self, data: Array, newshape: Array) -> Array:
+        """Reshapes; the error for shapes that do not match contains both."""
+        extents = [int(extent) for extent in newshape]
+        if not self.allowzero.value.data:
+            short = next((place for place, extent in enumerate(extents) if extent == 0 and place >= data.ndim), None)
+            if short is not None:
+                message = f"0 at place {short} of the shape {extents} copies no extent of {list(data.shape)}"
+                raise InterpreterError(message)
+            extents = [data.shape[place] if extent == 0 else extent for place, extent in enumerate(extents)]
+        if extents.count(-1) > 1 or any(extent < -1 for extent in extents):
+            raise InterpreterError(f"the shape {extents} is illegal", help="extents are positive, 0, or at most one -1")
+        known = int(np.prod([extent for extent in extents if extent != -1], dtype=np.int64))
+        if (data.size != known) if -1 not in extents else (known == 0 or data.size % known):
+            raise InterpreterError(f"data of shape {list(data.shape)} cannot be reshaped to {extents}")
+        return data.reshape(extents)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element at the same row-major index."""
+        from xrelay.dialects.relay.computes.reshape import reshaped
+
+        return [reshaped(build)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient in the data's shape; None for the shape."""
+        return [build.reshape_like(of, self.data), None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -126,6 +162,24 @@ class DynBroadcastToOp(ShapeOperandOp):
         wanted: Shape = ((1,) * (rank - count)) + given
         pairs = enumerate(zip(padded, wanted, strict=True))
         return tensor_type([_joined(facts, axis, have, want) for axis, (have, want) in pairs], element)
+
+    def evaluate(self, data: Array, shape: Array) -> Array:
+        """Broadcasts in both directions, as numpy does."""
+        wanted = tuple(int(extent) for extent in shape)
+        if any(extent < 0 for extent in wanted):
+            raise InterpreterError(f"the shape {list(wanted)} has a negative extent")
+        return np.broadcast_to(data, np.broadcast_shapes(data.shape, wanted)).copy()
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads the element that is broadcast to an index."""
+        from xrelay.dialects.relay.computes.builder import read_broadcast
+
+        data, shape = build.operand(0), build.result_shape
+        return [build.compute("broadcast_to", shape, build.element(data), lambda b: read_broadcast(b, data, shape))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over broadcast axes; None for the shape."""
+        return [build.sum_like(of, self.data), None]
 
 
 def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
@@ -166,6 +220,7 @@ class CollapseSumToOp(ShapeOperandOp):
 
     name = "relay.collapse_sum_to"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
 
     data = operand_def()
     shape = operand_def()
@@ -178,6 +233,47 @@ class CollapseSumToOp(ShapeOperandOp):
         given: Elements = (ANY,) * count if elements is None else elements
         pairs = enumerate(zip(own[len(own) - count :], given, strict=True))
         return tensor_type([_collapsed(facts, axis, have, want) for axis, (have, want) in pairs], element)
+
+    def evaluate(self, data: Array, shape: Array) -> Array:
+        """Sums over the axes that a broadcast from that shape repeats."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+
+        wanted = tuple(int(extent) for extent in shape)
+        lacking = data.ndim - len(wanted)
+        pairs = zip(data.shape[max(lacking, 0) :], wanted, strict=False)
+        if lacking < 0 or any(want not in (1, own) for own, want in pairs):
+            message = f"[{self.name} C2] data of shape {list(data.shape)} does not collapse to {list(wanted)}"
+            raise InterpreterError(message)
+        axes = tuple(axis for axis in range(data.ndim) if axis < lacking or wanted[axis - lacking] == 1)
+        total = np.sum(data.astype(accumulator(data.dtype), copy=False), axis=axes, keepdims=True)
+        return np.asarray(total, data.dtype).reshape(wanted)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums along axes that the shape lacks and along axes that become shorter.
+
+        An axis that is known only at run time to be kept or summed has `extent / wanted` terms: one, or all.
+        """
+        data, target = build.operand(0), build.result_shape
+        shape, element = build.shape(data), build.element(data)
+        lacking = len(shape) - len(target)
+        terms: dict[int, Dim] = dict(enumerate(shape[:lacking]))
+        for axis, (own, wanted) in enumerate(zip(shape[lacking:], target, strict=True), start=lacking):
+            if own != wanted:
+                terms[axis] = own if wanted == 1 else own // maximum(1, wanted)
+
+        def add(b: Body) -> SSAValue:
+            folded = dict(zip(terms, b.reduction, strict=True))
+            kept = zip(range(lacking, len(shape)), b.spatial, strict=True)
+            at = [*b.reduction[:lacking], *(index + folded.get(axis, 0) for axis, index in kept)]
+            value = b.read(data, *at)
+            return b.accumulate(b.accumulators[0], value) if terms else value
+
+        reduce = {f"k{axis}": count for axis, count in terms.items()}
+        return [build.compute("collapse_sum", target, element, add, reduce=reduce, init=[0] if terms else [])]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the gradient broadcast to all elements of a sum; None for the shape."""
+        return [build.broadcast_like(of, self.data), None]
 
 
 def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
@@ -222,6 +318,23 @@ class DynFullOp(ShapeOperandOp):
         facts.require(value == (), "C3", lambda: f"the value must have rank 0, found {facts[0]}")
         return tensor_type(self.wanted_extents(facts), element)
 
+    def evaluate(self, fill_value: Array, shape: Array) -> Array:
+        """Fills an array."""
+        extents = [int(extent) for extent in shape]
+        if any(extent < 0 for extent in extents):
+            raise InterpreterError(f"the shape {extents} has a negative extent")
+        return np.full(extents, fill_value, fill_value.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Fills with the value."""
+        from xrelay.dialects.relay.computes.fill import filled
+
+        return [filled(build, build.operand(0))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum of the gradient for the scalar; None for the shape."""
+        return [build.cast_like(build.op("sum", of), self.fill_value), None]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -259,3 +372,19 @@ class DynTileOp(ShapeOperandOp):
             facts.require(not isinstance(often, int) or often >= 0, "C2", f"the repetitions include {often}")
             extents.append(facts.new_extent("e", axis) if isinstance(often, AnyDim) else extent * often)
         return tensor_type(extents, element)
+
+    def evaluate(self, data: Array, reps: Array) -> Array:
+        """Calls `np.tile`."""
+        if (reps < 0).any():
+            raise InterpreterError(f"[{self.name} C2] a number of repetitions is negative: {reps.tolist()}")
+        return np.tile(data, reps.tolist())
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Reads at the remainder of the index."""
+        from xrelay.dialects.relay.computes.movement import tiled
+
+        return tiled(build)
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sum over all copies of an element; None for the repetitions."""
+        return gradient_by_numbers(self, of, build)

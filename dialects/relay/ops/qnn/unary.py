@@ -7,9 +7,10 @@ value. If scales and zero points are constants, `qnn-legalize` replaces the func
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import erf, isfinite
 from typing import ClassVar
 
+import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -21,13 +22,18 @@ from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, following, number, ratio, scaled, shifted
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, following, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
+
+_ERF = np.frompyfunc(erf, 1, 1)
 
 
 class QnnFunctionOp(QnnOp):
     """Base of the functions of one quantised tensor. The result has the same type but its own scale and zero point."""
 
+    PLAIN: ClassVar[str]
+    """The same function of plain numbers, by Relay's name."""
     CONSTRAINTS: ClassVar[Constraints] = {
         **scales_and_zero_points([1, 3], [2, 4]),
         "C3": OneOrAlong((1, 2, 3, 4)),
@@ -52,19 +58,34 @@ class QnnUnaryOp(QnnFunctionOp):
     output_scale = operand_def()
     output_zero_point = operand_def()
 
-    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
-        """Computes the function of an f32 tensor, by default with the plain op of the same name."""
-        return parts.op(self.relay_name().rpartition(".")[2], x)
+    def function(self, x: Array) -> Array:
+        """Returns the function of an f32 array."""
+        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+
+    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
+        """Computes the function of an f32 tensor, by default with the plain op."""
+        return parts.op(self.PLAIN, x)
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Dequantise, compute, quantise."""
         x, *parameters = parts.operands
         scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
         distances = parts.op("cast", distance(parts, x, zero_point), dtype="float32")
-        value = self.function(parts, parts.op("multiply", distances, scale))
+        value = self.composed(parts, parts.op("multiply", distances, scale))
         return shifted(
             parts, parts.op("round", parts.op("divide", value, output_scale)), output_zero_point, dtype_of(x)
         )
+
+    def evaluate(
+        self, x: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
+    ) -> Array:
+        """Dequantises, applies the function and quantises."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        distances = quantized.distance(x, zero_point.reshape(()))
+        value = self.function(np.asarray(distances.astype(np.float32) * scale.reshape(())))
+        quotient = np.asarray(value.astype(np.float32) / output_scale.reshape(()))
+        return quantized.shifted(np.rint(quotient), output_zero_point.reshape(()), x.dtype)
 
 
 @register_relay_op
@@ -81,6 +102,11 @@ class QnnAbsOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.abs"
+    PLAIN: ClassVar[str] = "abs"
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.abs(x)
 
 
 @register_relay_op
@@ -97,6 +123,11 @@ class QnnExpOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.exp"
+    PLAIN: ClassVar[str] = "exp"
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.exp(x)
 
 
 @register_relay_op
@@ -113,6 +144,11 @@ class QnnErfOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.erf"
+    PLAIN: ClassVar[str] = "erf"
+
+    def function(self, x: Array) -> Array:
+        """Computes in double precision."""
+        return np.asarray(_ERF(x.astype(np.float64)), np.float64)
 
 
 @register_relay_op
@@ -129,6 +165,11 @@ class QnnLogOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.log"
+    PLAIN: ClassVar[str] = "log"
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.log(x)
 
 
 @register_relay_op
@@ -145,6 +186,11 @@ class QnnRsqrtOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.rsqrt"
+    PLAIN: ClassVar[str] = "rsqrt"
+
+    def function(self, x: Array) -> Array:
+        """Divides by the root."""
+        return np.float32(1) / np.sqrt(x)
 
 
 @register_relay_op
@@ -161,6 +207,11 @@ class QnnSqrtOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.sqrt"
+    PLAIN: ClassVar[str] = "sqrt"
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.sqrt(x)
 
 
 @register_relay_op
@@ -177,6 +228,11 @@ class QnnSigmoidOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.sigmoid"
+    PLAIN: ClassVar[str] = "sigmoid"
+
+    def function(self, x: Array) -> Array:
+        """Evaluates the formula."""
+        return np.float32(1) / (np.float32(1) + np.exp(-x))
 
 
 @register_relay_op
@@ -193,6 +249,11 @@ class QnnTanhOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.tanh"
+    PLAIN: ClassVar[str] = "tanh"
+
+    def function(self, x: Array) -> Array:
+        """Calls numpy."""
+        return np.tanh(x)
 
 
 @register_relay_op
@@ -209,8 +270,13 @@ class QnnHardswishOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.hardswish"
+    PLAIN: ClassVar[str] = "nn.hard_swish"
 
-    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
+    def function(self, x: Array) -> Array:
+        """Evaluates the formula in its order."""
+        return x * np.clip(x + np.float32(3), 0, 6) / np.float32(6)
+
+    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
         """Evaluates the formula in its order."""
         gate = parts.op("clip", parts.op("add", x, 3.0), a_min=0.0, a_max=6.0)
         return parts.op("divide", parts.op("multiply", x, gate), 6.0)
@@ -230,6 +296,7 @@ class QnnSoftmaxOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.softmax"
+    PLAIN: ClassVar[str] = "nn.softmax"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CONSTRAINTS: ClassVar[Constraints] = {**QnnUnaryOp.CONSTRAINTS, "C5": AxisOf()}
 
@@ -239,7 +306,13 @@ class QnnSoftmaxOp(QnnUnaryOp):
         """Follows the layout of the data if it does not split the axis."""
         return following(self, layouts[0], self.axis.value.data)
 
-    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
+    def function(self, x: Array) -> Array:
+        """Subtracts the greatest element first, so that no exponential overflows."""
+        axis = self.axis.value.data
+        grown = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+        return grown / np.sum(grown, axis=axis, keepdims=True)
+
+    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
         """Computes `nn.softmax` along the axis."""
         return parts.op("nn.softmax", x, axis=self.axis.value.data)
 
@@ -264,6 +337,7 @@ class QnnLeakyReluOp(QnnFunctionOp):
     """
 
     name = "relay.qnn.leaky_relu"
+    PLAIN: ClassVar[str] = "nn.leaky_relu"
 
     data = operand_def()
     input_scale = operand_def()
@@ -288,3 +362,21 @@ class QnnLeakyReluOp(QnnFunctionOp):
         below = scaled(parts, distances, ratio(parts, (scale,), output_scale, self.alpha.value.data))
         whole = parts.op("where", parts.op("less", distances, 0), below, above)
         return shifted(parts, whole, output_zero_point, dtype_of(data))
+
+    def evaluate(
+        self,
+        data: Array,
+        input_scale: Array,
+        input_zero_point: Array,
+        output_scale: Array,
+        output_zero_point: Array,
+    ) -> Array:
+        """Requantises with one scale for each sign."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        distances, scale = quantized.distance(data, input_zero_point.reshape(())), input_scale.reshape(())
+        above, below = (
+            quantized.scaled(distances, quantized.ratio(scale, output_scale, times))
+            for times in (1.0, self.alpha.value.data)
+        )
+        return quantized.shifted(np.where(distances < 0, below, above), output_zero_point.reshape(()), data.dtype)

@@ -23,8 +23,9 @@ from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.pool import AvgPoolOp
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
 
 _FEW = 1 << 10
 """The greatest window size for which f32 distinguishes all sums and means of 8-bit numbers."""
@@ -101,3 +102,20 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         return shifted(
             parts, scaled(parts, distances, ratio(parts, (scale,), output_scale)), output_zero_point, dtype_of(data)
         )
+
+    def evaluate(
+        self,
+        data: Array,
+        input_scale: Array,
+        input_zero_point: Array,
+        output_scale: Array,
+        output_zero_point: Array,
+    ) -> Array:
+        """Rounds the mean of differences with integers."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        limits = np.iinfo(data.dtype)
+        near = np.clip(input_zero_point.reshape(()), limits.min, limits.max)
+        total, count = self.sums_and_counts(quantized.distance(data, near).astype(np.int64))
+        mean = np.floor_divide(2 * total + count, 2 * count)
+        return self.laid_out(quantized.requantized(mean, input_scale, output_scale, output_zero_point, data.dtype))

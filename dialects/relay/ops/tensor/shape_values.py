@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
-from xdsl.ir import Attribute
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.element_rules import wrapped
@@ -14,9 +16,15 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 class ShapeValueOp(RelayOp):
@@ -38,6 +46,10 @@ class ShapeValueOp(RelayOp):
         if not isinstance(self.dtype, IntegerType):
             return None
         return tuple(wrapped(value, numpy_dtype(self.dtype)) for value in self.values(facts.shape(0)))
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """The derivative is 0: the elements of the data are not read."""
+        return [None]
 
 
 @register_relay_op
@@ -62,6 +74,26 @@ class ShapeOfOp(ShapeValueOp):
         """Returns a vector with one number for each axis of the data."""
         return tensor_type((len(facts.shape(0)),), self.dtype)
 
+    def evaluate(self, data: Array) -> Array:
+        """Returns the extents of the array."""
+        return np.array(data.shape, np.int64).astype(numpy_dtype(self.dtype))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Selects among the extents by index."""
+        from xdsl.dialects import arith
+
+        extents, element = build.shape(build.operand(0)), build.result_type.element_type
+
+        def fill(b: Body) -> SSAValue:
+            (place,) = b.spatial
+            chosen = b.size(extents[-1], element) if extents else b.constant(0, element)
+            for axis, extent in enumerate(extents[:-1]):
+                is_here = b.add(arith.CmpiOp(b.index(place), b.constant(axis, IndexType()), "eq"))
+                chosen = b.add(arith.SelectOp(is_here, b.size(extent, element), chosen))
+            return chosen
+
+        return [build.compute("shape_of", {"i": len(extents)}, element, fill)]
+
 
 @register_relay_op
 @irdl_op_definition
@@ -85,3 +117,12 @@ class NdarraySizeOp(ShapeValueOp):
         """Returns a scalar type."""
         facts.tensor(0)
         return tensor_type((), self.dtype)
+
+    def evaluate(self, data: Array) -> Array:
+        """Returns the size of the array."""
+        return np.array(data.size, np.int64).astype(numpy_dtype(self.dtype))
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Builds a scalar."""
+        count, element = product(build.shape(build.operand(0))), build.result_type.element_type
+        return [build.compute("ndarray_size", (), element, lambda b: b.size(count, element))]

@@ -30,8 +30,9 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, FilterOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each, with_parameters
+from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each, with_parameters
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 
 
@@ -94,6 +95,15 @@ class QnnFilterOp(FilterOp, QnnOp):
         right = distance(parts, weight, along(parts, weight_zero_point, len(shape_of(weight.type)), axis))
         return parts.add(get_relay_op(self.PLAIN).typed([left, right], self.properties))
 
+    def distances(
+        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
+    ) -> tuple[Array, Array]:
+        """Returns data and weight minus their zero points."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        zero_points = quantized.along(kernel_zero_point, weight, self.layouts[1].index("O"))
+        return quantized.distance(data, input_zero_point.reshape(())), quantized.distance(weight, zero_points)
+
 
 @register_relay_op
 @irdl_op_definition
@@ -142,6 +152,10 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
         decision = super().with_layouts(data, weight, out)
         return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
+    def evaluate(self, data: Array, weight: Array, *parameters: Array) -> Array:
+        """Convolves the differences from the zero points; sums wrap around in 32 bits."""
+        return super().evaluate(*self.distances(data, weight, *parameters))
+
 
 @register_relay_op
 @irdl_op_definition
@@ -171,3 +185,7 @@ class QnnConv2DTransposeOp(QnnFilterOp, ConvTransposeOp):
     name = "relay.qnn.conv2d_transpose"
     AXES: ClassVar[str] = "HW"
     PLAIN: ClassVar[str] = "nn.conv2d_transpose"
+
+    def evaluate(self, data: Array, weight: Array, *parameters: Array) -> Array:
+        """Spreads the differences from the zero points; sums wrap around in 32 bits."""
+        return super().evaluate(*self.distances(data, weight, *parameters))

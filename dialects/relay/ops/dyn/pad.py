@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf
@@ -15,9 +16,17 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.ops.tensor.transform import PAD_MODES, require_padding
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, maximum, minimum
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op
@@ -79,3 +88,45 @@ class DynPadOp(RelayOp):
         if isinstance(before, AnyDim) or isinstance(after, AnyDim):
             return facts.new_extent("e", axis)
         return extent + before + after
+
+    def evaluate(self, data: Array, pad_width: Array, pad_value: Array) -> Array:
+        """Pads the array; the error for invalid widths contains axis and widths."""
+        from xrelay.dialects.relay.meaning.padding import padded
+
+        mode = self.pad_mode.data
+        for axis, (extent, (before, after)) in enumerate(zip(data.shape, pad_width.tolist(), strict=True)):
+            if min(before, after) < 0:
+                raise InterpreterError(
+                    f"[{self.name} C2] axis {axis} is padded by {before} and {after}; none may be negative"
+                )
+            widest = max(before, after)
+            most = {"constant": widest, "edge": widest if extent else 0, "reflect": max(0, extent - 1)}
+            if widest > most[mode]:
+                raise InterpreterError(
+                    f"[{self.name} C4] mode {mode!r} cannot pad axis {axis} of extent {extent} by {before} and {after}"
+                )
+        return padded(data, pad_width.tolist(), mode, pad_value)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Pads like `nn.pad`, with widths that are checked at run time."""
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.relay.computes.padding import padded
+
+        build.require_no_new_extents()
+        shape, mode = build.shape(build.operand(0)), self.pad_mode.data
+        widths: list[SSAValue] = []
+        for axis, (extent, room) in enumerate(zip(shape, build.result_shape, strict=True)):
+            most = {"constant": room, "edge": minimum(extent, 1) * room, "reflect": maximum(extent, 1) - 1}[mode]
+            widths.append(checked_indices(build, build.operand(1), most + 1, part=axis, from_end=False))
+
+        def before(b: Body) -> Sequence[IndexLike]:
+            return [b.as_index(b.read(pair, 0)) for pair in widths]
+
+        return [padded(build, build.operand(2), before, [True] * len(shape))]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums for the elements of the data and for the pad value; None for the widths."""
+        nothing = build.scalar(0, numbered(self.data, build))
+        numbers = build.op("dyn.nn.pad", numbered(self.data, build), self.pad_width, nothing, **self.properties)
+        fills = build.op("where", build.op("equal", numbers, 0), of, build.zeros_like(of))
+        return [collected(numbers, of, self.data, build), None, build.op("sum", fills)]

@@ -1,15 +1,11 @@
-"""Quantisation, dequantisation and requantisation."""
+"""Arithmetic on quantised arrays: the differences from zero points, and their rounding to other scales."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
+from xrelay.dialects.relay.meaning.fixed_point import divided, saturated
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.numerics.rounding import cast_once
-from xrelay.interpreters.relay.fixed_point import divided, saturated
-from xrelay.interpreters.relay.registry import evaluates
 
 
 def along(parameter: Array, data: Array, axis: int) -> Array:
@@ -30,8 +26,8 @@ def near_distance(data: Array, zero_point: Array) -> Array:
 
 
 def ratio(scale: Array, output_scale: Array, times: float = 1.0) -> Array:
-    """Returns the quotient of two scales times a number, in f64."""
-    return np.asarray(scale.astype(np.float64) * times / output_scale.astype(np.float64))
+    """Returns the quotient of two scales times a number, in f64; the second scale is a single number."""
+    return np.asarray(scale.astype(np.float64) * times / output_scale.reshape(()).astype(np.float64))
 
 
 def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
@@ -62,33 +58,6 @@ def shifted(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
     return saturated(exact + np.clip(zero_point, limits.min, limits.max), dtype)
 
 
-@evaluates(QuantizeOp)
-def evaluate_quantize(op: QuantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
-    """Rounds quotients by the scale."""
-    axis, wide = op.axis.value.data, np.promote_types(data.dtype, np.float32)
-    quotient = data.astype(wide) / along(scale, data, axis).astype(wide)
-    return shifted(np.rint(quotient), along(zero_point, data, axis), numpy_dtype(op.out_dtype))
-
-
-@evaluates(DequantizeOp)
-def evaluate_dequantize(op: DequantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
-    """Multiplies differences by the scale."""
-    axis, result = op.axis.value.data, numpy_dtype(op.out_dtype)
-    wide = np.promote_types(result, np.float32)
-    distances = distance(data, along(zero_point, data, axis))
-    return cast_once(np.asarray(distances.astype(wide) * along(scale, data, axis).astype(wide)), result)
-
-
-@evaluates(RequantizeOp)
-def evaluate_requantize(
-    op: RequantizeOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
-) -> Array:
-    """Multiplies differences by the quotient of the scales and rounds."""
-    axis, away, dtype = op.axis.value.data, op.rounding.data == "TONEAREST", numpy_dtype(op.compute_dtype)
-    distances = distance(data, along(zero_point, data, axis))
-    factor = ratio(along(scale, data, axis), output_scale.reshape(()))
-    if dtype.kind == "i":
-        whole = scaled(distances, factor, away=away)
-    else:
-        whole = scaled_in_floats(distances, factor, dtype, away=away)
-    return shifted(whole, output_zero_point.reshape(()), numpy_dtype(op.out_dtype))
+def requantized(distances: Array, scale: Array, output_scale: Array, zero_point: Array, dtype: np.dtype) -> Array:
+    """Rounds differences times the quotient of two single scales, and adds a single zero point."""
+    return shifted(scaled(distances, ratio(scale.reshape(()), output_scale)), zero_point.reshape(()), dtype)

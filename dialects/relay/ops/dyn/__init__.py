@@ -1,0 +1,1 @@
+"""Operators under `relay.dyn`, and others whose shape is an operand."""

@@ -1,0 +1,1 @@
+"""Operators under `relay.qnn`."""

@@ -1,3 +1,0 @@
-"""Blocks of elements as channels."""
-
-from __future__ import annotations
