@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, isfinite
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
@@ -110,7 +110,7 @@ class UpsamplingOp(CompositeOp):
                 data = np.repeat(data, int(factor), self.axes_text.index(axis))
             return data
         block = Block(arg_types=[self.data.type])
-        return cast(ResizeOp, self.RESIZE.call(*block.args, size=self.sizes(data.shape), **resizing)).evaluate(data)
+        return self.RESIZE.call(*block.args, size=self.sizes(data.shape), **resizing).evaluate(data)
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The resizing op."""
