@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.relay.calls import BESIDE, OpFunction, op_function
 
-STUB = Path("src/xrelay/relay/operators.pyi")
+STUB = Path("compat/relay/operators.pyi")
 _BY_HAND = (
     "xrelay.relay.calls",
     "xrelay.relay.padding",

@@ -175,7 +175,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape"),
-        function=f"{_PASSES}.relay.dense_to_sparse:dense_to_sparse",
+        function="xrelay.relay.passes.dense_to_sparse:dense_to_sparse",
         values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
@@ -185,7 +185,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape", "layout", "kernel_size"),
-        function=f"{_PASSES}.relay.conv2d_to_sparse:conv2d_to_sparse",
+        function="xrelay.relay.passes.conv2d_to_sparse:conv2d_to_sparse",
         values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
@@ -262,7 +262,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         0,
         (),
         positional=("global_vars",),
-        function=f"{_PASSES}.byoc.inline_compiler_functions_bound_to:inline_compiler_functions",
+        function="xrelay.relay.byoc.inline_compiler_functions_bound_to:inline_compiler_functions",
         values={"global_vars": "global_vars"},
     ),
     RelayPass(

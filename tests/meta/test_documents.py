@@ -61,6 +61,7 @@ def test_mentioned_paths_exist(document: str) -> None:
         "frontend",
         "runtime",
         "tools",
+        "compat",
         "tests",
         "docs",
     )

@@ -21,6 +21,7 @@ SOURCES = [
         "frontend",
         "runtime",
         "tools",
+        "compat",
         "src/xrelay",
     )
     for path in (ROOT / folder).rglob("*.py")

@@ -34,7 +34,7 @@ def test_name_file_and_class_agree(name: str) -> None:
     elif dialect == "test":
         assert module.rpartition(".")[2] == snake(name)
     else:
-        assert module == f"xrelay.passes.{FOLDERS[name]}.{snake(rest)}"
+        assert module == f"xrelay.{FOLDERS[name].removeprefix('compat/').replace('/', '.')}.{snake(rest)}"
 
 
 @pytest.mark.parametrize("name", ALL_PASSES)
@@ -58,9 +58,9 @@ def test_options_say_what_they_do(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL_PASSES)
 def test_has_a_lit_file(name: str) -> None:
-    target = ALL_PASSES[name].partition(":")[0]
-    folder, stem = target.split(".")[1:-1], target.split(".")[-1]
-    place = ROOT / "tests" / "lit" / Path(*folder)
+    module = ALL_PASSES[name].partition(":")[0].split(".")
+    stem = module[-1]
+    place = ROOT / "tests" / "lit" / FOLDERS.get(name, "/".join(module[1:-1]))
     found = [*place.glob(f"{stem}.mlir"), *place.glob(f"{stem}_*.mlir"), *place.glob(f"{stem}/*.mlir")]
     assert found, f"no {place.relative_to(ROOT)}/{stem}.mlir"
     assert any(name in path.read_text() for path in found), f"none of {[p.name for p in found]} runs {name}"

@@ -23,6 +23,7 @@ FOLDERS = (
     "frontend",
     "runtime",
     "tools",
+    "compat",
     "src/xrelay",
 )
 FILE_LIMIT = 600
@@ -38,7 +39,7 @@ LONG_FUNCTIONS: dict[str, int] = {}
 DEEP_CHAINS: dict[str, tuple[int, int]] = {
     "xrelay.dialects.relay.core.sliding_window.ImageOp": (41, 8),
     "xrelay.dialects.relay.ops.qnn.op_base.QnnOp": (12, 5),
-    "xrelay.passes.relay_api.passes.Pass": (1, 5),
+    "xrelay.relay.pass_api.passes.Pass": (1, 5),
 }
 """The base class of a chain → the number of its subclasses with more ancestors than the limit, and the most ancestors.
 
@@ -86,7 +87,14 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 def module_of(path: str) -> str:
     """Returns the name of the module that is imported from `path`."""
-    name = path.removeprefix("src/xrelay/").removesuffix(".py").replace("/", ".").removesuffix("__init__").strip(".")
+    name = (
+        path.removeprefix("src/xrelay/")
+        .removeprefix("compat/")
+        .removesuffix(".py")
+        .replace("/", ".")
+        .removesuffix("__init__")
+        .strip(".")
+    )
     return f"xrelay.{name}" if name else "xrelay"
 
 

@@ -26,10 +26,10 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.errors import InterpreterError
 from xrelay.passes.infra.verify import verify_module
-from xrelay.passes.relay.check_basic_block_normal_form import RelayCheckBasicBlockNormalFormPass
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.relay.to_a_normal_form import RelayToANormalFormPass
 from xrelay.passes.relay.to_basic_block_normal_form import RelayToBasicBlockNormalFormPass
+from xrelay.relay.passes.check_basic_block_normal_form import RelayCheckBasicBlockNormalFormPass
 
 
 def body_of(op: Operation) -> Operation:

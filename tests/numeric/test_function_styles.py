@@ -20,9 +20,9 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
-from xrelay.passes.relay.partial_eval import partially_evaluate
-from xrelay.passes.relay.to_cps import to_cps
-from xrelay.passes.relay.un_cps import RelayUnCpsPass
+from xrelay.relay.passes.partial_eval import partially_evaluate
+from xrelay.relay.passes.to_cps import to_cps
+from xrelay.relay.passes.un_cps import RelayUnCpsPass
 
 POWERS = """
 !t = tensor<3xf32>

@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.instrument import NumericCheck
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.relay import precision_hooks
+from xrelay.relay.passes import precision_hooks
 
 Array = NDArray[Any]
 

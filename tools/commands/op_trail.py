@@ -20,7 +20,7 @@ from xrelay.passes.fusion.explain import is_answer
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay_api.passes import is_kernel
+from xrelay.relay.pass_api.passes import is_kernel
 
 
 class OpTrail(PassInstrument):

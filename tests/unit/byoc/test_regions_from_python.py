@@ -11,7 +11,7 @@ from support.frames import frames_left
 import xrelay
 from xrelay import ir, relay, transform
 from xrelay.errors import InputError, PassError
-from xrelay.passes.byoc import target_support
+from xrelay.relay.byoc import target_support
 from xrelay.relay.dataflow_pattern import is_op, wildcard
 from xrelay.relay.op.annotation import compiler_begin as begin
 from xrelay.relay.op.annotation import compiler_end as end

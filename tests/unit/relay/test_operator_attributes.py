@@ -10,9 +10,10 @@ import pytest
 
 from xrelay import ir, relay, transform
 from xrelay.errors import InputError
-from xrelay.passes.byoc import target_support
 from xrelay.passes.layout import layout_hooks
-from xrelay.passes.relay import legalize_hooks, precision_hooks
+from xrelay.passes.relay import legalize_hooks
+from xrelay.relay.byoc import target_support
+from xrelay.relay.passes import precision_hooks
 
 X = relay.var("x", shape=(1, 16, 8, 8))
 CONV = relay.nn.conv2d(X, relay.var("w", shape=(32, 16, 3, 3)), padding=1)

@@ -12,9 +12,9 @@ from xrelay.dialects.relay.ops.tensor.unary import NegativeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.infra.verify import verify_module, walk_ops
-from xrelay.passes.relay.partial_eval import partially_evaluate
-from xrelay.passes.relay.to_cps import to_cps
-from xrelay.passes.relay.un_cps import un_cps
+from xrelay.relay.passes.partial_eval import partially_evaluate
+from xrelay.relay.passes.to_cps import to_cps
+from xrelay.relay.passes.un_cps import un_cps
 
 TYPE = tensor_type((), i32)
 

@@ -1,0 +1,49 @@
+"""`relay-mark-compiler-functions-as-extern`: marks functions for external compilers as compiled elsewhere.
+
+What: in functions with the attribute `Compiler`, replaces all attributes by `Extern`; with `compiler-filter` only in
+those for the compiler of that name. Why: a code generator has compiled the function, so no other should; the body is
+kept as its semantics.
+
+Before:
+
+    func.func private @mine_0(%a: T) -> T attributes {Compiler = "mine", Primitive = 1, global_symbol = "mine_0"} {…}
+
+After:
+
+    func.func private @mine_0(%a: T) -> T attributes {Extern = 1} {…}
+
+Passes on functions skip such a function. As there are no code generators but the project's own, a compilation uses the
+body: `relay-dissolve-compiler-regions` removes the mark. `relay.form` is kept, which determines how the body is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.shared.attribute_names import EXTERN, FORM
+from xrelay.relay.byoc.outline_compiler_functions import is_for
+
+
+@dataclass(frozen=True)
+class RelayMarkCompilerFunctionsAsExternPass(ModulePass):
+    """Mark functions for external compilers as compiled elsewhere; see the module's docstring. Exact."""
+
+    name = "relay-mark-compiler-functions-as-extern"
+
+    compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Mark functions in place."""
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and is_for(function, self.compiler_filter):
+                form = function.attributes.get(FORM)
+                function.attributes.clear()
+                function.attributes[EXTERN] = int_attribute(1)
+                if form is not None:
+                    function.attributes[FORM] = form

@@ -1,0 +1,175 @@
+"""`relay-merge-compiler-regions`: merges neighbouring regions for the same compiler.
+
+What: a region absorbs the regions that it depends on and that are for the same compiler; the annotations between them
+are removed. Why: `relay-annotate-target` puts each op into a region of its own, and a code generator does better with
+more ops at once.
+
+Before:
+
+    %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+    %y = relay.exp(%b)
+    %e = relay.annotation.compiler_end(%y) {compiler = "ccompiler"}
+    %c = relay.annotation.compiler_begin(%e) {compiler = "ccompiler"}
+    %z = relay.negative(%c)
+    %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
+
+After:
+
+    %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+    %y = relay.exp(%b)
+    %z = relay.negative(%y)
+    %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
+
+Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
+for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart.
+
+Refuses (`PassError`) inconsistent annotations; see `annotated_regions.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
+from xrelay.passes.graph.cycles import nodes_on_cycles
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
+
+PASS_NAME = "relay-merge-compiler-regions"
+
+
+@dataclass(frozen=True)
+class RelayMergeCompilerRegionsPass(ModulePass):
+    """Merge neighbouring regions for one compiler; see the module's docstring. Exact."""
+
+    name = PASS_NAME
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                merge_compiler_regions(function)
+
+
+def merge_compiler_regions(function: FuncOp) -> int:
+    """Merge the regions of one function; returns the number of removed begins."""
+    regions = RegionSet(function, PASS_NAME)
+    if not regions.regions:
+        return 0
+    merger = RegionMerger(regions)
+    merger.run()
+    inner = [
+        begin
+        for region in regions.regions
+        for begin in region.begins
+        if isinstance(end := begin.data.owner, CompilerEndOp) and merger.are_one(region, regions.region(end))
+    ]
+    _remove(inner)
+    return len(inner)
+
+
+def _remove(begins: list[CompilerBeginOp]) -> None:
+    """Remove begins that follow ends, and ends without remaining uses."""
+    values, ends = Replacements(), dict[Operation, None]()
+    for begin in begins:
+        end = begin.data.owner
+        if isinstance(end, CompilerEndOp):
+            values.add(begin.result, end.data)
+            ends[end] = None
+    values.apply()
+    for begin in begins:
+        erase_op(begin)
+    for end in ends:
+        if end.results[0].first_use is None:
+            erase_op(end)
+
+
+class RegionMerger:
+    """Decides which regions are merged, by Relay's rule; reverts merges that create cycles.
+
+    A region absorbs a region that it depends on, unless there is another path between them through other atoms. For
+    each region, `_barred` is the set of regions that it must not absorb, as a bit mask; an absorbed region is
+    represented by the bits of all regions in it. A set is deleted after its last use, so few exist at a time.
+    """
+
+    def __init__(self, regions: RegionSet):
+        self._regions = regions
+        self._parents: dict[Atom, Atom] = {}
+        self._barred: dict[Atom, int] = {}
+        """The regions that a region must not absorb."""
+        self._bits: dict[Atom, int] = {}
+        self._askers: dict[Atom, int] = {}
+        """The number of users that have not been visited yet."""
+        self._needs: dict[Atom, list[Atom]] = {}
+
+    def are_one(self, region: AnnotatedRegion, other: AnnotatedRegion | None) -> bool:
+        """Returns whether both are parts of one merged region."""
+        return other is not None and self._root(region) is self._root(other)
+
+    def run(self) -> None:
+        """Visit all regions, in topological order."""
+        self._needs = self._regions.ordered_needs()
+        for needs in self._needs.values():
+            for need in needs:
+                self._askers[need] = self._askers.get(need, 0) + 1
+        for number, atom in enumerate(self._needs):
+            self._visit(atom, 1 << number if isinstance(atom, AnnotatedRegion) else 0)
+        self._split_circles()
+
+    def _visit(self, atom: Atom, bits: int) -> None:
+        needs = list(dict.fromkeys(map(self._root, self._needs[atom])))
+        barred = 0
+        for need in needs:
+            barred |= self._barred.get(need, 0) | (self._bits.get(need, 0) if _compiler(need) != _compiler(atom) else 0)
+        for need in needs:
+            is_same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
+            if is_same and not self._bits[need] & barred:
+                bits |= self._take_in(need, atom)
+        self._bits[atom], self._barred[atom] = bits, barred
+        for need in self._needs[atom]:
+            self._askers[self._root(need)] -= 1
+        for each in (atom, *map(self._root, needs)):
+            if not self._askers.get(each):
+                # No remaining user reads these sets.
+                self._bits.pop(each, None)
+                self._barred.pop(each, None)
+
+    def _take_in(self, need: Atom, atom: Atom) -> int:
+        """Merge `need` into `atom`; returns its bits."""
+        self._parents[need] = atom
+        self._askers[atom] = self._askers.get(atom, 0) + self._askers.pop(need)
+        self._barred.pop(need)
+        return self._bits.pop(need)
+
+    def _split_circles(self) -> None:
+        """Revert the merges of regions that depend on each other.
+
+        The rule visits a region after all those it depends on; a region that is absorbed later adds its own
+        dependencies.
+        """
+        edges: dict[Atom, set[Atom]] = {self._root(atom): set() for atom in self._needs}
+        for atom, needs in self._needs.items():
+            root = self._root(atom)
+            edges[root] |= {other for need in needs if (other := self._root(need)) is not root}
+        wrong = nodes_on_cycles(edges)
+        if wrong:
+            roots = {atom: self._root(atom) for atom in self._needs}
+            self._parents = {atom: root for atom, root in roots.items() if root is not atom and root not in wrong}
+
+    def _root(self, atom: Atom) -> Atom:
+        root = atom
+        while (parent := self._parents.get(root)) is not None:
+            root = parent
+        while (parent := self._parents.get(atom)) is not None and parent is not root:
+            self._parents[atom], atom = root, parent
+        return root
+
+
+def _compiler(atom: Atom) -> str | None:
+    return atom.compiler if isinstance(atom, AnnotatedRegion) else None

@@ -1,0 +1,209 @@
+"""Passes as objects, as in Relay: each has an `info`, takes a module and returns a new one.
+
+    folded = transform.FoldConstant()(module)
+
+The input module never changes: the pass works on a copy. Input and result are verified, and an error of any kind names
+the pass. `xrelay.passes.infra.hooks` documents the hooks and their order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, PRIMITIVE
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.passes.infra.config import IMMUTABLE, VERIFY
+from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.passes.infra.hooks import run_observed
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_names import remember_names
+from xrelay.passes.instruments.immutability import Immutability
+from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.types.type_upkeep import TypeUpkeep
+from xrelay.relay.pass_api.set_aside import is_skipped
+
+KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
+"""Attributes of kernel functions."""
+
+
+class Pass(ABC):
+    """A pass with its `info`. Subclasses implement `transform`."""
+
+    info: PassInfo
+    checks_itself: bool = False
+    """Whether the result of `transform` needs no verification."""
+    names_errors: bool = False
+    """Whether errors of `transform` already contain the name of a pass, that of a member."""
+    forgets: bool = False
+    """Whether the pass keeps no reference to modules, so that the next pass may rewrite its result in place."""
+
+    def __init__(self, info: PassInfo):
+        self.info = info
+        remember_names([info.name])
+
+    def __call__(self, mod: ModuleOp) -> ModuleOp:
+        """Returns the result of the pass on `mod` in the current context; `mod` does not change.
+
+        Runs at any level of the context. Returns `mod` itself if an instrument prevents the pass from running. Raises
+        only subclasses of `XRelayError`; the message names the pass.
+        """
+        _check_module(mod, self.info)
+        ctx = PassContext.current()
+        with gc_pause():
+            if ctx.get_config(VERIFY, True):
+                _verify_given(mod, self.info)
+            return run_pass(self, mod, ctx)
+
+    @abstractmethod
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Returns the new module. The pass owns `mod`, and may rewrite it in place and return it."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.info!r})"
+
+
+def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = False) -> ModuleOp:
+    """Returns the result of `current` on `mod` in `ctx`, with all hooks around it.
+
+    With `owned`, no other reference to `mod` exists: it is rewritten in place, unless an instrument or check may keep
+    it.
+    """
+    info = current.info
+    checks: list[PassInstrument] = []
+    if ctx.get_config(IMMUTABLE, False):
+        checks.append(Immutability())
+    kept = bool(checks or ctx.instruments)
+    if ctx.get_config(VERIFY, True) and not current.checks_itself:
+        checks.append(Verify(before=False))
+    return run_observed(
+        lambda own: _transform(current, own, ctx),
+        mod,
+        info,
+        [*checks, *ctx.instruments],
+        required=ctx.requires(info),
+        copy=kept or not owned,
+    )
+
+
+def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    """Returns the result of the pass on its copy; any error names the pass."""
+    try:
+        result = current.transform(mod, ctx)
+    except XRelayError as error:
+        if not current.names_errors:
+            row = relay_pass(current.info.name)
+            naming(error, current.info.name, aliases=(row.pass_name,) if row is not None else ())
+        raise
+    except Exception as error:
+        raise naming(error, current.info.name) from error
+    _check_result(result, ModuleOp, "module", current.info)
+    return result
+
+
+def _check_module(mod: object, info: PassInfo) -> None:
+    if not isinstance(mod, ModuleOp):
+        raise PassTypeError(
+            f"[{info.name}] a pass takes a module, found {type(mod).__name__}",
+            help="relay.Module.from_expr converts a function or expression to a module",
+        )
+
+
+def _verify_given(mod: ModuleOp, info: PassInfo) -> None:
+    try:
+        Verify().run_before_pass(mod, info)
+    except RecursionError as error:
+        raise naming(error, info.name) from error
+
+
+def _check_result(result: object, wanted: type[object], kind: str, info: PassInfo) -> None:
+    if not isinstance(result, wanted):
+        raise PassTypeError(
+            f"[{info.name}] the return value of a {kind} pass must be set to a {wanted.__name__}, "
+            f"found {type(result).__name__}"
+        )
+
+
+class ModulePass(Pass):
+    """A pass on the module as a whole."""
+
+
+@runtime_checkable
+class MakesFunction(Protocol):
+    """An object that converts to a function of a module, such as a `relay.Function`."""
+
+    def to_func(self) -> FuncOp:
+        """Returns the function."""
+        ...
+
+
+class FunctionPass(Pass):
+    """A pass on every function of the graph, except kernels, declarations and functions marked to be skipped.
+
+    Afterwards, types are inferred in changed functions.
+    """
+
+    @abstractmethod
+    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp | MakesFunction:
+        """Returns the replacement for `func` in `mod`: itself, rewritten in place, or a new function."""
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Transforms every function to which the pass applies."""
+        functions = [function for function in _functions(mod) if is_optimizable(function)]
+        types = TypeUpkeep(functions)
+        types.update(mod, self.replace_all(functions, mod, ctx))
+        return mod
+
+    def replace_all(self, functions: Sequence[FuncOp], mod: ModuleOp, ctx: PassContext) -> list[FuncOp]:
+        """Transforms `functions`, and replaces them with the new ones once all are done; returns the new ones."""
+        updates: list[tuple[FuncOp, FuncOp]] = []
+        for function in functions:
+            made = self.transform_function(function, mod, ctx)
+            updates.append((function, made.to_func() if isinstance(made, MakesFunction) else made))
+        for old, new in updates:
+            _check_result(new, FuncOp, "function", self.info)
+            if new is not old:
+                _replace(old, new)
+        return [new for _, new in updates]
+
+
+class KernelPass(FunctionPass):
+    """A pass on every kernel, at the topi and the loop level."""
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Transforms every kernel."""
+        self.replace_all([function for function in _functions(mod) if is_kernel(function)], mod, ctx)
+        return mod
+
+
+def is_kernel(function: FuncOp) -> bool:
+    """Whether `function` is a kernel."""
+    return any(mark in function.attributes for mark in KERNEL_MARKS)
+
+
+def is_optimizable(function: FuncOp) -> bool:
+    """Whether function passes apply to `function`."""
+    return not is_kernel(function) and not is_skipped(function) and not function.is_declaration
+
+
+def _functions(mod: ModuleOp) -> list[FuncOp]:
+    return [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
+
+
+def _replace(old: FuncOp, new: FuncOp) -> None:
+    """Replaces `old` with `new`, under the old name."""
+    block = old.parent_block()
+    if block is None:
+        raise PassError(f"the function @{old.sym_name.data} was removed from its module", help="return it instead")
+    if new.parent is not None:
+        raise PassError(f"@{new.sym_name.data} cannot also replace @{old.sym_name.data}", help="return a clone of it")
+    new.sym_name = old.sym_name
+    block.insert_op_before(new, old)
+    block.erase_op(old)

@@ -1,0 +1,93 @@
+"""`relay-conv2d-to-sparse2`: makes constant weights of convolutions sparse if most elements are zero.
+
+The weight becomes a matrix with a row for each output channel, and the matrix a list of its blocks of size `blocksize`
+that are not all zero. If at least the fraction `sparsity-threshold` of the elements is omitted, a `nn.sparse_conv2d`
+replaces the convolution. Products with the omitted zeros are not computed. Re-associating: the order of summation
+changes, and an infinity times an omitted zero is no NaN. Relay's Conv2dToSparse2.
+
+Before, with `layout=NCHW kernel-size=1 blocksize=2,1 sparsity-threshold=0.5`:
+
+    %w = relay.constant dense<[[[[1.0]], [[0.0]]], [[[2.0]], [[0.0]]]]> : tensor<2x2x1x1xf32>
+    %y = relay.nn.conv2d(%x, %w)
+
+After:
+
+    %v = relay.constant dense<[[[1.0], [2.0]]]> : tensor<1x2x1xf32>
+    %i = relay.constant dense<0> : tensor<1xi32>
+    %p = relay.constant dense<[0, 1]> : tensor<2xi32>
+    %y = relay.nn.sparse_conv2d(%x, %v, %i, %p) {layout = "NCHW"}
+
+Refuses, with a remark: other layouts and kernel sizes, groups, strides, dilations, results of another size than the
+data or of another element type, weights that are not constant or have too few zeros, and block sizes that do not divide
+the matrix. `PassError`: the layout is neither NHWC nor NCHW, or `blocksize` is not two positive numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.errors import PassError
+from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
+from xrelay.relay.passes.sparse_layers import require_layout
+from xrelay.relay.passes.sparse_weights import in_blocks, weight_matrix, why_no_sparse_conv2d
+
+
+@dataclass(frozen=True)
+class RelayConv2dToSparse2Pass(ModulePass):
+    """Makes constant weights of convolutions sparse; see the module's docstring."""
+
+    name = "relay-conv2d-to-sparse2"
+
+    layout: str = field(default="NHWC", metadata={"help": "the layout of the images, NHWC or NCHW"})
+    kernel_size: int = field(default=1, metadata={"help": "the size of the kernels, an odd number"})
+    blocksize: tuple[int, ...] = field(default=(1, 1), metadata={"help": "rows and columns of a block"})
+    sparsity_threshold: float = field(default=0.0, metadata={"help": "the least fraction of omitted elements"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites the module in place."""
+        require_layout(self.name, self.layout, self.kernel_size)
+        if len(self.blocksize) != 2 or min(self.blocksize) < 1:
+            raise PassError(f"{self.name}: blocksize is {list(self.blocksize)}, it must be two positive numbers")
+        pattern = MakeSparse(self)
+        rewrite_once(op, Conv2DOp, pattern)
+        report(pattern.remarks.all)
+
+
+class MakeSparse(RewritePattern):
+    """A convolution with a constant weight → a sparse convolution; see the module's docstring."""
+
+    def __init__(self, options: RelayConv2dToSparse2Pass):
+        self.remarks = Remarks(options.name)
+        self._options = options
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Conv2DOp, rewriter: PatternRewriter) -> None:
+        """Replaces the convolution if enough of its weight is zero."""
+        options, weight = self._options, constant_of(op.weight)
+        reason = why_no_sparse_conv2d(op, options.layout, options.kernel_size)
+        if reason is not None or weight is None:
+            self.remarks.refused(op, reason if reason is not None else "its weight is not a constant in memory")
+            return
+        high, wide = options.blocksize
+        parts = in_blocks(weight_matrix(weight, options.layout), (high, wide))
+        if parts is None:
+            self.remarks.refused(op, f"blocks of {high} by {wide} do not divide its weight")
+            return
+        left_out = 1.0 - parts[0].size / max(weight.size, 1)
+        if left_out < options.sparsity_threshold:
+            self.remarks.refused(op, f"only {left_out:.0%} of its weight is in zero blocks")
+            return
+        self.remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
+        emit = Emitter(rewriter, op)
+        values = [emit.insert(ConstantOp.of(part)).result for part in parts]
+        size = options.kernel_size
+        emit.replace(emit.call(SparseConv2dOp, op.data, *values, layout=options.layout, kernel_size=size))

@@ -1,1 +1,0 @@
-"""Relay's "bring your own codegen": outlines the parts of a graph that external code generators compile."""

@@ -1,0 +1,53 @@
+"""`relay-dissolve-compiler-regions`: merges regions for external compilers back into the graph.
+
+What: removes the annotations `relay.annotation.compiler_begin` and `compiler_end`, and turns functions for external
+compilers into ordinary ones. Why: the compiler has only its own code generators, so it compiles the partitioned
+functions itself; later passes inline and fuse them.
+
+Before:
+    %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+    %y = func.call @tvmgen_default_ccompiler_main_0(%b)
+    …
+    func.func private @tvmgen_default_ccompiler_main_0(…) attributes {Compiler = "ccompiler", Primitive = 1, …}
+
+After:
+    %y = func.call @tvmgen_default_ccompiler_main_0(%x)
+    …
+    func.func private @tvmgen_default_ccompiler_main_0(…)
+
+The same applies to functions with the attribute `Extern`, which `relay-mark-compiler-functions-as-extern` sets. Left
+alone: functions with the attribute `global_symbol` but without `Compiler`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
+from xrelay.passes.relay.compiler_annotations import remove_annotations
+from xrelay.passes.types.type_upkeep import update_signatures
+
+MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
+"""The attributes of a function for an external compiler."""
+
+
+@dataclass(frozen=True)
+class RelayDissolveCompilerRegionsPass(ModulePass):
+    """Remove the marks of regions for external compilers; see the module's docstring. Exact."""
+
+    name = "relay-dissolve-compiler-regions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        remove_annotations(op)
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp):
+                function.attributes.pop(EXTERN, None)
+                for mark in MARKS if COMPILER in function.attributes else ():
+                    function.attributes.pop(mark, None)
+        update_signatures(op)

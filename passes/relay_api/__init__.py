@@ -1,1 +1,0 @@
-"""Relay's pass API: pass objects, `Sequential`, decorators, and passes by name."""
