@@ -21,6 +21,21 @@ func.func @main(%x: tensor<5x37xf32>) -> !relay.incomplete {
 }
 """
 
+GRADIENT = """
+import numpy as np
+import xrelay
+from xrelay import relay
+
+x = relay.var("x", shape=(3, 5), dtype="float64")
+function = relay.Function([x], relay.op_function("acme.l1_normalize")(x, axis=1))
+module = relay.IRModule.from_expr(relay.transform.gradient(function, mode="first_order"))
+data = np.random.default_rng(0).standard_normal((3, 5))
+found = xrelay.interpret(module, [data])[-1]
+norm = np.abs(data).sum(axis=1, keepdims=True)
+wanted = (1 - np.sign(data) * (data / norm).sum(axis=1, keepdims=True)) / norm
+np.testing.assert_allclose(found, wanted, rtol=1e-12)
+"""
+
 DIVIDED = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = relay.constant dense<3.0> : tensor<f32>
@@ -103,6 +118,10 @@ def test_its_onnx_node_runs(environment: dict[str, str], tmp_path: Path, dtype: 
     path = tmp_path / "model.onnx"
     onnx.save(helper.make_model(helper.make_graph([node], "g", ends[:1], ends[1:]), opset_imports=imports), path)
     output(["xrelay", "run", str(path), "--random", "--check", "--no-cache"], environment)
+
+
+def test_its_gradient(environment: dict[str, str]) -> None:
+    output(["python", "-c", GRADIENT], environment)
 
 
 def test_the_pass_is_known_to_both_opt_tools(environment: dict[str, str]) -> None:

@@ -1,5 +1,9 @@
 """Operators at the relay level: the base class, properties, fusion patterns and layout inference.
 
+An operator is one class: `infer_type`, and the methods `evaluate(self, *arrays)` (numpy), `compute(self, build)` (topi
+computes by the `TopiBuilder` of `xrelay.extend.strategies`) and `gradient(self, of, build)` (by the `GradientBuilder`
+of `xrelay.extend.gradients`).
+
     @register_relay_op
     @irdl_op_definition
     class L1NormalizeOp(RelayOp): …
@@ -9,7 +13,7 @@ The name of an operator begins with `relay.` or with the name of a dialect of it
 
 from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -32,6 +36,7 @@ from xrelay.index_algebra.dims import Dim, Shape
 __all__ = [
     "Dim",
     "Facts",
+    "HalfPrecision",
     "IncompleteType",
     "Layout",
     "LayoutDecision",
