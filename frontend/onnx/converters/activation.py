@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import product

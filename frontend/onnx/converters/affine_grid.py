@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size

@@ -7,7 +7,7 @@ import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
+from xrelay.frontend.onnx.converters.shared.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.cut import LAST, cut, slice_between
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.cut import LAST, cut, slice_between
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.windows import WindowAxis
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.cut import cut
-from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.converters.shared.cut import cut
+from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size

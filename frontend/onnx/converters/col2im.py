@@ -9,9 +9,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
-from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

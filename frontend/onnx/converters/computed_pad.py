@@ -8,8 +8,8 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.computed_axes import extents_of, integer
-from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.converters.shared.computed_axes import extents_of, integer
+from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import shape_text
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.computed_axes import (
+from xrelay.frontend.onnx.converters.shared.computed_axes import (
     axis_count,
     extents_left,
     extents_of,

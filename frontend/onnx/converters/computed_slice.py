@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.cut import slice_between
-from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.converters.shared.cut import slice_between
+from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import certainly_differ
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
+from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView
 
 LAST = np.iinfo(np.int64).max

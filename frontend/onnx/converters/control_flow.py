@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xrelay.dialects.shared.types import common_element, element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
 from xrelay.frontend.onnx.branches import Branch, emit_if, joined_type
-from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
+from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.problems import BranchRanksError, OutputRanksError, UntypedNodeError
 from xrelay.frontend.onnx.registry import converts

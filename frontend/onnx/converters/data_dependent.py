@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import axis_attribute
+from xrelay.frontend.onnx.converters.shared.extents import axis_attribute
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

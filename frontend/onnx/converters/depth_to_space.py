@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import merged_axes
+from xrelay.frontend.onnx.converters.shared.extents import merged_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -8,9 +8,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.numbers import Numbers
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import AnyDim, certainly_differ

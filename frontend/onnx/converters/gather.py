@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.cut import cut
-from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axis
+from xrelay.frontend.onnx.converters.shared.cut import cut
+from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

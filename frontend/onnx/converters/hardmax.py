@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes
+from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, joined_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

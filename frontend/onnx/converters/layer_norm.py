@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.extents import axis_attribute, covers, joined_axes, known_extent
-from xrelay.frontend.onnx.converters.numbers import Numbers
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, covers, joined_axes, known_extent
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

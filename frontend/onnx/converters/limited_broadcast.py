@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters import elementwise, logic
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 from xrelay.index_algebra.dims import certainly_differ, shape_text

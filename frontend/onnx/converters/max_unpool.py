@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import shape_text

@@ -8,8 +8,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.computed_axes import integer
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.computed_axes import integer
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.converters.signal_windows import output_dtype
 from xrelay.frontend.onnx.converters.transform_tables import unless
 from xrelay.frontend.onnx.node import NodeView

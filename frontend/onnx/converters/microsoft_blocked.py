@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.blocked_filters import NCHWC, block_of, in_order
-from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
 from xrelay.frontend.onnx.converters.pooling import (
     average_pool,
@@ -21,6 +20,7 @@ from xrelay.frontend.onnx.converters.pooling import (
     max_pool,
 )
 from xrelay.frontend.onnx.converters.resize import resized
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

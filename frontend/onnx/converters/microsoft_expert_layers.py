@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.converters.microsoft_blocks import (
     dequantized,
     first_of_last_axis,
@@ -17,6 +16,7 @@ from xrelay.frontend.onnx.converters.microsoft_blocks import (
     weight_bits,
     weight_block_size,
 )
+from xrelay.frontend.onnx.converters.shared.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 
 _BYTE = 8

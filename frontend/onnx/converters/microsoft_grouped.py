@@ -7,10 +7,10 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

@@ -6,8 +6,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import certainly_differ, certainly_equal
 

@@ -8,9 +8,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.microsoft_quantization import dequantised_by
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

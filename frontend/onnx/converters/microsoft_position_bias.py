@@ -7,9 +7,9 @@ from math import log
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.linear import matrix_product
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

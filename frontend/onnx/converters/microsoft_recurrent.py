@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32
 from xrelay.frontend.onnx.converters.microsoft_quantized_products import by_range
-from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.quantization import converted
 from xrelay.frontend.onnx.converters.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
 from xrelay.frontend.onnx.converters.recurrent_cells import Apply
+from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.ml_scores import (
     best_labels,
     class_labels,
@@ -15,6 +14,7 @@ from xrelay.frontend.onnx.converters.ml_scores import (
     rows_of_features,
     transformed,
 )
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 

@@ -8,7 +8,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.ml_scores import (
     best_labels,
     chosen_labels,
@@ -19,6 +18,7 @@ from xrelay.frontend.onnx.converters.ml_scores import (
     transformed,
 )
 from xrelay.frontend.onnx.converters.pairwise_coupling import class_probabilities
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 

@@ -17,7 +17,6 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.ml_scores import (
     TRANSFORMS,
     as_f32,
@@ -30,6 +29,7 @@ from xrelay.frontend.onnx.converters.ml_scores import (
     rows_of_features,
     transformed,
 )
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 from xrelay.frontend.onnx.tree_attributes import Ensemble, read_indexed, read_numbered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

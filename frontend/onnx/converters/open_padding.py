@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.cut import LAST, slice_between
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.cut import LAST, slice_between
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.converters.windows import auto_pad, unpadded_window
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Dim

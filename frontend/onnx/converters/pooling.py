@@ -12,9 +12,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.ceil_mode import rounds_up, without_empty_windows
-from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
-from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.converters.windows import (
     MOST_AXES,
     WINDOW_ATTRIBUTES,

@@ -20,10 +20,10 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
-from xrelay.frontend.onnx.converters.carried_cast import carried_cast, carried_dtype
-from xrelay.frontend.onnx.converters.cut import cut_open
-from xrelay.frontend.onnx.converters.extents import known_axis
-from xrelay.frontend.onnx.converters.halves import in_f32
+from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
+from xrelay.frontend.onnx.converters.shared.cut import cut_open
+from xrelay.frontend.onnx.converters.shared.extents import known_axis
+from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name

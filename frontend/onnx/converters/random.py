@@ -26,7 +26,7 @@ from xrelay.arguments import checked_integer
 from xrelay.dialects.relay.ops.random import key_words
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError
-from xrelay.frontend.onnx.converters.extents import static_shape
+from xrelay.frontend.onnx.converters.shared.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.registrations import registration_scope

@@ -16,7 +16,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.converters.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.recurrent_cells import (
     Apply,
     Step,
@@ -27,6 +26,7 @@ from xrelay.frontend.onnx.converters.recurrent_cells import (
     resets_behind,
     rnn_step,
 )
+from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

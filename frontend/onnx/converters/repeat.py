@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static, shape_of
-from xrelay.frontend.onnx.converters.extents import static_shape
+from xrelay.frontend.onnx.converters.shared.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size

@@ -10,8 +10,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.converters.resize_rule import ResizeRule, inner_rule, rule_of
+from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size

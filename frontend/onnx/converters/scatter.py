@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import axis_attribute
 from xrelay.frontend.onnx.converters.gather import tuples_first
+from xrelay.frontend.onnx.converters.shared.extents import axis_attribute
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

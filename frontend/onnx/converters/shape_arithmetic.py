@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.cut import cut
+from xrelay.frontend.onnx.converters.shared.cut import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

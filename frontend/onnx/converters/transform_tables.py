@@ -14,9 +14,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.computed_axes import integer
-from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.computed_axes import integer
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 

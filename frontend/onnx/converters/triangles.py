@@ -8,8 +8,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import TypeInferenceError
-from xrelay.frontend.onnx.converters.extents import known_axis
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.extents import known_axis
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size

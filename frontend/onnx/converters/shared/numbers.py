@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
-from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
