@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.activation import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
 from xrelay.frontend.onnx.node import NodeView
 
 Apply = Callable[[NodeView, SSAValue], SSAValue]

@@ -1,68 +1,25 @@
-"""Activations; relay has an op with ONNX's attributes for most of them."""
+"""Celu, Elu, LeakyRelu, PRelu, Selu, Shrink and ThresholdedRelu."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import element_type_of
+from xrelay.frontend.onnx.converters.shared.activations import converts_activation
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import product
 
-
-@dataclass(frozen=True)
-class Activation:
-    """The relay op of an ONNX op, its first opset, and its attributes (with equal names in both) with defaults."""
-
-    op: str
-    since: int = 1
-    attributes: Mapping[str, float] = field(default_factory=dict[str, float])
-
-    def convert(self, node: NodeView) -> SSAValue:
-        """Returns the relay op with the node's attributes."""
-        given = {name: node.attribute_float(name, default) for name, default in self.attributes.items()}
-        return node.emit(self.op, node.input(0), **given)
-
-
-ACTIVATIONS = {
-    "Celu": Activation("nn.celu", 12, {"alpha": 1.0}),
-    "Elu": Activation("nn.elu", 1, {"alpha": 1.0}),
-    "HardSigmoid": Activation("nn.hard_sigmoid", 1, {"alpha": 0.2, "beta": 0.5}),
-    "HardSwish": Activation("nn.hard_swish", 14),
-    "LeakyRelu": Activation("nn.leaky_relu", 1, {"alpha": 0.01}),
-    "Mish": Activation("nn.mish", 18),
-    "Selu": Activation("nn.selu", 1, {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875}),
-    "Softplus": Activation("nn.softplus"),
-    "Softsign": Activation("nn.softsign"),
-    "Swish": Activation("nn.swish", 24, {"alpha": 1.0}),
-}
-
-for _op_type, _row in ACTIVATIONS.items():
-    converts(_op_type, since=_row.since, attributes=(*_row.attributes, "consumed_inputs"))(_row.convert)
-
-
-@converts("Gelu", since=20, attributes=("approximate",))
-def convert_gelu(node: NodeView) -> SSAValue:
-    """`nn.gelu`."""
-    approximate = node.attribute_string("approximate", "none", ("none", "tanh"))
-    return node.emit("nn.gelu", node.input(0), approximate=approximate)
+for _op_type in ("Celu", "Elu", "LeakyRelu", "Selu"):
+    converts_activation(_op_type)
 
 
 @converts("ThresholdedRelu", since=10, attributes=("alpha",))
 def convert_thresholded_relu(node: NodeView) -> SSAValue:
     """`nn.thresholded_relu`."""
     return node.emit("nn.thresholded_relu", node.input(0), theta=node.attribute_float("alpha", 1.0))
-
-
-@converts("Reciprocal", attributes=("consumed_inputs",))
-def convert_reciprocal(node: NodeView) -> SSAValue:
-    """1 / x."""
-    return node.emit("divide", node.scalar_like(1.0, 0), node.input(0))
 
 
 @converts("PRelu", until=6, attributes=("consumed_inputs",))

@@ -1,4 +1,4 @@
-"""Clip."""
+"""Abs, Erf, Exp, Log, Neg, Sigmoid, Sqrt, Tanh, Clip and Identity."""
 
 from __future__ import annotations
 
@@ -6,8 +6,21 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.shared.elementwise import converts_unary
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import converts
+
+for _op_type in ("Abs", "Exp", "Log", "Sigmoid", "Sqrt", "Tanh"):
+    converts_unary(_op_type, _op_type.lower())
+converts_unary("Neg", "negative")
+# Only Erf admits integers.
+converts_unary("Erf", "erf", limits="floats")
+
+
+@converts("Identity")
+def convert_identity(node: NodeView) -> SSAValue:
+    """The operand itself."""
+    return node.input(0)
 
 
 @converts("Clip", since=6, until=10, attributes=("min", "max"))

@@ -1,74 +1,27 @@
-"""Elementwise arithmetic and comparisons; Where, Identity, Cast and CastLike."""
+"""Add, Sub, Mul, Div, Reciprocal, Pow, Max, Min, Sum and Mean."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.carried import carrier_of
-from xrelay.frontend.onnx.converters.shared.asked_dtype import asked_dtype
-from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
+from xrelay.frontend.onnx.converters.shared.elementwise import converts_binary, converts_limited
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
-_UNARY = {
-    "Abs": "abs",
-    "Erf": "erf",
-    "Exp": "exp",
-    "Log": "log",
-    "Neg": "negative",
-    "Relu": "nn.relu",
-    "Sigmoid": "sigmoid",
-    "Sqrt": "sqrt",
-    "Tanh": "tanh",
-}
+for _op_type, _relay_name in {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide"}.items():
+    converts_binary(_op_type, _relay_name)
+converts_limited("Pow", "power")
 
 
-def unary(relay_name: str) -> ConvertFunction:
-    """Returns a converter to a relay op on the only input."""
-
-    def convert(node: NodeView) -> SSAValue:
-        return node.emit(relay_name, node.input(0))
-
-    return convert
-
-
-for _op_type, _relay_name in _UNARY.items():
-    # Only Erf admits integers; `consumed_inputs` is an optimisation hint of opset 1.
-    _limits = "floats" if _op_type == "Erf" else ""
-    converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(unary(_relay_name))
-
-BINARY = {
-    "Add": ("add", 7),
-    "Sub": ("subtract", 7),
-    "Mul": ("multiply", 7),
-    "Div": ("divide", 7),
-    "Equal": ("equal", 7),
-    "Less": ("less", 7),
-    "Greater": ("greater", 7),
-    "LessOrEqual": ("less_equal", 12),
-    "GreaterOrEqual": ("greater_equal", 12),
-}
-"""ONNX name → relay name, and the first opset with this meaning."""
-
-
-def binary(relay_name: str) -> ConvertFunction:
-    """Returns a converter to a relay op on two inputs, which broadcast."""
-
-    def convert(node: NodeView) -> SSAValue:
-        return node.emit(relay_name, node.input(0), node.input(1))
-
-    return convert
-
-
-for _op_type, (_relay_name, _since) in BINARY.items():
-    converts(_op_type, since=_since)(binary(_relay_name))
+@converts("Reciprocal", attributes=("consumed_inputs",))
+def convert_reciprocal(node: NodeView) -> SSAValue:
+    """1 / x."""
+    return node.emit("divide", node.scalar_like(1.0, 0), node.input(0))
 
 
 def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:
@@ -184,39 +137,3 @@ def _product(node: NodeView, base: SSAValue, exponent: int) -> SSAValue:
         if bit == "1":
             result = node.emit("multiply", result, base)
     return result
-
-
-@converts("Where", since=9)
-def convert_where(node: NodeView) -> SSAValue:
-    """`where`."""
-    return node.emit("where", node.input(0), node.input(1), node.input(2))
-
-
-@converts("Identity")
-def convert_identity(node: NodeView) -> SSAValue:
-    """The operand itself."""
-    return node.input(0)
-
-
-@converts(
-    "Cast",
-    since=6,
-    attributes=("to", "saturate", "round_mode"),
-    limits="no strings; to numbers of 2 and 4 bits and floats of 8 only where the model converts them back",
-)
-def convert_cast(node: NodeView) -> SSAValue:
-    """`cast`, or `carried_cast` to a type that relay lacks; `saturate` applies to 8-bit floats only."""
-    target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    return _cast(node, carried_dtype(target) or asked_dtype(node, "to", target))
-
-
-@converts("CastLike", since=15, attributes=("saturate", "round_mode"))
-def convert_cast_like(node: NodeView) -> SSAValue:
-    """`convert_cast` to the element type of input 1."""
-    return _cast(node, node.graph.carried.of(node.input(1)) or numpy_dtype(node.element_type(1)))
-
-
-def _cast(node: NodeView, dtype: np.dtype[Any]) -> SSAValue:
-    if carrier_of(dtype) is None:
-        return node.emit("cast", node.input(0), dtype=dtype)
-    return carried_cast(node, node.input(0), dtype, saturate=bool(node.attribute_int("saturate", 1)))
