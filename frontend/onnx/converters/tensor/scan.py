@@ -1,33 +1,11 @@
-"""ArgMax, ArgMin, CumSum and CumProd."""
+"""CumSum and CumProd."""
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertFunction, converts
-
-
-def _flag(node: NodeView, name: str, default: int = 0) -> bool:
-    return bool(node.attribute_int(name, default, check=lambda value: value in (0, 1)))
-
-
-def _arg_reduction(relay_name: str) -> ConvertFunction:
-    def convert(node: NodeView) -> SSAValue:
-        index = node.emit(
-            relay_name,
-            node.input(0),
-            axis=node.attribute_int("axis", 0),
-            keepdims=_flag(node, "keepdims", 1),
-            select_last_index=_flag(node, "select_last_index"),
-        )
-        return node.emit("cast", index, dtype="int64")
-
-    return convert
-
-
-for _op_type, _relay_name in {"ArgMax": "argmax", "ArgMin": "argmin"}.items():
-    converts(_op_type, attributes=("axis", "keepdims", "select_last_index"))(_arg_reduction(_relay_name))
+from xrelay.frontend.onnx.registry import converts
 
 
 @converts("CumSum", since=11, attributes=("exclusive", "reverse"))
@@ -60,3 +38,7 @@ def _along(node: NodeView, relay_name: str, axis: int) -> SSAValue:
         data = node.emit("reverse", data, axis=axis)
     total = node.emit(relay_name, data, axis=axis, exclusive=_flag(node, "exclusive"))
     return node.emit("reverse", total, axis=axis) if reverse else total
+
+
+def _flag(node: NodeView, name: str, default: int = 0) -> bool:
+    return bool(node.attribute_int(name, default, check=lambda value: value in (0, 1)))

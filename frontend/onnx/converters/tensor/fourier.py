@@ -9,7 +9,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.computed_axes import extents_of, integer, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
-from xrelay.frontend.onnx.converters.transform_tables import Transform, transformed, unless
+from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed, unless
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -1,16 +1,17 @@
-"""Expand and Tile."""
+"""Expand, Tile, Trilu and ReverseSequence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static, shape_of
-from xrelay.frontend.onnx.converters.shared.extents import static_shape
+from xrelay.frontend.onnx.converters.shared.extents import known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
@@ -49,3 +50,23 @@ def _check_size(node: NodeView, shape: Sequence[int]) -> None:
     problem = check_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
     if problem is not None:
         raise node.error(problem)
+
+
+@converts("Trilu", since=14, attributes=("upper",))
+@converts("Trilu", domain=MICROSOFT, attributes=("upper",))
+def convert_trilu(node: NodeView) -> SSAValue:
+    """`trilu`, at the main diagonal by default."""
+    k = node.emit_constant(np.zeros((), np.int64), "k")
+    if (given := node.optional_input(1)) is not None:
+        k = node.reshape(given, [])
+    upper = node.attribute_int("upper", 1, check=lambda value: value in (0, 1))
+    return node.emit("trilu", node.input(0), k, upper=bool(upper))
+
+
+@converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))
+def convert_reverse_sequence(node: NodeView) -> SSAValue:
+    """`reverse_sequence`; batch and time are the first two axes."""
+    rank = len(node.shape(0))
+    time = known_axis(node, node.attribute_int("time_axis", 0), rank)
+    batch = known_axis(node, node.attribute_int("batch_axis", 1), rank)
+    return node.emit("reverse_sequence", node.input(0), node.input(1), seq_axis=time, batch_axis=batch)

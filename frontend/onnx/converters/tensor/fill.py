@@ -1,14 +1,18 @@
-"""Constant and ConstantOfShape."""
+"""Constant, ConstantOfShape and EyeLike."""
 
 from __future__ import annotations
 
 import numpy as np
-from onnx import AttributeProto
+from onnx import AttributeProto, TensorProto, helper
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.sparse_tensors import dense_array
+from xrelay.frontend.onnx.tensors import check_size
 
 _CONSTANT_FORMS = ("sparse_value", "value", "value_float", "value_floats", "value_int", "value_ints")
 
@@ -51,3 +55,33 @@ def convert_constant_of_shape(node: NodeView) -> SSAValue:
     if any(extent < 0 for extent in shape):
         raise node.error(f"the shape {list(shape)} has a negative extent")
     return node.emit_filled(filler, shape, "value")
+
+
+@converts("EyeLike", since=9, attributes=("dtype", "k"))
+def convert_eye_like(node: NodeView) -> SSAValue:
+    """Ones on a diagonal; a constant if the extents of the input are known."""
+    node.require_rank(0, 2)
+    dtype, k = _eye_dtype(node), node.attribute_int("k", 0)
+    numbers = Numbers(node)
+    rows, columns = (numbers.extent(node.input(0), axis) for axis in (0, 1))
+    if not (isinstance(rows, int) and isinstance(columns, int)):
+        first = node.emit("add", numbers.arange(0, rows), numbers.value(k))
+        is_one = node.emit("equal", node.emit("expand_dims", first, axis=1), numbers.arange(0, columns))
+        return node.emit("cast", is_one, dtype=dtype)
+    problem = check_size((rows, columns), dtype.itemsize)
+    if problem is not None:
+        raise node.error(problem)
+    return node.emit_constant(np.eye(rows, columns, k=k, dtype=dtype), "eye")
+
+
+def _eye_dtype(node: NodeView) -> np.dtype:
+    """The element type in the attribute `dtype`, or that of the input."""
+    number = node.attribute_int("dtype", TensorProto.UNDEFINED)
+    if number == TensorProto.UNDEFINED:
+        return numpy_dtype(node.element_type(0))
+    try:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+        element_type(dtype)
+    except (KeyError, TypeInferenceError) as error:
+        raise node.illegal("dtype", number) from error
+    return dtype
