@@ -7,10 +7,10 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.convolution import convolution
-from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.nn.conv import convolution
+from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.quantization import converted, one_number, quantized
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.frontend.onnx.converters.convolution import convolution
-from xrelay.frontend.onnx.converters.linear import gemm
+from xrelay.frontend.onnx.converters.nn.conv import convolution
+from xrelay.frontend.onnx.converters.nn.matmul import gemm
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

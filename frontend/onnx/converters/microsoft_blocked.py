@@ -12,16 +12,12 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.blocked_filters import NCHWC, block_of, in_order
+from xrelay.frontend.onnx.converters.image.resize import resized
 from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
-from xrelay.frontend.onnx.converters.pooling import (
-    average_pool,
-    convert_global_average_pool,
-    convert_global_max_pool,
-    max_pool,
-)
-from xrelay.frontend.onnx.converters.resize import resized
+from xrelay.frontend.onnx.converters.nn.global_pool import convert_global_average_pool, convert_global_max_pool
+from xrelay.frontend.onnx.converters.nn.pool import average_pool, max_pool
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -7,11 +7,11 @@ from onnx import helper
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.convolution import transposed_convolution
-from xrelay.frontend.onnx.converters.pooling import max_pool
+from xrelay.frontend.onnx.converters.nn.conv_transpose import transposed_convolution
+from xrelay.frontend.onnx.converters.nn.pool import max_pool
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

@@ -7,7 +7,7 @@ from math import log
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView

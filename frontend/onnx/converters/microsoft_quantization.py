@@ -12,7 +12,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.pooling import average_pool
+from xrelay.frontend.onnx.converters.nn.pool import average_pool
+from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
 from xrelay.frontend.onnx.converters.quantization import (
     convert_dequantize_linear,
     convert_quantize_linear,
@@ -21,8 +23,6 @@ from xrelay.frontend.onnx.converters.quantization import (
     quantized,
 )
 from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axes
-from xrelay.frontend.onnx.converters.softmax import flattened_softmax
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

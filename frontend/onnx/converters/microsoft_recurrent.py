@@ -6,9 +6,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32
 from xrelay.frontend.onnx.converters.microsoft_quantized_products import by_range
+from xrelay.frontend.onnx.converters.nn.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
+from xrelay.frontend.onnx.converters.nn.recurrent_cells import Apply
 from xrelay.frontend.onnx.converters.quantization import converted
-from xrelay.frontend.onnx.converters.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
-from xrelay.frontend.onnx.converters.recurrent_cells import Apply
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView

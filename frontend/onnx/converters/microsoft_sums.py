@@ -6,12 +6,12 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.convolution import convolution
 from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
+from xrelay.frontend.onnx.converters.nn.conv import convolution
+from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.shared.extents import known_axis, known_extent
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.converters.softmax import flattened_softmax
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

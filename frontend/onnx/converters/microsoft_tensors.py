@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
 from xrelay.frontend.onnx.converters.quantization import converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

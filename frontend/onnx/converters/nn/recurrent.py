@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.converters.recurrent_cells import (
+from xrelay.frontend.onnx.converters.nn.recurrent_cells import (
     Apply,
     Step,
     Weights,

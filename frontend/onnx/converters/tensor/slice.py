@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.computed_slice import computed_slice
 from xrelay.frontend.onnx.converters.shared.cut import Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
+from xrelay.frontend.onnx.converters.tensor.computed_slice import computed_slice
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

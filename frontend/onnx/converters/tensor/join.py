@@ -6,8 +6,8 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.computed_split import even_split_at_run_time, split_at_run_time
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
+from xrelay.frontend.onnx.converters.tensor.computed_split import even_split_at_run_time, split_at_run_time
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -9,9 +9,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static
-from xrelay.frontend.onnx.converters.computed_pad import padded_at_run_time
 from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.shared.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.tensor.computed_pad import padded_at_run_time
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import is_static
-from xrelay.frontend.onnx.converters.open_squeeze import squeeze_by_extents
 from xrelay.frontend.onnx.converters.shared.computed_axes import (
     axes_are_computed,
     squeezed_at_run_time,
     unsqueezed_at_run_time,
 )
 from xrelay.frontend.onnx.converters.shared.extents import known_axes, merged_axes
+from xrelay.frontend.onnx.converters.tensor.squeeze_by_extents import squeeze_by_extents
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.problems import ReplacedNodeError
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

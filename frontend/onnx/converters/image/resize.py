@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.resize_rule import ResizeRule, inner_rule, rule_of
+from xrelay.frontend.onnx.converters.image.resize_rule import ResizeRule, inner_rule, rule_of
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

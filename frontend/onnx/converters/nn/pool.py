@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, LpPool, and global pools."""
+"""MaxPool, AveragePool and LpPool."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.ceil_mode import rounds_up, without_empty_windows
-from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.converters.windows import (
-    MOST_AXES,
+from xrelay.frontend.onnx.converters.nn.ceil_mode import rounds_up, without_empty_windows
+from xrelay.frontend.onnx.converters.nn.same_padding import padded_to_keep, padding_is_computed, without_padding
+from xrelay.frontend.onnx.converters.nn.windows import (
     WINDOW_ATTRIBUTES,
     read_window,
     required_kernel,
     unsupported_rank,
     window_attributes,
 )
+from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
@@ -132,7 +131,7 @@ def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
 @rounded_once
 def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
     """The p-th root of the sum of p-th powers, computed as their mean over the window times the window's size."""
-    kernel, order = required_kernel(node), _order(node)
+    kernel, order = required_kernel(node), lp_order(node)
     if padding_is_computed(node, kernel):
         data = padded_to_keep(node, kernel, data, node.scalar(0, data))
         node = without_padding(node, data)
@@ -141,56 +140,29 @@ def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
     # Trailing zeros complete the windows that extend past the end.
     full = [replace(axis, after=axis.after + axis.stride - 1) for axis in window] if ceil_mode else window
     op, sizes = f"nn.avg_pool{len(window)}d", window_attributes(full)
-    means = node.emit(op, _power(node, data, order), pool_size=kernel, count_include_pad=True, **sizes)
+    means = node.emit(op, lp_power(node, data, order), pool_size=kernel, count_include_pad=True, **sizes)
     total = node.emit("multiply", means, node.scalar(prod(kernel), means))
-    return _root(node, without_empty_windows(node, total, window) if ceil_mode else total, order)
+    return lp_root(node, without_empty_windows(node, total, window) if ceil_mode else total, order)
 
 
-@converts("GlobalLpPool", attributes=("p",))
-@rounded_once
-def convert_global_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
-    """The p-th root of the sum of p-th powers over the spatial axes."""
-    order = _order(node)
-    axes = tuple(range(2, len(node.shape(0))))
-    return _root(node, node.emit("sum", _power(node, data, order), axis=axes, keepdims=True), order)
-
-
-def _order(node: NodeView) -> float:
-    """The attribute `p`, a float in the first opset."""
+def lp_order(node: NodeView) -> float:
+    """Returns the attribute `p`, a float in the first opset."""
     order = node.attribute_float("p", 2) if node.opset < 2 else node.attribute_int("p", 2)
     if not order >= 1:
         raise node.illegal("p", order, "a number of at least 1 is expected")
     return order
 
 
-def _power(node: NodeView, value: SSAValue, order: float) -> SSAValue:
-    """`|value|` to the power of `order`."""
+def lp_power(node: NodeView, value: SSAValue, order: float) -> SSAValue:
+    """Returns `|value|` to the power of `order`."""
     if order == 2:
         return node.emit("multiply", value, value)
     size = node.emit("abs", value)
     return size if order == 1 else node.emit("power", size, node.scalar(order, value))
 
 
-def _root(node: NodeView, value: SSAValue, order: float) -> SSAValue:
+def lp_root(node: NodeView, value: SSAValue, order: float) -> SSAValue:
+    """Returns `value`, which is not negative, to the power of `1 / order`."""
     if order == 2:
         return node.emit("sqrt", value)
     return value if order == 1 else node.emit("power", value, node.scalar(1 / order, value))
-
-
-@converts("GlobalAveragePool")
-def convert_global_average_pool(node: NodeView) -> SSAValue:
-    """`nn.global_avg_pool1d` to `3d`; a mean over the spatial axes for any other number of axes."""
-    return _global_pool(node, "nn.global_avg_pool", "mean")
-
-
-@converts("GlobalMaxPool")
-def convert_global_max_pool(node: NodeView) -> SSAValue:
-    """`nn.global_max_pool1d` to `3d`; a maximum over the spatial axes for any other number of axes."""
-    return _global_pool(node, "nn.global_max_pool", "max")
-
-
-def _global_pool(node: NodeView, pool: str, reduction: str) -> SSAValue:
-    rank = len(node.shape(0)) - 2
-    if 1 <= rank <= MOST_AXES:
-        return node.emit(f"{pool}{rank}d", node.input(0))
-    return node.emit(reduction, node.input(0), axis=tuple(range(2, rank + 2)), keepdims=True)

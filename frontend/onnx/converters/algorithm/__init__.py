@@ -1,0 +1,1 @@
+"""Converters to the operators that sort and select elements."""

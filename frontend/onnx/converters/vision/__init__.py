@@ -1,0 +1,1 @@
+"""Converters to the operators under `relay.vision`."""
