@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.ml_scores import as_f32, rows_of_features
+from xrelay.frontend.onnx.converters.ml.scores import as_f32, rows_of_features
 from xrelay.frontend.onnx.converters.shared.extents import joined_axes, known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts

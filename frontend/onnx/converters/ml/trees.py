@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.converters.ml_scores import (
+from xrelay.frontend.onnx.converters.ml.scores import (
     TRANSFORMS,
     as_f32,
     best_labels,

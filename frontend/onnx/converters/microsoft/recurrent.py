@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32
-from xrelay.frontend.onnx.converters.microsoft_quantized_products import by_range
+from xrelay.frontend.onnx.converters.microsoft.quantization import FLOAT32, INT32
+from xrelay.frontend.onnx.converters.microsoft.quantized_matmul import by_range
 from xrelay.frontend.onnx.converters.nn.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
 from xrelay.frontend.onnx.converters.nn.recurrent_cells import Apply
-from xrelay.frontend.onnx.converters.quantization import converted
+from xrelay.frontend.onnx.converters.qnn.quantize import converted
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView

@@ -15,7 +15,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.pool import average_pool
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
-from xrelay.frontend.onnx.converters.quantization import (
+from xrelay.frontend.onnx.converters.qnn.quantize import (
     convert_dequantize_linear,
     convert_quantize_linear,
     converted,

@@ -11,9 +11,9 @@ from onnx import helper
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.blocked_filters import NCHWC, block_of, in_order
 from xrelay.frontend.onnx.converters.image.resize import resized
-from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
+from xrelay.frontend.onnx.converters.microsoft.conv import fused_convolution
+from xrelay.frontend.onnx.converters.microsoft.nchwc_filters import NCHWC, block_of, in_order
 from xrelay.frontend.onnx.converters.nn.global_pool import convert_global_average_pool, convert_global_max_pool
 from xrelay.frontend.onnx.converters.nn.pool import average_pool, max_pool
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated
+from xrelay.frontend.onnx.converters.microsoft.rotary_embedding import angles, rotated
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers

@@ -1,4 +1,4 @@
-"""Activations in the domain com.microsoft, alone or fused with sums, products and convolutions."""
+"""Activations in the domain com.microsoft, and sums that onnxruntime fuses with them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.frontend.onnx.converters.nn.conv import convolution
-from xrelay.frontend.onnx.converters.nn.matmul import gemm
-from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
+from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -49,50 +49,38 @@ def convert_quick_gelu(node: NodeView) -> SSAValue:
     return node.emit("nn.swish", node.input(0), alpha=node.attribute_float("alpha", 1.702))
 
 
-@converts(
-    "FusedGemm",
-    domain=MICROSOFT,
-    attributes=(
-        *("alpha", "beta", "transA", "transB"),
-        *("activation", "activation_alpha", "activation_beta", "activation_gamma"),
-    ),
-    limits="Clip",
-)
-def convert_fused_gemm(node: NodeView) -> SSAValue:
-    """A Gemm, then an activation."""
-    name = node.attribute_text("activation") if "activation" in node.attribute_names else ""
-    known = ACTIVATIONS.get(name)
-    defaults = () if known is None else known.attributes.items()
-    numbers = [node.attribute_float(f"activation_{word}", usual) for word, usual in defaults]
-    return _activated(node, gemm(node), numbers)
+@converts("BiasAdd", domain=MICROSOFT)
+def convert_bias_add(node: NodeView) -> SSAValue:
+    """The sum of data, bias and residual."""
+    data, bias, skipped = (in_f32(node, node.input(index)) for index in range(3))
+    return _narrow(node, node.emit("add", node.emit("add", data, bias), skipped))
 
 
-@converts(
-    "FusedConv",
-    domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
-)
-def convert_fused_conv(node: NodeView) -> SSAValue:
-    """A convolution, plus input 3 if present, then an activation."""
-    return fused_convolution(node)
+@converts("BiasSplitGelu", domain=MICROSOFT)
+def convert_bias_split_gelu(node: NodeView) -> SSAValue:
+    """The first half of each sum times the Gelu of the second half."""
+    total = node.emit("add", in_f32(node, node.input(0)), in_f32(node, node.input(1)))
+    last = len(shape_of(total.type)) - 1
+    extent = known_extent(node, total, last) if last >= 0 else 1
+    if extent % 2:
+        raise node.error(f"{total.type} does not split into halves")
+    halves = node.emit("split", total, indices_or_sections=2, axis=last)
+    first, second = (node.tuple_field(halves, index) for index in range(2))
+    return _narrow(node, node.emit("multiply", first, node.emit("nn.gelu", second)))
 
 
-def fused_convolution(node: NodeView) -> SSAValue:
-    """Returns the result of FusedConv."""
-    result = convolution(node)
-    if node.optional_input(3) is not None:
-        result = node.emit("add", result, node.input(3))
-    return _activated(node, result, node.attribute_floats("activation_params") or ())
+def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
+    """`value` in the element type of the node."""
+    element = node.element_type(0)
+    return node.emit("cast", value, dtype=numpy_dtype(element)) if is_half(element) else value
 
 
 _FIXED = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 """Activations without parameters; those with parameters have their own converters, with default values."""
 
 
-def _activated(node: NodeView, value: SSAValue, numbers: Sequence[float]) -> SSAValue:
-    """`value` after the activation of the node, if any."""
+def activated(node: NodeView, value: SSAValue, numbers: Sequence[float]) -> SSAValue:
+    """Returns `value` after the activation of a fused node, if any."""
     name = node.attribute_string("activation", "", ("", *_FIXED, *ACTIVATIONS, "Clip"))
     if not name:
         return value

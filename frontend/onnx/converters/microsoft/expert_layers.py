@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.microsoft_blocks import (
+from xrelay.frontend.onnx.converters.microsoft.block_quantized import (
     dequantized,
     first_of_last_axis,
     float32,

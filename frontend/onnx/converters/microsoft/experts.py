@@ -15,8 +15,8 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.converters.microsoft_blocks import float32
-from xrelay.frontend.onnx.converters.microsoft_expert_layers import ExpertLayer, GatedLayer, byte_layer, float_layer
+from xrelay.frontend.onnx.converters.microsoft.block_quantized import float32
+from xrelay.frontend.onnx.converters.microsoft.expert_layers import ExpertLayer, GatedLayer, byte_layer, float_layer
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import certainly_differ

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.ml_features import find_keys
+from xrelay.frontend.onnx.converters.ml.features import find_keys
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 

@@ -8,7 +8,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.ml_scores import (
+from xrelay.frontend.onnx.converters.ml.pairwise_coupling import class_probabilities
+from xrelay.frontend.onnx.converters.ml.scores import (
     best_labels,
     chosen_labels,
     class_labels,
@@ -17,7 +18,6 @@ from xrelay.frontend.onnx.converters.ml_scores import (
     rows_of_features,
     transformed,
 )
-from xrelay.frontend.onnx.converters.pairwise_coupling import class_probabilities
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import TRADITIONAL, converts

@@ -1,36 +1,19 @@
-"""MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: i32 products of integers minus their zero points."""
+"""ConvInteger and QLinearConv: i32 convolutions of integers minus their zero points."""
 
 from __future__ import annotations
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.conv import convolution
-from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
-from xrelay.frontend.onnx.converters.quantization import converted, one_number, quantized
+from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
+from xrelay.frontend.onnx.converters.qnn.quantize import converted, one_number
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
-
-
-@converts("MatMulInteger", since=10)
-def convert_matmul_integer(node: NodeView) -> SSAValue:
-    """The product in i32."""
-    left, right = distances(node, 0, 2, is_left=True), distances(node, 1, 3, is_left=False)
-    return matrix_product(node.with_inputs([left, right]))
-
-
-@converts("QLinearMatMul", since=10)
-def convert_qlinear_matmul(node: NodeView) -> SSAValue:
-    """The i32 product, times the scales of the operands, divided by the scale of the result."""
-    left, right = distances(node, 0, 2, is_left=True), distances(node, 3, 5, is_left=False)
-    scales = beside_matrix(node, 1, node.input(0), is_left=True), beside_matrix(node, 4, node.input(3), is_left=False)
-    return _requantized(node, matrix_product(node.with_inputs([left, right])), scales)
 
 
 @converts(
@@ -78,40 +61,7 @@ def _quantized_convolution(node: NodeView) -> SSAValue:
     """The i32 convolution plus bias, times the scales of the operands, divided by the scale of the result."""
     total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
     scale = _of_each_filter(node, 4, node.shape(3)[0], axes_behind=len(node.shape(0)) - 2)
-    return _requantized(node, total, (_number(node, 1), scale))
-
-
-def _requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAValue]) -> SSAValue:
-    """A sum of products, converted to the scale and type of the result, inputs 6 and 7."""
-    left, right, own = (converted(node, scale, _FLOAT32) for scale in (*scales, _number(node, 6)))
-    factor = node.emit("divide", node.emit("multiply", left, right), own)
-    value = node.emit("multiply", converted(node, total, _FLOAT32), factor)
-    return quantized(node, value, _number(node, 7), numpy_dtype(node.element_type(7)))
-
-
-def distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
-    """Input `index` minus its zero point, if any: one per row of the left matrix, or per column of the right one."""
-    value = converted(node, node.input(index), _INT32)
-    if node.optional_input(zero) is None:
-        return value
-    return node.emit("subtract", value, converted(node, beside_matrix(node, zero, value, is_left=is_left), _INT32))
-
-
-def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:
-    """Input `index` in a shape that broadcasts: one number, one per row or column, or a tensor of the same rank."""
-    single = one_number(node, index)
-    if single is not None:
-        return single
-    own, rows = node.shape(index), shape_of(matrix.type)
-    if len(own) == 1 and len(rows) >= 2 and not certainly_differ(own[0], rows[-2 if is_left else -1]):
-        return node.emit("expand_dims", node.input(index), axis=1) if is_left else node.input(index)
-    # A vector on the right is one column.
-    extents = (*rows[:-1], 1) if is_left or len(rows) < 2 else (*rows[:-2], 1, rows[-1])
-    if len(own) != len(rows) or any(certainly_differ(*pair) for pair in zip(own, extents, strict=True)):
-        raise node.error(
-            f"input #{index} has the shape {shape_text(own)}, {shape_text(extents)} or one number is expected"
-        )
-    return node.input(index)
+    return requantized(node, total, (required_number(node, 1), scale))
 
 
 def _image(node: NodeView, index: int, zero: int) -> SSAValue:
@@ -123,7 +73,7 @@ def _image(node: NodeView, index: int, zero: int) -> SSAValue:
     value = converted(node, node.input(index), _INT32)
     if node.optional_input(zero) is None:
         return value
-    return node.emit("subtract", value, converted(node, _number(node, zero), _INT32))
+    return node.emit("subtract", value, converted(node, required_number(node, zero), _INT32))
 
 
 def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
@@ -147,11 +97,3 @@ def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: in
     if len(own) != 1 or certainly_differ(own[0], filters):
         raise node.error(f"input #{index} has the shape {shape_text(own)}: one number or {filters} are expected")
     return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=axes_behind)
-
-
-def _number(node: NodeView, index: int) -> SSAValue:
-    """Input `index`, which must be one number."""
-    single = one_number(node, index)
-    if single is None:
-        raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: one number is expected")
-    return single

@@ -8,9 +8,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.integer_products import distances
-from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
+from xrelay.frontend.onnx.converters.microsoft.attention_masks import causal_mask, padding_mask
 from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.qnn.product import distances
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.ml_scores import (
+from xrelay.frontend.onnx.converters.ml.scores import (
     best_labels,
     class_labels,
     columns,

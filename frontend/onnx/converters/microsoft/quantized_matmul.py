@@ -6,10 +6,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.integer_products import beside_matrix, distances
-from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32, number
+from xrelay.frontend.onnx.converters.microsoft.quantization import FLOAT32, INT32, number
 from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
-from xrelay.frontend.onnx.converters.quantization import converted, quantized
+from xrelay.frontend.onnx.converters.qnn.product import beside_matrix, distances
+from xrelay.frontend.onnx.converters.qnn.quantize import converted, quantized
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

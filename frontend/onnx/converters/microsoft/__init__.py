@@ -1,0 +1,1 @@
+"""Converters of onnxruntime's operators, in the domain com.microsoft."""

@@ -1,0 +1,92 @@
+"""FusedConv, NhwcConv, NhwcFusedConv and ConvTransposeWithDynamicPads."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import helper
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.microsoft.activation import activated
+from xrelay.frontend.onnx.converters.nn.conv import convolution
+from xrelay.frontend.onnx.converters.nn.conv_transpose import transposed_convolution
+from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
+
+
+@converts(
+    "FusedConv",
+    domain=MICROSOFT,
+    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_fused_conv(node: NodeView) -> SSAValue:
+    """A convolution, plus input 3 if present, then an activation."""
+    return fused_convolution(node)
+
+
+def fused_convolution(node: NodeView) -> SSAValue:
+    """Returns the result of FusedConv."""
+    result = convolution(node)
+    if node.optional_input(3) is not None:
+        result = node.emit("add", result, node.input(3))
+    return activated(node, result, node.attribute_floats("activation_params") or ())
+
+
+@converts(
+    "NhwcConv",
+    domain=MICROSOFT,
+    attributes=(*WINDOW_ATTRIBUTES, "group"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_nhwc_conv(node: NodeView) -> SSAValue:
+    """A convolution of channels-last images with channels-last filters."""
+    first = [_channels_first(node, node.input(index)) for index in range(2)]
+    return _channels_last(node, convolution(node.with_inputs([*first, node.optional_input(2)])))
+
+
+@converts(
+    "NhwcFusedConv",
+    domain=MICROSOFT,
+    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_nhwc_fused_conv(node: NodeView) -> SSAValue:
+    """FusedConv of channels-last images with channels-first filters."""
+    other = node.optional_input(3)
+    inputs = [_channels_first(node, node.input(0)), node.input(1), node.optional_input(2)]
+    inputs.append(None if other is None else _channels_first(node, other))
+    return _channels_last(node, fused_convolution(node.with_inputs(inputs)))
+
+
+def _channels_first(node: NodeView, value: SSAValue) -> SSAValue:
+    rank = len(shape_of(value.type))
+    if rank < 3:
+        raise node.error(f"images or filters of {value.type}; they have a batch, spatial axes and channels")
+    return node.emit("transpose", value, axes=(0, rank - 1, *range(1, rank - 1)))
+
+
+def _channels_last(node: NodeView, value: SSAValue) -> SSAValue:
+    return node.emit("transpose", value, axes=(0, *range(2, len(shape_of(value.type))), 1))
+
+
+@converts(
+    "ConvTransposeWithDynamicPads",
+    domain=MICROSOFT,
+    attributes=("auto_pad", "dilations", "kernel_shape", "strides", "group", "output_padding"),
+    supports=unsupported_rank,
+    limits="constant pads, 1 to 3 spatial axes",
+)
+def convert_conv_transpose_with_pads(node: NodeView) -> SSAValue:
+    """ConvTranspose, with the pads as an input before the bias."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    if node.optional_input(2) is not None:
+        pads = node.required_ints(2, "Pads")
+        proto.attribute.append(helper.make_attribute("pads", pads, attr_type=onnx.AttributeProto.INTS))
+    inputs = [node.input(0), node.input(1), node.optional_input(3)]
+    return transposed_convolution(NodeView(proto, node.graph, inputs))

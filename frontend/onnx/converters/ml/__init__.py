@@ -1,0 +1,1 @@
+"""Converters of operators for classical machine learning, in the domain ai.onnx.ml."""

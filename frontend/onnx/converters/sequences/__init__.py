@@ -1,0 +1,1 @@
+"""Converters of operators on sequences and optionals."""
