@@ -10,11 +10,10 @@ from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.computed_axes import (
+from xrelay.frontend.onnx.converters.shared.axes import (
     axis_count,
     extents_left,
     extents_of,
-    integer,
     named_axes,
     reshaped,
 )
@@ -31,7 +30,7 @@ def reduced_at_run_time(node: NodeView, reduce: ReduceAxes, *, keepdims: bool) -
     of the result is the data's minus the number of axes.
     """
     rank, extents = len(node.shape(0)), extents_of(node)
-    named, one = named_axes(node, rank), integer(node, 1)
+    named, one = named_axes(node, rank), node.emit_ints(1)
     pairs = [node.emit("where", named, one, extents), node.emit("where", named, extents, one)]
     split = node.reshape(node.emit("stack", node.make_tuple(pairs), axis=1), (2 * rank,))
     result = reduce(reshaped(node, node.input(0), split), tuple(range(1, 2 * rank, 2)))

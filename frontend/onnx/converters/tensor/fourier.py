@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.computed_axes import extents_of, integer, reshaped
+from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed, unless
@@ -55,10 +55,10 @@ def _along_computed_axis(node: NodeView) -> SSAValue:
     extent = node.emit("take", lead, axis, axis=0, mode="raise")
     places = node.emit("strided_slice", places, begin=(0,), end=(rank - 1,))
     before, behind = (
-        node.emit("prod", node.emit("where", node.emit(side, places, axis), lead, integer(node, 1)))
+        node.emit("prod", node.emit("where", node.emit(side, places, axis), lead, node.emit_ints(1)))
         for side in ("less", "greater")
     )
-    numbers = [before, extent, node.emit("multiply", behind, integer(node, parts))]
+    numbers = [before, extent, node.emit("multiply", behind, node.emit_ints(parts))]
     rows = reshaped(node, node.input(0), node.emit("stack", node.make_tuple(numbers), axis=0))
     rows = node.emit("reshape", rows, newshape=(0, 0, -4, -1, parts))
     result = _along_last(node, node.emit("transpose", rows, axes=(0, 2, 1, 3)))

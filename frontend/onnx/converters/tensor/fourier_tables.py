@@ -14,7 +14,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.shared.computed_axes import integer
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -100,7 +99,7 @@ def _computed_table(
     node: NodeView, transform: Transform, length: SSAValue, elements: SSAValue, results: SSAValue
 ) -> SSAValue:
     """The same for a length known only at run time, for `elements` elements; a length below 1 fails there."""
-    length = unless(node, length, node.emit("less", length, integer(node, 1)))
+    length = unless(node, length, node.emit("less", length, node.emit_ints(1)))
     rows = node.emit("expand_dims", Numbers(node).arange(0, elements), axis=1)
     turn = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
     size = node.emit("cast", length, dtype="float64")
@@ -120,7 +119,7 @@ def _computed_table(
 def _weights_of_half(node: NodeView, elements: SSAValue, length: SSAValue) -> SSAValue:
     """The multiplicity of elements of half a spectrum in the full one: 2, except for the first and the middle one."""
     places = Numbers(node).arange(0, elements)
-    twice = node.emit("multiply", places, integer(node, 2))
-    alone = node.emit("logical_or", node.emit("equal", places, integer(node, 0)), node.emit("equal", twice, length))
+    twice = node.emit("multiply", places, node.emit_ints(2))
+    alone = node.emit("logical_or", node.emit("equal", places, node.emit_ints(0)), node.emit("equal", twice, length))
     one, two = (node.emit_constant(np.array(number), "weight") for number in (1.0, 2.0))
     return node.emit("expand_dims", node.emit("where", alone, one, two), axis=1, num_newaxis=3)

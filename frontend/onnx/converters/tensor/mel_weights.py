@@ -8,7 +8,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.shared.computed_axes import integer
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.converters.tensor.fourier_tables import unless
 from xrelay.frontend.onnx.converters.tensor.signal_windows import output_dtype
@@ -74,17 +73,17 @@ def _triangles(edges: Sequence[int], shape: tuple[int, int]) -> Array:
 def _computed(node: NodeView) -> SSAValue:
     """The same in f64 for inputs known only at run time; a length or rate that is not positive fails there."""
     bands, length, rate = (_number(node, index, "int64") for index in range(3))
-    one, zero = integer(node, 1), integer(node, 0)
+    one, zero = node.emit_ints(1), node.emit_ints(0)
     wrong = node.emit("logical_or", node.emit("less", length, one), node.emit("less", rate, one))
     length = unless(node, length, node.emit("logical_or", wrong, node.emit("less", bands, zero)))
     edges = _computed_edges(node, bands, length, rate)
     lower, centre, upper = (
         node.emit(
-            "take", edges, node.emit("add", Numbers(node).arange(0, bands), integer(node, step)), axis=0, mode="fast"
+            "take", edges, node.emit("add", Numbers(node).arange(0, bands), node.emit_ints(step)), axis=0, mode="fast"
         )
         for step in range(3)
     )
-    bins = node.emit("add", node.emit("floor_divide", length, integer(node, 2)), one)
+    bins = node.emit("add", node.emit("floor_divide", length, node.emit_ints(2)), one)
     places = node.emit("expand_dims", Numbers(node).arange(0, bins), axis=1)
     rising, falling = (_share(node, places, outer, centre) for outer in (lower, upper))
     weights = node.emit("where", node.emit("less", places, centre), rising, falling)
@@ -93,7 +92,7 @@ def _computed(node: NodeView) -> SSAValue:
 
 def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSAValue) -> SSAValue:
     """The bins of the band edges, as integers."""
-    count = node.emit("add", bands, integer(node, 2))
+    count = node.emit("add", bands, node.emit_ints(2))
     low, high = (_mel(node, _number(node, index, "float64")) for index in (3, 4))
     number = node.emit("cast", count, dtype="float64")
     step = node.emit("divide", node.emit("subtract", high, low), number)
@@ -101,7 +100,7 @@ def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSA
     mels = node.emit("add", low, node.emit("multiply", steps, step))
     factors = node.emit("exp", node.emit("divide", mels, node.scalar(_DECADE, mels)))
     hertz = node.emit("multiply", node.emit("subtract", factors, node.scalar(1, mels)), node.scalar(_BREAK, mels))
-    wide = node.emit("cast", node.emit("add", length, integer(node, 1)), dtype="float64")
+    wide = node.emit("cast", node.emit("add", length, node.emit_ints(1)), dtype="float64")
     scaled = node.emit("divide", node.emit("multiply", wide, hertz), node.emit("cast", rate, dtype="float64"))
     return node.emit("cast", node.emit("floor", scaled), dtype="int64")
 
@@ -116,7 +115,7 @@ def _share(node: NodeView, places: SSAValue, outer: SSAValue, centre: SSAValue) 
     """The fraction of the way from the outer edge to the centre at each place, at least 0; 0 if the two coincide."""
     way = node.emit("subtract", centre, outer)
     done = node.emit("multiply", node.emit("subtract", places, outer), node.emit("sign", way))
-    way = node.emit("cast", node.emit("maximum", node.emit("abs", way), integer(node, 1)), dtype="float64")
+    way = node.emit("cast", node.emit("maximum", node.emit("abs", way), node.emit_ints(1)), dtype="float64")
     share = node.emit("divide", node.emit("cast", done, dtype="float64"), way)
     return node.emit("maximum", share, node.scalar(0, share))
 

@@ -1,4 +1,4 @@
-"""Expand, Tile, Trilu and ReverseSequence."""
+"""Slice, Expand, Tile, Trilu and ReverseSequence."""
 
 from __future__ import annotations
 
@@ -7,12 +7,103 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static, shape_of
-from xrelay.frontend.onnx.converters.shared.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.shared.axes import of_every_axis
+from xrelay.frontend.onnx.converters.shared.cut import Bounds, cut, cut_open, slice_between
+from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size
+from xrelay.index_algebra.dims import certainly_differ
+
+
+@converts("Slice", until=9, attributes=("axes", "ends", "starts"))
+@converts("Slice", since=10)
+def convert_slice(node: NodeView) -> SSAValue:
+    """A slice; the bounds are attributes before opset 10, then inputs, which may be computed."""
+    if any(node.constant(index) is None for index in (1, 2, 3, 4) if node.optional_input(index) is not None):
+        return _slice_between_values(node)
+    bounds, shape = _constant_bounds(node), node.shape(0)
+    known = {axis: extent for axis, extent in enumerate(shape) if axis in bounds and isinstance(extent, int)}
+    value = cut(node, node.input(0), {axis: _places(bounds[axis], extent) for axis, extent in known.items()})
+    return cut_open(node, value, {axis: bound for axis, bound in bounds.items() if axis not in known})
+
+
+def _constant_bounds(node: NodeView) -> dict[int, Bounds]:
+    """The constant bounds of each named axis."""
+    axes = node.optional_setting_ints(3, "axes")
+    starts, ends = node.setting_ints(1, "starts"), node.setting_ints(2, "ends")
+    axes = tuple(range(len(starts))) if axes is None else axes
+    steps = node.optional_setting_ints(4, "steps") or (1,) * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise node.error(
+            f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes and {len(steps)} steps; one of each is expected"
+        )
+    if 0 in steps:
+        raise node.error("a step of Slice is 0")
+    return dict(zip(known_axes(node, axes, len(node.shape(0))), zip(starts, ends, steps, strict=True), strict=True))
+
+
+def _places(bounds: Bounds, extent: int) -> range:
+    """The indices from `start` to `end`, clamped as in ONNX: for negative steps, `start` is at least element 0."""
+    start, end, step = bounds
+    first, last = (bound + extent if bound < 0 else bound for bound in (start, end))
+    if step > 0:
+        return range(min(max(first, 0), extent), min(max(last, 0), extent), step)
+    return range(max(min(first, extent - 1), 0), max(min(last, extent - 1), -1), step) if extent else range(0)
+
+
+def _slice_between_values(node: NodeView) -> SSAValue:
+    """`dyn.strided_slice`, with each list of bounds completed for all axes up to the last named one.
+
+    If the axes are known only at run time, the bounds are scattered to them; an invalid axis is an index out of range.
+    """
+    count = node.shape(1)[0] if len(node.shape(1)) == 1 else None
+    if not isinstance(count, int):
+        raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
+    for index in (2, 4):
+        given = (count,) if node.optional_input(index) is None else node.shape(index)
+        if len(given) != 1 or certainly_differ(given[0], count):
+            raise node.error(f"input #{index} is {node.input(index).type}, a list of {count} is expected, as of starts")
+    axes = _named_axes(node, count)
+    dtype = numpy_dtype(node.element_type(1))
+    if dtype.kind not in "iu":
+        raise node.error(f"starts are {node.input(1).type}, integers are expected")
+    whole = ((1, 0), (2, np.iinfo(dtype).max), (4, 1))
+    begin, end, step = (_bound(node, index, axes, np.array([rest], dtype)) for index, rest in whole)
+    return slice_between(node, node.input(0), begin, end, step)
+
+
+def _named_axes(node: NodeView, count: int) -> list[int] | SSAValue:
+    """The axes of the bounds, the first ones by default; a value if they are known only at run time."""
+    if node.optional_input(3) is not None and node.known_ints(3) is None:
+        if node.shape(3) != (count,):
+            raise node.error(f"{count} starts and axes {node.input(3).type}; one of each is expected")
+        return node.emit("cast", node.input(3), dtype="int64")
+    rank, named = len(node.shape(0)), node.optional_setting_ints(3, "axes")
+    if named is None and count > rank:
+        raise node.error(f"{count} starts for a tensor of rank {rank}")
+    axes = known_axes(node, tuple(range(count)) if named is None else named, rank)
+    if len(axes) != count:
+        raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
+    return axes
+
+
+def _bound(node: NodeView, index: int, axes: list[int] | SSAValue, rest: Array) -> SSAValue:
+    """The bounds in input `index` at their axes, and `rest`, which selects a whole axis, at the others."""
+    given = node.optional_input(index)
+    if isinstance(axes, SSAValue):
+        bound = node.emit_constant(np.repeat(rest, len(node.shape(0))), "bounds")
+        return bound if given is None else node.emit("scatter_elements", bound, axes, given, axis=0)
+    count = max(axes, default=-1) + 1
+    if given is None:
+        return node.emit_constant(np.repeat(rest, count), "bounds")
+    if axes == list(range(count)):
+        return given
+    places = [axes.index(axis) if axis in axes else len(axes) for axis in range(count)]
+    return of_every_axis(node, given, rest, places)
 
 
 @converts("Expand", since=8, limits="shape of known length")

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.shared.computed_axes import axes_are_computed, axis_count
+from xrelay.frontend.onnx.converters.shared.axes import axes_are_computed, axis_count
 from xrelay.frontend.onnx.converters.tensor.computed_reduce import reduced_at_run_time
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts

@@ -1,14 +1,17 @@
-"""Reshape, Flatten, Transpose, Squeeze and Unsqueeze."""
+"""Reshape, Flatten, Squeeze, Unsqueeze and ExpandDims; shapes and axes may be known only at run time."""
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import is_static
-from xrelay.frontend.onnx.converters.shared.computed_axes import (
+from xrelay.frontend.onnx.converters.shared.axes import (
     axes_are_computed,
-    squeezed_at_run_time,
-    unsqueezed_at_run_time,
+    axis_count,
+    extents_left,
+    extents_of,
+    named_axes,
+    reshaped,
 )
 from xrelay.frontend.onnx.converters.shared.extents import known_axes, merged_axes
 from xrelay.frontend.onnx.converters.tensor.squeeze_by_extents import squeeze_by_extents
@@ -51,16 +54,6 @@ def convert_flatten(node: NodeView) -> SSAValue:
     return merged_axes(node, columns, 0, split)
 
 
-@converts("Transpose", attributes=("perm",))
-def convert_transpose(node: NodeView) -> SSAValue:
-    """`transpose`; without `perm` the axes are reversed."""
-    rank = len(node.shape(0))
-    axes = node.attribute_ints("perm") or tuple(reversed(range(rank)))
-    if sorted(axes) != list(range(rank)):
-        raise node.illegal("perm", list(axes), f"a permutation of 0…{rank - 1} is expected")
-    return node.emit("transpose", node.input(0), axes=axes)
-
-
 @converts("Squeeze", until=12, attributes=("axes",))
 @converts("Squeeze", since=13, limits="native code: known axes")
 def convert_squeeze(node: NodeView) -> SSAValue:
@@ -69,11 +62,18 @@ def convert_squeeze(node: NodeView) -> SSAValue:
     Raises `ReplacedNodeError` if these axes depend on dynamic extents.
     """
     if axes_are_computed(node):
-        return squeezed_at_run_time(node)
+        return _squeezed_at_run_time(node)
     axes = node.optional_setting_ints(1, "axes")
     if axes is None and not is_static(node.input(0).type):
         raise ReplacedNodeError(squeeze_by_extents(node), node.describe())
     return node.emit("squeeze", node.input(0), axis=axes)
+
+
+def _squeezed_at_run_time(node: NodeView) -> SSAValue:
+    """Keeps the extents of the other axes in order; `dyn.reshape` fails unless the named axes have extent 1."""
+    rank = len(node.shape(0))
+    shape = extents_left(node, named_axes(node, rank), rank - axis_count(node))
+    return reshaped(node, node.input(0), shape)
 
 
 @converts("Unsqueeze", until=12, attributes=("axes",))
@@ -81,11 +81,21 @@ def convert_squeeze(node: NodeView) -> SSAValue:
 def convert_unsqueeze(node: NodeView) -> SSAValue:
     """`expand_dims` at each axis in the list, which is an attribute before opset 13."""
     if axes_are_computed(node):
-        return unsqueezed_at_run_time(node)
+        return _unsqueezed_at_run_time(node)
     value, axes = node.input(0), node.setting_ints(1, "axes")
     for axis in sorted(known_axes(node, axes, len(node.shape(0)) + len(axes))):
         value = node.emit("expand_dims", value, axis=axis)
     return value
+
+
+def _unsqueezed_at_run_time(node: NodeView) -> SSAValue:
+    """Inserts extents of 1 at the named axes; a duplicate axis causes an index out of range at run time."""
+    named = named_axes(node, len(node.shape(0)) + axis_count(node))
+    others = node.emit("cast", node.emit("logical_not", named), dtype="int64")
+    numbers = node.emit("multiply", node.emit("cumsum", others, axis=0), others)
+    one, extents = node.emit_ints([1]), extents_of(node)
+    filled = node.emit("concatenate", node.make_tuple([one, extents]), axis=0)
+    return reshaped(node, node.input(0), node.emit("take", filled, numbers, axis=0, mode="raise"))
 
 
 @converts("ExpandDims", domain=MICROSOFT, limits="a constant axis")

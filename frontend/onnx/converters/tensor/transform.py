@@ -1,21 +1,33 @@
-"""Pad."""
+"""Transpose and Pad; widths and axes may be known only at run time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static
+from xrelay.frontend.onnx.converters.shared.axes import axis_count, extents_of, of_every_axis
 from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open
-from xrelay.frontend.onnx.converters.shared.extents import known_axis, static_shape
-from xrelay.frontend.onnx.converters.tensor.computed_pad import padded_at_run_time
+from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.index_algebra.dims import shape_text
 
 MODES = ("constant", "edge", "reflect", "wrap")
+
+
+@converts("Transpose", attributes=("perm",))
+def convert_transpose(node: NodeView) -> SSAValue:
+    """`transpose`; without `perm` the axes are reversed."""
+    rank = len(node.shape(0))
+    axes = node.attribute_ints("perm") or tuple(reversed(range(rank)))
+    if sorted(axes) != list(range(rank)):
+        raise node.illegal("perm", list(axes), f"a permutation of 0…{rank - 1} is expected")
+    return node.emit("transpose", node.input(0), axes=axes)
 
 
 @converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"))
@@ -31,7 +43,7 @@ def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` if pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)
     if any(node.optional_input(index) is not None and _is_computed(node, index) for index in (1, 3)):
-        return padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
+        return _padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
     pads = node.required_ints(1, "pads")
     if node.optional_input(3) is not None:
         pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
@@ -76,7 +88,7 @@ def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
     data = _cropped(node, pairs) if any(pad < 0 for pad in pads) else node.input(0)
     pairs = [(max(before, 0), max(after, 0)) for before, after in pairs]
     if mode == "wrap" and not is_static(data.type) and min(pads, default=0) >= 0:
-        return padded_at_run_time(node, value, mode)
+        return _padded_at_run_time(node, value, mode)
     if mode == "wrap":
         return _wrapped(node, data, pairs)
     interleaved = tuple(pad for pair in pairs for pad in pair)
@@ -111,3 +123,47 @@ def _wrapped(node: NodeView, data: SSAValue, pairs: Sequence[tuple[int, int]]) -
         counts.append(-(-places[axis].stop // extent) if extent else 1)
     tiled = node.emit("tile", data, reps=tuple(counts)) if any(count != 1 for count in counts) else data
     return cut(node, tiled, places)
+
+
+def _padded_at_run_time(node: NodeView, value: SSAValue, mode: str) -> SSAValue:
+    """`dyn.nn.pad` with the widths of every axis; for mode "wrap" a `take` of indices that wrap around.
+
+    An axis that is not named has widths of 0; an invalid axis is an index out of range at run time.
+    """
+    rank, pads = len(node.shape(0)), node.emit("cast", node.input(1), dtype=i64)
+    axes = range(rank) if node.optional_input(3) is None else node.known_ints(3)
+    count = axis_count(node, 3) if axes is None else len(axes)
+    if node.shape(1) != (2 * count,):
+        raise node.error(f"pads of shape {shape_text(node.shape(1))} for {count} axes: two for each are expected")
+    if axes is None:
+        sides = [_scattered(node, pads, first, count, rank) for first in (0, count)]
+    else:
+        named, rest = known_axes(node, axes, rank), 2 * count
+        before = [named.index(axis) if axis in named else rest for axis in range(rank)]
+        after = [min(place + count, rest) for place in before]
+        sides = [of_every_axis(node, pads, np.zeros(1, np.int64), places) for places in (before, after)]
+    if mode == "wrap":
+        return _wrapped_at_run_time(node, *sides)
+    widths = node.emit("stack", node.make_tuple(sides), axis=1)
+    return node.emit("dyn.nn.pad", node.input(0), widths, value, pad_mode=mode)
+
+
+def _scattered(node: NodeView, pads: SSAValue, first: int, count: int, rank: int) -> SSAValue:
+    """The widths on one side of every axis; the `count` pads from `first` on belong to computed axes."""
+    given = node.emit("strided_slice", pads, begin=(first,), end=(first + count,))
+    nothing = node.emit_constant(np.zeros(rank, np.int64), "widths")
+    return node.emit("scatter_elements", nothing, node.emit("cast", node.input(3), dtype=i64), given, axis=0)
+
+
+def _wrapped_at_run_time(node: NodeView, before: SSAValue, after: SSAValue) -> SSAValue:
+    """The data repeated along each axis, from `before` elements before its start to `after` elements after its end."""
+    extents, data = extents_of(node), node.input(0)
+    ends = node.emit("add", extents, after)
+    starts = node.emit("subtract", node.emit_ints(0), before)
+    for axis in range(len(node.shape(0))):
+        start, end, extent = (
+            node.emit("take", each, node.emit_ints(axis), axis=0, mode="fast") for each in (starts, ends, extents)
+        )
+        places = node.emit("floor_mod", node.emit("arange", start, end, node.emit_ints(1)), extent)
+        data = node.emit("take", data, places, axis=axis, mode="fast")
+    return data

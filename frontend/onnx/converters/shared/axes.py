@@ -1,10 +1,13 @@
-"""Squeeze, Unsqueeze and reductions along axes known only at run time: `dyn.reshape` to a computed shape."""
+"""Lists with an entry for each axis, for operators whose axes may be known only at run time."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import MAX_AXES
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import shape_text
@@ -17,26 +20,9 @@ def axes_are_computed(node: NodeView) -> bool:
     return node.constant(1) is None and node.known_ints(1) is None
 
 
-def squeezed_at_run_time(node: NodeView) -> SSAValue:
-    """Keeps the extents of the other axes in order; `dyn.reshape` fails unless the named axes have extent 1."""
-    rank = len(node.shape(0))
-    shape = extents_left(node, named_axes(node, rank), rank - axis_count(node))
-    return reshaped(node, node.input(0), shape)
-
-
-def unsqueezed_at_run_time(node: NodeView) -> SSAValue:
-    """Inserts extents of 1 at the named axes; a duplicate axis causes an index out of range at run time."""
-    named = named_axes(node, len(node.shape(0)) + axis_count(node))
-    others = node.emit("cast", node.emit("logical_not", named), dtype="int64")
-    numbers = node.emit("multiply", node.emit("cumsum", others, axis=0), others)
-    one, extents = node.emit_ints([1]), extents_of(node)
-    filled = node.emit("concatenate", node.make_tuple([one, extents]), axis=0)
-    return reshaped(node, node.input(0), node.emit("take", filled, numbers, axis=0, mode="raise"))
-
-
-def axis_count(node: NodeView) -> int:
-    """Returns the number of axes that input 1 names."""
-    shape = node.shape(1)
+def axis_count(node: NodeView, index: int = 1) -> int:
+    """Returns the number of axes that input `index` names."""
+    shape = node.shape(index)
     if len(shape) != 1 or not isinstance(shape[0], int):
         raise node.error(f"axes of shape {shape_text(shape)}: a list of known length is expected")
     return shape[0]
@@ -59,8 +45,8 @@ def extents_left(node: NodeView, named: SSAValue, left: int) -> SSAValue:
     flags = node.emit("cast", named, dtype="int64")
     places = node.emit("strided_slice", node.emit("argsort", flags, dtype="int64"), begin=(0,), end=(left,))
     # If fewer axes are named than numbers are given, one is a duplicate: make the indices invalid.
-    missing = node.emit("subtract", integer(node, rank - left), node.emit("sum", flags))
-    places = node.emit("add", places, node.emit("multiply", missing, integer(node, rank)))
+    missing = node.emit("subtract", node.emit_ints(rank - left), node.emit("sum", flags))
+    places = node.emit("add", places, node.emit("multiply", missing, node.emit_ints(rank)))
     return node.emit("take", extents_of(node), places, axis=0, mode="raise")
 
 
@@ -69,11 +55,15 @@ def extents_of(node: NodeView) -> SSAValue:
     return node.emit("shape_of", node.input(0), dtype="int64")
 
 
-def integer(node: NodeView, number: int) -> SSAValue:
-    """A constant of rank 0."""
-    return node.emit_ints(number)
-
-
 def reshaped(node: NodeView, value: SSAValue, shape: SSAValue) -> SSAValue:
     """Returns `value` in a computed shape, whose extents may be 0."""
     return node.emit("dyn.reshape", value, shape, allowzero=True)
+
+
+def of_every_axis(node: NodeView, given: SSAValue, rest: Array, places: Sequence[int]) -> SSAValue:
+    """Returns the elements of the list `given` at `places`, of which the one after the last element is `rest`.
+
+    `rest` is a list of one element, for the axes that a node does not name.
+    """
+    filled = node.emit("concatenate", node.make_tuple([given, node.emit_constant(rest, "rest")]), axis=0)
+    return node.emit("take", filled, node.emit_ints(places, "places"), axis=0, mode="fast")
