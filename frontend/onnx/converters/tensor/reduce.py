@@ -11,8 +11,14 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.shared.axes import axes_are_computed, axis_count
-from xrelay.frontend.onnx.converters.tensor.computed_reduce import reduced_at_run_time
+from xrelay.frontend.onnx.converters.shared.axes import (
+    axes_are_computed,
+    axis_count,
+    extents_left,
+    extents_of,
+    named_axes,
+    reshaped,
+)
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -88,9 +94,7 @@ def _by_attribute(reduction: Reduction) -> ConvertFunction:
 def _by_input(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         if axes_are_computed(node) and axis_count(node):
-            return reduced_at_run_time(
-                node, lambda value, axes: reduction(node, value, axes, False), keepdims=_keeps(node)
-            )
+            return _reduced_at_run_time(node, reduction)
         axes = node.required_ints(1, "axes") if node.optional_input(1) is not None and node.shape(1) != (0,) else None
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
             return _over_nothing(node, reduction)
@@ -113,6 +117,23 @@ def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) 
         raise node.illegal("axes", list(over), f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     normalized = tuple(sorted(axis % rank for axis in over))
     return reduction(node, node.input(0), normalized, _keeps(node))
+
+
+def _reduced_at_run_time(node: NodeView, reduction: Reduction) -> SSAValue:
+    """The reduction over the axes in input 1, a non-empty list of known length.
+
+    Each axis is split in two, a kept and a reduced one; the elements are along one of them, and the other has extent 1.
+    The reduction is then over all axes of the second kind, without a transpose.
+
+    An invalid axis is an index out of range at run time, and so is a duplicate axis unless the axes are kept: the rank
+    of the result is the data's minus the number of axes.
+    """
+    rank, extents = len(node.shape(0)), extents_of(node)
+    named, one = named_axes(node, rank), node.emit_ints(1)
+    pairs = [node.emit("where", named, one, extents), node.emit("where", named, extents, one)]
+    split = node.reshape(node.emit("stack", node.make_tuple(pairs), axis=1), (2 * rank,))
+    result = reduction(node, reshaped(node, node.input(0), split), tuple(range(1, 2 * rank, 2)), False)
+    return result if _keeps(node) else reshaped(node, result, extents_left(node, named, rank - axis_count(node)))
 
 
 def _keeps(node: NodeView) -> bool:
