@@ -112,3 +112,10 @@ class Numbers:
     def stacked(self, numbers: Sequence[Number]) -> SSAValue:
         """Returns the numbers as a list."""
         return self.node.emit("stack", self.node.make_tuple([self.value(number) for number in numbers]), axis=0)
+
+
+def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
+    """Returns `value`; if `fault` holds, an index out of range ends the run at this node."""
+    only = node.emit_constant(np.zeros(1, np.int64), "only")
+    zero = node.emit("take", only, node.emit("cast", fault, dtype="int64"), axis=0, mode="raise")
+    return node.emit("add", value, zero)

@@ -8,8 +8,8 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
-from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed, unless
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
+from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -15,7 +15,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
@@ -42,13 +42,6 @@ class Transform:
             return self.length
         numbers = Numbers(node)
         return numbers.of("add", numbers.of("floor_divide", self.length, 2), 1)
-
-
-def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
-    """Returns `value`; if `fault` holds, an index out of range ends the run at this node."""
-    only = node.emit_constant(np.zeros(1, np.int64), "only")
-    zero = node.emit("take", only, node.emit("cast", fault, dtype="int64"), axis=0, mode="raise")
-    return node.emit("add", value, zero)
 
 
 def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValue:

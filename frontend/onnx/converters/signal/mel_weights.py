@@ -8,9 +8,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.converters.tensor.fourier_tables import unless
-from xrelay.frontend.onnx.converters.tensor.signal_windows import output_dtype
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers, unless
+from xrelay.frontend.onnx.converters.signal.windows import output_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
