@@ -101,6 +101,10 @@ class NodeView:
             raise self.illegal(name, value)
         return value
 
+    def attribute_flag(self, name: str, default: bool = False) -> bool:
+        """Returns an integer attribute that is 0 or 1; raises an error for any other value."""
+        return bool(self.attribute_int(name, int(default), check=lambda value: value in (0, 1)))
+
     def attribute_float(self, name: str, default: float) -> float:
         """Returns a float attribute; a default is rounded to f32, as explicit attributes are."""
         proto = self._typed(name, AttributeProto.FLOAT)

@@ -39,7 +39,7 @@ def convert_compress(node: NodeView) -> SSAValue:
 @converts("Unique", since=11, attributes=("axis", "sorted"))
 def convert_unique(node: NodeView) -> Sequence[SSAValue]:
     """`unique`, with its results cut to their valid length; slices along an axis are compared by their ranks."""
-    is_sorted = bool(node.attribute_int("sorted", 1, check=lambda value: value in (0, 1)))
+    is_sorted = node.attribute_flag("sorted", True)
     rank, axis = len(node.shape(0)), axis_attribute(node, 0) if "axis" in node.attribute_names else None
     wants_counts = len(node.outputs) > 3
     if rank == 1 or axis is None:

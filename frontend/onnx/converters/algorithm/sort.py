@@ -24,13 +24,13 @@ def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
 @converts("TopK", since=10, attributes=("axis", "largest", "sorted"))
 def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
     """`topk` with k as an input, `dyn.topk` if it is not known; the result is sorted even if `sorted` is 0."""
-    largest = node.attribute_int("largest", 1, check=lambda value: value in (0, 1))
-    node.attribute_int("sorted", 1, check=lambda value: value in (0, 1))
+    largest = node.attribute_flag("largest", True)
+    node.attribute_flag("sorted", True)
     if node.constant(1) is None:
         axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
         both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=not largest, dtype="int64")
         return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
-    return _topk(node, node.required_int(1, "k"), largest=bool(largest))
+    return _topk(node, node.required_int(1, "k"), largest=largest)
 
 
 def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:

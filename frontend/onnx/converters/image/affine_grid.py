@@ -55,7 +55,7 @@ def _places(node: NodeView, index: int) -> SSAValue:
     steps = node.emit("cast", node.emit("arange", *_range(node, number)), dtype="float64")
     size = node.emit("cast", number, dtype="float64")
     one, two = node.scalar(1, size), node.scalar(2, size)
-    if node.attribute_int("align_corners", 0, check=lambda value: value in (0, 1)):
+    if node.attribute_flag("align_corners"):
         # A single element is at the centre.
         twice = node.emit("subtract", node.emit("multiply", steps, two), node.emit("subtract", size, one))
         last = node.emit("maximum", node.emit("subtract", size, one), one)

@@ -41,5 +41,5 @@ def convert_grid_sample(node: NodeView) -> SSAValue:
         method=_METHODS[node.attribute_string("mode", default, tuple(_METHODS))],
         layout="NCHW" if rank == 4 else "NCDHW",
         padding_mode=node.attribute_string("padding_mode", "zeros", PADDINGS),
-        align_corners=bool(node.attribute_int("align_corners", 0, check=lambda value: value in (0, 1))),
+        align_corners=node.attribute_flag("align_corners"),
     )

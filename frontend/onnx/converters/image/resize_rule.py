@@ -101,17 +101,17 @@ def rule_of(node: NodeView) -> ResizeRule:
     """Returns the rule of Resize from opset 11 on."""
     method = METHODS[_MODES.index(node.attribute_string("mode", "nearest", _MODES))]
     coordinates = node.attribute_string("coordinate_transformation_mode", "half_pixel", COORDINATES)
-    antialias = bool(node.attribute_int("antialias", 0, check=lambda value: value in (0, 1)))
+    antialias = node.attribute_flag("antialias")
     if antialias and method == METHODS[0]:
         raise node.error("antialias needs mode linear or cubic")
-    excludes = node.attribute_int("exclude_outside", 0, check=lambda value: value in (0, 1))
+    excludes = node.attribute_flag("exclude_outside")
     rule = ResizeRule(
         method,
         coordinates,
         node.attribute_string("nearest_mode", "round_prefer_floor", _ROUNDINGS),
         antialias,
         node.attribute_float("cubic_coeff_a", -0.75),
-        bool(excludes) and method != METHODS[0],
+        excludes and method != METHODS[0],
         node.attribute_float("extrapolation_value", 0.0),
     )
     return _with_region(node, rule) if rule.crops else rule

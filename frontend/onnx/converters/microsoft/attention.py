@@ -236,7 +236,7 @@ def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int |
         scores = node.emit("add", scores, in_f32(node, node.input(bias)))
     if node.optional_input(mask) is not None:
         scores = node.emit("add", scores, padding_mask(node, mask, scores))
-    if node.attribute_int("unidirectional", 0, check=lambda flag: flag in (0, 1)):
+    if node.attribute_flag("unidirectional"):
         scores = causal_mask(node, scores, past)
     weights = node.emit("nn.softmax", scores, axis=-1)
     result = node.emit("nn.batch_matmul", weights, value, transpose_b=False)

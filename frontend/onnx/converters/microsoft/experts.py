@@ -74,7 +74,7 @@ def convert_qmoe(node: NodeView) -> SSAValue:
 
 def _normalized(node: NodeView, weights: SSAValue) -> SSAValue:
     """The weights of each token, divided by their sum if the node requires it."""
-    if not node.attribute_int("normalize_routing_weights", 0, check=lambda value: value in (0, 1)):
+    if not node.attribute_flag("normalize_routing_weights"):
         return weights
     return node.emit("divide", weights, node.emit("sum", weights, axis=(1,), keepdims=True))
 
@@ -90,7 +90,7 @@ class _Mixture:
     def of(node: NodeView, layers: Sequence[ExpertLayer | None]) -> _Mixture:
         """Returns the layers FC1, FC2 and optionally FC3, after checks of their shapes."""
         first, second, third = layers
-        if node.attribute_int("use_sparse_mixer", 0, check=lambda value: value in (0, 1)):
+        if node.attribute_flag("use_sparse_mixer"):
             raise node.unsupported("sparse mixers are not supported")
         if first is None or second is None or len(node.shape(0)) not in (2, 3):
             raise node.error(f"tokens with the layers FC1 and FC2 are expected, found {node.input(0).type} as input #0")

@@ -141,7 +141,7 @@ def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
 
 def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
     rank, last = len(node.shape(0)), _channels_last(node)
-    activation = node.attribute_int("activation", 0, check=lambda value: value in (0, 1))
+    activation = node.attribute_flag("activation")
     if last:
         data = node.emit("transpose", data, axes=(0, rank - 1, *range(1, rank - 1)))
     result = node.emit(
@@ -160,4 +160,4 @@ def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
 def _channels_last(node: NodeView) -> bool:
     if len(node.shape(0)) < 3:
         raise node.error(f"images of {node.input(0).type}; they have a batch, channels and spatial axes")
-    return bool(node.attribute_int("channels_last", 1, check=lambda value: value in (0, 1)))
+    return node.attribute_flag("channels_last", True)

@@ -32,15 +32,11 @@ def _turned(node: NodeView, value: SSAValue, letter: str) -> SSAValue:
     rank = len(shape_of(value.type))
     order = list(range(rank))
     if rank >= 2:
-        if _flag(node, f"transBatch{letter}"):
+        if node.attribute_flag(f"transBatch{letter}"):
             order = [*order[1:-1], order[0], order[-1]]
-        if _flag(node, f"trans{letter}"):
+        if node.attribute_flag(f"trans{letter}"):
             order[-2:] = [order[-1], order[-2]]
     return value if order == sorted(order) else node.emit("transpose", value, axes=order)
-
-
-def _flag(node: NodeView, name: str) -> bool:
-    return bool(node.attribute_int(name, 0, check=lambda value: value in (0, 1)))
 
 
 @converts(

@@ -29,7 +29,7 @@ def convert_reorder_input(node: NodeView) -> SSAValue:
     """Moves the channels first, and pads them with zeros to whole blocks."""
     rank = _rank(node)
     data = node.input(0)
-    if _channels_last(node):
+    if node.attribute_flag("channels_last"):
         data = node.emit("transpose", data, axes=(0, rank - 1, *range(1, rank - 1)))
     missing = -known_extent(node, data, 1) % block_of(node.graph)
     if not missing:
@@ -45,7 +45,7 @@ def convert_reorder_output(node: NodeView) -> SSAValue:
     if not 1 <= channels <= known_extent(node, node.input(0), 1):
         raise node.illegal("channels", channels, f"the image has {shape_of(node.input(0).type)[1]}")
     data = node.emit("strided_slice", node.input(0), begin=(0,), end=(channels,), axes=(1,))
-    return node.emit("transpose", data, axes=(0, *range(2, rank), 1)) if _channels_last(node) else data
+    return node.emit("transpose", data, axes=(0, *range(2, rank), 1)) if node.attribute_flag("channels_last") else data
 
 
 @converts(
@@ -106,7 +106,3 @@ def _rank(node: NodeView) -> int:
     if rank < 3:
         raise node.error(f"images of {node.input(0).type}; they have a batch, channels and spatial axes")
     return rank
-
-
-def _channels_last(node: NodeView) -> bool:
-    return bool(node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)))

@@ -35,7 +35,7 @@ def _length(node: NodeView, index: int) -> Number:
 
 def _bins(node: NodeView, behind: SSAValue, count: int) -> SSAValue:
     """The bin of each distance: one per short distance, logarithmic bins, and one from the maximum distance on."""
-    both = node.attribute_int("is_bidirectional", 0, check=lambda value: value in (0, 1))
+    both = node.attribute_flag("is_bidirectional")
     count = count // 2 if both else count
     exact, greatest = count // 2, node.attribute_int("max_distance", 0)
     if exact < 1 or greatest <= exact:

@@ -96,14 +96,14 @@ def convert_qlinear_reduce_mean(node: NodeView) -> SSAValue:
     """`mean` over the axes, or over all."""
     rank = len(node.shape(0))
     axes = known_axes(node, node.attribute_ints("axes", tuple(range(rank))) or (), rank)
-    keepdims = bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
+    keepdims = node.attribute_flag("keepdims", True)
     return requantized(node, node.emit("mean", real(node, 0), axis=axes, keepdims=keepdims), 3)
 
 
 @converts("QLinearGlobalAveragePool", domain=MICROSOFT, attributes=("channels_last",))
 def convert_qlinear_global_average_pool(node: NodeView) -> SSAValue:
     """`mean` over the spatial axes."""
-    rank, last = len(node.shape(0)), _channels_last(node)
+    rank, last = len(node.shape(0)), node.attribute_flag("channels_last")
     if rank < 3:
         raise node.error(f"an image or a volume is expected, found {node.input(0).type}")
     axes = tuple(range(1, rank - 1) if last else range(2, rank))
@@ -120,15 +120,11 @@ def convert_qlinear_average_pool(node: NodeView) -> SSAValue:
     """An AveragePool."""
     x = real(node, 0)
     rank = len(shape_of(x.type))
-    if not _channels_last(node):
+    if not node.attribute_flag("channels_last"):
         return requantized(node, average_pool(node.with_inputs([x])), 3)
     first = node.emit("transpose", x, axes=(0, rank - 1, *range(1, rank - 1)))
     pooled = node.emit("transpose", average_pool(node.with_inputs([first])), axes=(0, *range(2, rank), 1))
     return requantized(node, pooled, 3)
-
-
-def _channels_last(node: NodeView) -> bool:
-    return bool(node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)))
 
 
 @converts("QLinearConcat", domain=MICROSOFT, attributes=("axis",))

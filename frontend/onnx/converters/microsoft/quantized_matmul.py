@@ -76,5 +76,5 @@ def _oriented(node: NodeView, index: int, name: str) -> SSAValue:
     """Matrix `index`, transposed if the attribute `name` is set."""
     if len(node.shape(index)) != 2:
         raise node.error(f"input #{index} is {node.input(index).type}: a matrix is expected")
-    turned = node.attribute_int(name, 0, check=lambda value: value in (0, 1))
+    turned = node.attribute_flag(name)
     return node.emit("transpose", node.input(index), axes=(1, 0)) if turned else node.input(index)

@@ -63,7 +63,7 @@ def _streams(node: NodeView) -> Array:
     problem = check_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
-    if not node.attribute_int("mrope_layout", 0, check=lambda value: value in (0, 1)):
+    if not node.attribute_flag("mrope_layout"):
         return np.repeat(np.arange(3), sections)
     found = np.zeros(sum(sections), np.int64)
     for index in (1, 2):
@@ -79,7 +79,7 @@ def _check(node: NodeView) -> None:
 
 def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue:
     """The first input, rotated, in its own shape and type."""
-    interleaved = bool(node.attribute_int("interleaved", 0, check=lambda value: value in (0, 1)))
+    interleaved = node.attribute_flag("interleaved")
     joined = rotated(node, heads, turns, interleaved=interleaved)
     if is_half(node.element_type(0)):
         joined = node.emit("cast", joined, dtype=numpy_dtype(node.element_type(0)))

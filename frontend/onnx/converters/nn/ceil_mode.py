@@ -17,7 +17,7 @@ _FIRST_SPATIAL = 2
 
 def rounds_up(node: NodeView, window: Sequence[WindowAxis[int]]) -> bool:
     """Returns whether the attribute `ceil_mode` may add a window along some axis of input 0."""
-    if not node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)):
+    if not node.attribute_flag("ceil_mode"):
         return False
     extents = node.shape(0)[_FIRST_SPATIAL:]
     return not all(

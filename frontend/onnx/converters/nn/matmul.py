@@ -21,7 +21,7 @@ def convert_gemm(node: NodeView) -> SSAValue:
 @converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))
 def convert_gemm_1(node: NodeView) -> SSAValue:
     """Gemm of old opsets; `broadcast` is redundant, since C always broadcasts."""
-    node.attribute_int("broadcast", 0, check=lambda value: value in (0, 1))
+    node.attribute_flag("broadcast")
     return gemm(node)
 
 
@@ -31,9 +31,7 @@ def gemm(node: NodeView) -> SSAValue:
     ranks = len(node.shape(0)), len(node.shape(1))
     if ranks != (2, 2):
         raise node.error(f"Gemm of ranks {ranks[0]} and {ranks[1]}; both must be 2")
-    transpose_a, transpose_b = (
-        bool(node.attribute_int(name, 0, check=lambda value: value in (0, 1))) for name in ("transA", "transB")
-    )
+    transpose_a, transpose_b = (node.attribute_flag(name) for name in ("transA", "transB"))
     result = _product(node, data, weight, transpose_a=transpose_a, transpose_b=transpose_b)
     alpha, beta = node.attribute_float("alpha", 1.0), node.attribute_float("beta", 1.0)
     if numpy_dtype(node.element_type(0)).kind in "iu" and not (alpha.is_integer() and beta.is_integer()):

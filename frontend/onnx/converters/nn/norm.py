@@ -36,7 +36,7 @@ def _inference_refusal(node: NodeView) -> str | None:
 )
 def convert_batch_normalization_1(node: NodeView) -> SSAValue:
     """BatchNormalization of old opsets; if `spatial` is 0, with statistics per element of a sample."""
-    if node.attribute_int("spatial", 1, check=lambda value: value in (0, 1)):
+    if node.attribute_flag("spatial", True):
         return _normalized(node, node.input(0), [node.input(index) for index in range(1, 5)])
     data, scale, bias, mean, variance = _widened(node)
     deviation = node.emit("sqrt", node.emit("add", variance, node.scalar(_epsilon(node), variance)))

@@ -35,10 +35,10 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 )
 def convert_max_pool(node: NodeView) -> list[SSAValue]:
     """`nn.max_pool1d` to `3d`, and the indices of the maxima if the model reads them."""
-    order = node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
+    order = node.attribute_flag("storage_order")
     results = [max_pool(node)]
     if any(node.outputs[1:]):
-        results.append(_in_whole_data(node, _pool(node, "max_pool{}_indices", column_major=bool(order))))
+        results.append(_in_whole_data(node, _pool(node, "max_pool{}_indices", column_major=order)))
     return results
 
 
@@ -95,7 +95,7 @@ def convert_average_pool(node: NodeView) -> SSAValue:
 
 def average_pool(node: NodeView) -> SSAValue:
     """Returns the means of windows; padding counts only with `count_include_pad`."""
-    include = bool(node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1)))
+    include = node.attribute_flag("count_include_pad")
     kernel = required_kernel(node)
     if not padding_is_computed(node, kernel):
         return _pool(node, "avg_pool{}", count_include_pad=include)

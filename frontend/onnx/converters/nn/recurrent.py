@@ -86,7 +86,7 @@ def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
     """The states of all time steps, and the last ones."""
     direction = node.attribute_string("direction", "forward", tuple(_DIRECTIONS))
     turns = _DIRECTIONS[direction]
-    batch_first = bool(node.attribute_int("layout", 0, check=lambda value: value in (0, 1)))
+    batch_first = node.attribute_flag("layout")
     x = _swapped(node, _wide(node, 0), batch_first)
     hidden = _check_shapes(node, kind, len(turns))
     applied = activations(node, kind.defaults, len(turns))

@@ -147,7 +147,7 @@ def resets_behind(node: NodeView) -> bool:
 def lstm_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
     """Returns the step with gates i, o, f, cell `c' = f c + i g(…)`, `h' = o h(c')`; peepholes feed c to the gates."""
     f, g, h = apply
-    coupled = bool(node.attribute_int("input_forget", 0, check=lambda value: value in (0, 1)))
+    coupled = node.attribute_flag("input_forget")
     p_i, p_o, p_f = weights.peepholes or (None, None, None)
 
     def step(inner: NodeView, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:

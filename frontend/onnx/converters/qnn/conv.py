@@ -50,7 +50,7 @@ def convert_qlinear_conv(node: NodeView) -> SSAValue:
 def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
     """QLinearConv of images with channels first or last."""
     rank = len(node.shape(0))
-    if not node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)):
+    if not node.attribute_flag("channels_last"):
         return _quantized_convolution(node)
     first = node.emit("transpose", node.input(0), axes=(0, rank - 1, *range(1, rank - 1)))
     result = _quantized_convolution(node.with_inputs([first, *node.inputs[1:]]))

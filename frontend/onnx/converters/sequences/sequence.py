@@ -91,7 +91,7 @@ def convert_concat_from_sequence(node: NodeView) -> SSAValue:
     if "axis" not in node.attribute_names:
         raise node.error("attribute 'axis' is required")
     axis = node.attribute_int("axis", 0)
-    new_axis = bool(node.attribute_int("new_axis", 0, check=lambda value: value in (0, 1)))
+    new_axis = node.attribute_flag("new_axis")
     values = _values(node)
     if values is None:
         return node.emit(ConcatFromSequenceOp, node.input(0), axis=axis, new_axis=new_axis)
@@ -105,7 +105,7 @@ def convert_split_to_sequence(node: NodeView) -> SSAValue:
     """`split`, with the parts as a sequence."""
     shape = node.shape(0)
     axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
-    keepdims = bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
+    keepdims = node.attribute_flag("keepdims", True)
     extent, given = shape[axis], node.optional_input(1) is not None
     sizes = _sizes(node, extent) if isinstance(extent, int) else None
     if sizes is None or not 0 < len(sizes) <= MOST_VALUES:

@@ -53,7 +53,7 @@ def _aligned(node: NodeView) -> SSAValue:
     data, other = node.shape(0), node.shape(1)
     axis = node.attribute_int("axis", -1)
     behind = 0
-    if node.attribute_int("broadcast", 0, check=lambda value: value in (0, 1)):
+    if node.attribute_flag("broadcast"):
         if len(other) > len(data):
             raise node.error(f"the second operand has rank {len(other)}, the first {len(data)}: it cannot be broadcast")
         if "axis" in node.attribute_names and axis != -1:

@@ -8,18 +8,14 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
 
-def _flag(node: NodeView, name: str, default: int = 0) -> bool:
-    return bool(node.attribute_int(name, default, check=lambda value: value in (0, 1)))
-
-
 def _arg_reduction(relay_name: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         index = node.emit(
             relay_name,
             node.input(0),
             axis=node.attribute_int("axis", 0),
-            keepdims=_flag(node, "keepdims", 1),
-            select_last_index=_flag(node, "select_last_index"),
+            keepdims=node.attribute_flag("keepdims", True),
+            select_last_index=node.attribute_flag("select_last_index"),
         )
         return node.emit("cast", index, dtype="int64")
 

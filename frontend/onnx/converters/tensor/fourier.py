@@ -80,9 +80,7 @@ def _rank_and_parts(node: NodeView) -> tuple[int, int]:
 
 def _along_last(node: NodeView, data: SSAValue) -> SSAValue:
     """The transform along the second-to-last axis, cut or zero-padded to the given length, if any."""
-    inverse, onesided = (
-        bool(node.attribute_int(name, 0, check=lambda v: v in (0, 1))) for name in ("inverse", "onesided")
-    )
+    inverse, onesided = (node.attribute_flag(name) for name in ("inverse", "onesided"))
     rank = len(shape_of(data.type))
     length = _length(node, data, half=inverse and onesided)
     transform = Transform(length, inverse, onesided)
@@ -147,7 +145,7 @@ def convert_stft(node: NodeView) -> SSAValue:
     frames = node.emit("take", signal, _places(node, signal, size), axis=1, mode="fast")
     if node.optional_input(2) is not None:
         frames = node.emit("multiply", frames, node.emit("expand_dims", node.input(2), axis=1))
-    onesided = bool(node.attribute_int("onesided", 1, check=lambda value: value in (0, 1)))
+    onesided = node.attribute_flag("onesided", True)
     return transformed(node, frames, Transform(size, onesided=onesided))
 
 

@@ -150,8 +150,7 @@ def convert_trilu(node: NodeView) -> SSAValue:
     k = node.emit_constant(np.zeros((), np.int64), "k")
     if (given := node.optional_input(1)) is not None:
         k = node.reshape(given, [])
-    upper = node.attribute_int("upper", 1, check=lambda value: value in (0, 1))
-    return node.emit("trilu", node.input(0), k, upper=bool(upper))
+    return node.emit("trilu", node.input(0), k, upper=node.attribute_flag("upper", True))
 
 
 @converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))

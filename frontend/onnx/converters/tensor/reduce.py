@@ -116,7 +116,7 @@ def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) 
     if any(not -rank <= axis < rank for axis in over):
         raise node.illegal("axes", list(over), f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     normalized = tuple(sorted(axis % rank for axis in over))
-    return reduction(node, node.input(0), normalized, _keeps(node))
+    return reduction(node, node.input(0), normalized, node.attribute_flag("keepdims", True))
 
 
 def _reduced_at_run_time(node: NodeView, reduction: Reduction) -> SSAValue:
@@ -133,12 +133,9 @@ def _reduced_at_run_time(node: NodeView, reduction: Reduction) -> SSAValue:
     pairs = [node.emit("where", named, one, extents), node.emit("where", named, extents, one)]
     split = node.reshape(node.emit("stack", node.make_tuple(pairs), axis=1), (2 * rank,))
     result = reduction(node, reshaped(node, node.input(0), split), tuple(range(1, 2 * rank, 2)), False)
-    return result if _keeps(node) else reshaped(node, result, extents_left(node, named, rank - axis_count(node)))
-
-
-def _keeps(node: NodeView) -> bool:
-    """Whether the result keeps the reduced axes with extent 1."""
-    return bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
+    if node.attribute_flag("keepdims", True):
+        return result
+    return reshaped(node, result, extents_left(node, named, rank - axis_count(node)))
 
 
 _REDUCTIONS: dict[str, tuple[Reduction, int]] = {

@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.registry import converts
 @converts("Mod", since=10, attributes=("fmod",))
 def convert_mod(node: NodeView) -> SSAValue:
     """The remainder with the divisor's sign, or the dividend's with `fmod` (required for floats before opset 28)."""
-    truncated, element = node.attribute_int("fmod", 0, check=lambda value: value in (0, 1)), node.element_type(0)
+    truncated, element = node.attribute_flag("fmod"), node.element_type(0)
     if isinstance(element, AnyFloat) and not truncated and node.opset < 28:
         raise node.error(f"attribute 'fmod' must be 1 for {element}")
     divisor = node.constant(1)

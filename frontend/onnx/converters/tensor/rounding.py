@@ -20,10 +20,7 @@ converts_unary("Round", "round", since=11)
 @converts("IsInf", since=10, attributes=("detect_negative", "detect_positive"))
 def convert_is_inf(node: NodeView) -> SSAValue:
     """Whether an element is infinite; the attributes restrict the sign."""
-    negative, positive = (
-        bool(node.attribute_int(name, 1, check=lambda value: value in (0, 1)))
-        for name in ("detect_negative", "detect_positive")
-    )
+    negative, positive = (node.attribute_flag(name, True) for name in ("detect_negative", "detect_positive"))
     if negative and positive:
         return node.emit("isinf", node.input(0))
     # NaN equals nothing: neither sign is detected.

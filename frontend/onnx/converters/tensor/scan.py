@@ -33,12 +33,8 @@ def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
 
 def _along(node: NodeView, relay_name: str, axis: int) -> SSAValue:
     """The relay op along `axis`; with `reverse`, the data is reversed before and after."""
-    data, reverse = node.input(0), _flag(node, "reverse")
+    data, reverse = node.input(0), node.attribute_flag("reverse")
     if reverse:
         data = node.emit("reverse", data, axis=axis)
-    total = node.emit(relay_name, data, axis=axis, exclusive=_flag(node, "exclusive"))
+    total = node.emit(relay_name, data, axis=axis, exclusive=node.attribute_flag("exclusive"))
     return node.emit("reverse", total, axis=axis) if reverse else total
-
-
-def _flag(node: NodeView, name: str, default: int = 0) -> bool:
-    return bool(node.attribute_int(name, default, check=lambda value: value in (0, 1)))

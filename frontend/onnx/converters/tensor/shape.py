@@ -29,7 +29,7 @@ def convert_reshape_attribute(node: NodeView) -> SSAValue:
 @converts("Reshape", since=5, attributes=("allowzero",), limits="shape of known length")
 def convert_reshape_input(node: NodeView) -> SSAValue:
     """`reshape` if the shape is known, else `dyn.reshape`; -1 is inferred, and 0 copies unless `allowzero`."""
-    allowzero = bool(node.attribute_int("allowzero", 0, check=lambda value: value in (0, 1)))
+    allowzero = node.attribute_flag("allowzero")
     if node.constant(1) is None:
         return node.emit("dyn.reshape", node.input(0), node.input(1), allowzero=allowzero)
     return _reshape(node, node.required_ints(1, "shape"), allowzero)

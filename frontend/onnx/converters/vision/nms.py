@@ -17,7 +17,7 @@ def convert_non_max_suppression(node: NodeView) -> SSAValue:
     By default, the limit of boxes is 0 and the overlap threshold is 0. Without a score threshold all boxes are
     candidates, except those whose score is NaN.
     """
-    from_center = node.attribute_int("center_point_box", 0, check=lambda value: value in (0, 1))
+    from_center = node.attribute_flag("center_point_box")
     boxes, scores = _corners(node) if from_center else node.input(0), node.input(1)
     if node.optional_input(4) is None:
         # A score of -inf exceeds no threshold; the least finite score exceeds -inf.
