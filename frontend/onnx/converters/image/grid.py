@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.image.grid import PADDINGS
+from xrelay.frontend.onnx.converters.shared.channels import channels_first
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -32,7 +33,7 @@ def convert_grid_sample(node: NodeView) -> SSAValue:
     rank = len(node.shape(0))
     if rank not in (4, 5) or len(node.shape(1)) != rank:
         raise node.error(f"data {node.input(0).type} with a grid {node.input(1).type}: images and volumes are expected")
-    grid = node.emit("transpose", node.input(1), axes=(0, rank - 1, *range(1, rank - 1)))
+    grid = channels_first(node, node.input(1))
     default = "linear" if node.opset >= 20 else "bilinear"
     return node.emit(
         "image.grid_sample",

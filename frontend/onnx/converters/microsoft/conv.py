@@ -11,6 +11,7 @@ from xrelay.frontend.onnx.converters.microsoft.activation import activated
 from xrelay.frontend.onnx.converters.nn.conv import convolution
 from xrelay.frontend.onnx.converters.nn.conv_transpose import transposed_convolution
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -44,8 +45,8 @@ def fused_convolution(node: NodeView) -> SSAValue:
 )
 def convert_nhwc_conv(node: NodeView) -> SSAValue:
     """A convolution of channels-last images with channels-last filters."""
-    first = [_channels_first(node, node.input(index)) for index in range(2)]
-    return _channels_last(node, convolution(node.with_inputs([*first, node.optional_input(2)])))
+    first = [_first(node, node.input(index)) for index in range(2)]
+    return channels_last(node, convolution(node.with_inputs([*first, node.optional_input(2)])))
 
 
 @converts(
@@ -58,20 +59,16 @@ def convert_nhwc_conv(node: NodeView) -> SSAValue:
 def convert_nhwc_fused_conv(node: NodeView) -> SSAValue:
     """FusedConv of channels-last images with channels-first filters."""
     other = node.optional_input(3)
-    inputs = [_channels_first(node, node.input(0)), node.input(1), node.optional_input(2)]
-    inputs.append(None if other is None else _channels_first(node, other))
-    return _channels_last(node, fused_convolution(node.with_inputs(inputs)))
+    inputs = [_first(node, node.input(0)), node.input(1), node.optional_input(2)]
+    inputs.append(None if other is None else _first(node, other))
+    return channels_last(node, fused_convolution(node.with_inputs(inputs)))
 
 
-def _channels_first(node: NodeView, value: SSAValue) -> SSAValue:
-    rank = len(shape_of(value.type))
-    if rank < 3:
+def _first(node: NodeView, value: SSAValue) -> SSAValue:
+    """Images or filters with their channels moved first."""
+    if len(shape_of(value.type)) < 3:
         raise node.error(f"images or filters of {value.type}; they have a batch, spatial axes and channels")
-    return node.emit("transpose", value, axes=(0, rank - 1, *range(1, rank - 1)))
-
-
-def _channels_last(node: NodeView, value: SSAValue) -> SSAValue:
-    return node.emit("transpose", value, axes=(0, *range(2, len(shape_of(value.type))), 1))
+    return channels_first(node, value)
 
 
 @converts(

@@ -11,6 +11,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.microsoft.quantization import dequantised_by
 from xrelay.frontend.onnx.converters.qnn.quantize import converted
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -129,7 +130,7 @@ def convert_group_norm(node: NodeView) -> SSAValue:
 def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
     """GroupNorm of the sum with `skip`, which may have one element per channel of an image, and with a bias."""
     total, skip = (converted(node, node.input(index), _FLOAT32) for index in (0, 3))
-    rank, last = len(node.shape(0)), _channels_last(node)
+    rank, last = len(node.shape(0)), _is_channels_last(node)
     if len(node.shape(3)) == 2:
         skip = node.emit("expand_dims", skip, axis=1 if last else 2, num_newaxis=rank - 2)
     total = node.emit("add", total, skip)
@@ -140,10 +141,10 @@ def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
 
 
 def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
-    rank, last = len(node.shape(0)), _channels_last(node)
+    last = _is_channels_last(node)
     activation = node.attribute_flag("activation")
     if last:
-        data = node.emit("transpose", data, axes=(0, rank - 1, *range(1, rank - 1)))
+        data = channels_first(node, data)
     result = node.emit(
         "nn.group_norm",
         data,
@@ -153,11 +154,11 @@ def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
     )
     result = node.emit("nn.swish", result) if activation else result
     if last:
-        result = node.emit("transpose", result, axes=(0, *range(2, rank), 1))
+        result = channels_last(node, result)
     return converted(node, result, numpy_dtype(node.element_type(0)))
 
 
-def _channels_last(node: NodeView) -> bool:
+def _is_channels_last(node: NodeView) -> bool:
     if len(node.shape(0)) < 3:
         raise node.error(f"images of {node.input(0).type}; they have a batch, channels and spatial axes")
     return node.attribute_flag("channels_last", True)

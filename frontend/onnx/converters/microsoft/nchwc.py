@@ -17,6 +17,7 @@ from xrelay.frontend.onnx.converters.microsoft.nchwc_filters import NCHWC, block
 from xrelay.frontend.onnx.converters.nn.global_pool import convert_global_average_pool, convert_global_max_pool
 from xrelay.frontend.onnx.converters.nn.pool import average_pool, max_pool
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -30,7 +31,7 @@ def convert_reorder_input(node: NodeView) -> SSAValue:
     rank = _rank(node)
     data = node.input(0)
     if node.attribute_flag("channels_last"):
-        data = node.emit("transpose", data, axes=(0, rank - 1, *range(1, rank - 1)))
+        data = channels_first(node, data)
     missing = -known_extent(node, data, 1) % block_of(node.graph)
     if not missing:
         return data
@@ -41,11 +42,12 @@ def convert_reorder_input(node: NodeView) -> SSAValue:
 @converts("ReorderOutput", domain=NCHWC, attributes=("channels", "channels_last"))
 def convert_reorder_output(node: NodeView) -> SSAValue:
     """Removes the padding channels, and moves the channels last if required."""
-    rank, channels = _rank(node), node.attribute_int("channels", 0)
+    _rank(node)
+    channels = node.attribute_int("channels", 0)
     if not 1 <= channels <= known_extent(node, node.input(0), 1):
         raise node.illegal("channels", channels, f"the image has {shape_of(node.input(0).type)[1]}")
     data = node.emit("strided_slice", node.input(0), begin=(0,), end=(channels,), axes=(1,))
-    return node.emit("transpose", data, axes=(0, *range(2, rank), 1)) if node.attribute_flag("channels_last") else data
+    return channels_last(node, data) if node.attribute_flag("channels_last") else data
 
 
 @converts(

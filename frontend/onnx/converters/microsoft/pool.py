@@ -6,6 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.nn.pool import max_pool
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -19,8 +20,6 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 )
 def convert_nhwc_max_pool(node: NodeView) -> SSAValue:
     """`nn.max_pool1d` to `3d` of channels-last images."""
-    rank = len(node.shape(0))
-    if rank < 3:
+    if len(node.shape(0)) < 3:
         raise node.error(f"images of {node.input(0).type}; they have a batch, spatial axes and channels")
-    first = node.emit("transpose", node.input(0), axes=(0, rank - 1, *range(1, rank - 1)))
-    return node.emit("transpose", max_pool(node.with_inputs([first])), axes=(0, *range(2, rank), 1))
+    return channels_last(node, max_pool(node.with_inputs([channels_first(node, node.input(0))])))

@@ -11,7 +11,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.pool import average_pool
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
@@ -22,6 +21,7 @@ from xrelay.frontend.onnx.converters.qnn.quantize import (
     one_number,
     quantized,
 )
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
@@ -119,12 +119,10 @@ def convert_qlinear_global_average_pool(node: NodeView) -> SSAValue:
 def convert_qlinear_average_pool(node: NodeView) -> SSAValue:
     """An AveragePool."""
     x = real(node, 0)
-    rank = len(shape_of(x.type))
     if not node.attribute_flag("channels_last"):
         return requantized(node, average_pool(node.with_inputs([x])), 3)
-    first = node.emit("transpose", x, axes=(0, rank - 1, *range(1, rank - 1)))
-    pooled = node.emit("transpose", average_pool(node.with_inputs([first])), axes=(0, *range(2, rank), 1))
-    return requantized(node, pooled, 3)
+    pooled = average_pool(node.with_inputs([channels_first(node, x)]))
+    return requantized(node, channels_last(node, pooled), 3)
 
 
 @converts("QLinearConcat", domain=MICROSOFT, attributes=("axis",))

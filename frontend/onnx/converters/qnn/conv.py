@@ -9,6 +9,7 @@ from xrelay.frontend.onnx.converters.nn.conv import convolution
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
 from xrelay.frontend.onnx.converters.qnn.quantize import converted, one_number
+from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
@@ -49,12 +50,10 @@ def convert_qlinear_conv(node: NodeView) -> SSAValue:
 )
 def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
     """QLinearConv of images with channels first or last."""
-    rank = len(node.shape(0))
     if not node.attribute_flag("channels_last"):
         return _quantized_convolution(node)
-    first = node.emit("transpose", node.input(0), axes=(0, rank - 1, *range(1, rank - 1)))
-    result = _quantized_convolution(node.with_inputs([first, *node.inputs[1:]]))
-    return node.emit("transpose", result, axes=(0, *range(2, rank), 1))
+    first = channels_first(node, node.input(0))
+    return channels_last(node, _quantized_convolution(node.with_inputs([first, *node.inputs[1:]])))
 
 
 def _quantized_convolution(node: NodeView) -> SSAValue:
