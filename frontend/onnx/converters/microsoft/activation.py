@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.dtypes import as_input
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.node import NodeView
@@ -35,12 +35,11 @@ def convert_fast_gelu(node: NodeView) -> SSAValue:
 
 def _gelu_of_sum(node: NodeView, approximate: str) -> SSAValue:
     """`nn.gelu` of the sum, which is not rounded to 16 bits before the activation."""
-    x, bias, element = node.input(0), node.optional_input(1), node.element_type(0)
+    x, bias = node.input(0), node.optional_input(1)
     if bias is None:
         return node.emit("nn.gelu", x, approximate=approximate)
-    terms = [node.emit("cast", term, dtype="float32") for term in (x, bias)] if is_half(element) else [x, bias]
-    result = node.emit("nn.gelu", node.emit("add", *terms), approximate=approximate)
-    return node.emit("cast", result, dtype=numpy_dtype(element)) if is_half(element) else result
+    total = node.emit("add", in_f32(node, x), in_f32(node, bias))
+    return as_input(node, node.emit("nn.gelu", total, approximate=approximate))
 
 
 @converts("QuickGelu", domain=MICROSOFT, attributes=("alpha",))
@@ -53,7 +52,7 @@ def convert_quick_gelu(node: NodeView) -> SSAValue:
 def convert_bias_add(node: NodeView) -> SSAValue:
     """The sum of data, bias and residual."""
     data, bias, skipped = (in_f32(node, node.input(index)) for index in range(3))
-    return _narrow(node, node.emit("add", node.emit("add", data, bias), skipped))
+    return as_input(node, node.emit("add", node.emit("add", data, bias), skipped))
 
 
 @converts("BiasSplitGelu", domain=MICROSOFT)
@@ -66,13 +65,7 @@ def convert_bias_split_gelu(node: NodeView) -> SSAValue:
         raise node.error(f"{total.type} does not split into halves")
     halves = node.emit("split", total, indices_or_sections=2, axis=last)
     first, second = (node.tuple_field(halves, index) for index in range(2))
-    return _narrow(node, node.emit("multiply", first, node.emit("nn.gelu", second)))
-
-
-def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in the element type of the node."""
-    element = node.element_type(0)
-    return node.emit("cast", value, dtype=numpy_dtype(element)) if is_half(element) else value
+    return as_input(node, node.emit("multiply", first, node.emit("nn.gelu", second)))
 
 
 _FIXED = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}

@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.microsoft.quantization import dequantised_by
-from xrelay.frontend.onnx.converters.qnn.quantize import converted
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
+from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -137,7 +137,7 @@ def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
     if node.optional_input(4) is not None:
         bias = converted(node, node.input(4), _FLOAT32)
         total = node.emit("nn.bias_add", total, bias, axis=rank - 1 if last else 1)
-    return [_group_norm(node, total), converted(node, total, numpy_dtype(node.element_type(0)))]
+    return [_group_norm(node, total), as_input(node, total)]
 
 
 def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
@@ -155,7 +155,7 @@ def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
     result = node.emit("nn.swish", result) if activation else result
     if last:
         result = channels_last(node, result)
-    return converted(node, result, numpy_dtype(node.element_type(0)))
+    return as_input(node, result)
 
 
 def _is_channels_last(node: NodeView) -> bool:

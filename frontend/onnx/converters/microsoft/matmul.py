@@ -8,8 +8,8 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
 from xrelay.frontend.onnx.converters.nn.matmul import gemm, matrix_product
-from xrelay.frontend.onnx.converters.qnn.quantize import converted
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.dtypes import converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 

@@ -17,11 +17,11 @@ from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
 from xrelay.frontend.onnx.converters.qnn.quantize import (
     convert_dequantize_linear,
     convert_quantize_linear,
-    converted,
     one_number,
     quantized,
 )
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
+from xrelay.frontend.onnx.converters.shared.dtypes import converted
 from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

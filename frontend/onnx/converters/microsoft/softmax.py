@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
+from xrelay.frontend.onnx.converters.shared.dtypes import as_input
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.node import NodeView
@@ -15,10 +15,9 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 @converts("BiasSoftmax", domain=MICROSOFT, attributes=("axis", "is_inner_broadcast"))
 def convert_bias_softmax(node: NodeView) -> SSAValue:
     """`nn.softmax` of the sum, over the axes from `axis` on, merged into one; the bias broadcasts."""
-    rank, element = len(node.shape(0)), node.element_type(0)
+    rank = len(node.shape(0))
     if len(node.shape(1)) > rank:
         raise node.error(f"the bias {node.input(1).type} does not broadcast to the data {node.input(0).type}")
     known_axis(node, node.attribute_int("axis", 1), rank)
     total = node.emit("add", *(in_f32(node, node.input(index)) for index in range(2)))
-    result = flattened_softmax(node.with_inputs([total]), "nn.softmax")
-    return node.emit("cast", result, dtype=numpy_dtype(element)) if is_half(element) else result
+    return as_input(node, flattened_softmax(node.with_inputs([total]), "nn.softmax"))

@@ -6,8 +6,8 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, f64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
+from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -41,7 +41,7 @@ def convert_batch_normalization_1(node: NodeView) -> SSAValue:
     data, scale, bias, mean, variance = _widened(node)
     deviation = node.emit("sqrt", node.emit("add", variance, node.scalar(_epsilon(node), variance)))
     normal = node.emit("divide", node.emit("subtract", data, mean), deviation)
-    return _of_type(node, node.emit("add", node.emit("multiply", normal, scale), bias), 0)
+    return as_input(node, node.emit("add", node.emit("multiply", normal, scale), bias))
 
 
 @converts(
@@ -69,7 +69,7 @@ def convert_batch_normalization(node: NodeView) -> SSAValue | list[SSAValue]:
     for index, running, current in ((3, running_mean, mean), (4, running_variance, variance)):
         old = node.emit("multiply", running, node.scalar(kept, running))
         new = node.emit("multiply", current, node.scalar(1 - kept, current))
-        outputs.append(_of_type(node, node.emit("add", old, new), index))
+        outputs.append(as_input(node, node.emit("add", old, new), index))
     return outputs[: len(node.proto.output)]
 
 
@@ -87,7 +87,7 @@ def _normalized(node: NodeView, data: SSAValue, vectors: list[SSAValue]) -> SSAV
     if any(element_type_of(vector.type) != element_type_of(data.type) for vector in vectors):
         data, *vectors = _of_one_type(node, [data, *vectors])
     result = node.emit("nn.batch_norm", data, *vectors, axis=1, epsilon=_epsilon(node))
-    return _of_type(node, node.tuple_field(result, 0), 0)
+    return as_input(node, node.tuple_field(result, 0))
 
 
 def _widened(node: NodeView) -> list[SSAValue]:
@@ -101,16 +101,7 @@ def _of_one_type(node: NodeView, values: list[SSAValue]) -> list[SSAValue]:
     if not all(isinstance(element, AnyFloat) for element in elements):
         raise node.error(f"the element types must be floats, found {', '.join(map(str, elements))}")
     double = any(element == f64 for element in elements)
-    return [_cast(node, value, np.dtype(np.float64 if double else np.float32)) for value in values]
-
-
-def _of_type(node: NodeView, value: SSAValue, index: int) -> SSAValue:
-    """`value` in the element type of input `index`."""
-    return _cast(node, value, numpy_dtype(node.element_type(index)))
-
-
-def _cast(node: NodeView, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
+    return [converted(node, value, np.dtype(np.float64 if double else np.float32)) for value in values]
 
 
 def _epsilon(node: NodeView) -> float:

@@ -8,8 +8,9 @@ from xdsl.ir import SSAValue
 from xrelay.frontend.onnx.converters.nn.conv import convolution
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
-from xrelay.frontend.onnx.converters.qnn.quantize import converted, one_number
+from xrelay.frontend.onnx.converters.qnn.quantize import one_number
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
+from xrelay.frontend.onnx.converters.shared.dtypes import converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text

@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
-from xrelay.frontend.onnx.converters.qnn.quantize import converted, one_number, quantized
+from xrelay.frontend.onnx.converters.qnn.quantize import one_number, quantized
+from xrelay.frontend.onnx.converters.shared.dtypes import converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import certainly_differ, shape_text

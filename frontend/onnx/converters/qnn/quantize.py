@@ -22,6 +22,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
 from xrelay.frontend.onnx.converters.shared.cut import cut_open
+from xrelay.frontend.onnx.converters.shared.dtypes import converted
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.node import NodeView
@@ -135,11 +136,6 @@ def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.
     result = node.emit("cast", clipped, dtype=carrier)
     node.graph.carried.note(result, None if carrier == dtype else dtype)
     return result
-
-
-def converted(node: NodeView, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """Returns `value` in element type `dtype`."""
-    return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
 
 
 def one_number(node: NodeView, index: int) -> SSAValue | None:

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.sequences import (
 from xrelay.dialects.shared.container_types import SequenceType
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import is_static, shape_of, tensor_type
-from xrelay.frontend.onnx.converters.shared.asked_dtype import asked_dtype
+from xrelay.frontend.onnx.converters.shared.dtypes import asked_dtype
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
 from xrelay.frontend.onnx.node import NodeView

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import element_type_of
+from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
 from xrelay.frontend.onnx.converters.shared.elementwise import converts_binary, converts_limited
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
@@ -60,20 +60,14 @@ def _sum(node: NodeView) -> SSAValue:
 @converts("Sum", attributes=("consumed_inputs",))
 def convert_sum(node: NodeView) -> SSAValue:
     """The sum of the operands."""
-    return _as_input(node, _sum(node))
+    return as_input(node, _sum(node))
 
 
 @converts("Mean", attributes=("consumed_inputs",))
 def convert_mean(node: NodeView) -> SSAValue:
     """The sum of the operands divided by their number."""
     total = _sum(node)
-    return _as_input(node, node.emit("divide", total, node.scalar(float(len(node.inputs)), total)))
-
-
-def _as_input(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in the element type of input 0."""
-    dtype = numpy_dtype(node.element_type(0))
-    return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
+    return as_input(node, node.emit("divide", total, node.scalar(float(len(node.inputs)), total)))
 
 
 @converts("Pow", since=7)
@@ -88,13 +82,8 @@ def convert_pow(node: NodeView) -> SSAValue:
     if whole == 2 or (whole is not None and 0 < whole <= _MAX_PRODUCT and dtype.kind in "iu"):
         return _product(node, base, whole)
     wide = _type_of_powers(node)
-    base, exponent = (
-        node.input(index)
-        if numpy_dtype(node.element_type(index)) == wide
-        else node.emit("cast", node.input(index), dtype=wide)
-        for index in (0, 1)
-    )
-    return _as_input(node, node.emit("power", base, exponent))
+    base, exponent = (converted(node, node.input(index), wide) for index in (0, 1))
+    return as_input(node, node.emit("power", base, exponent))
 
 
 def _type_of_powers(node: NodeView) -> np.dtype:

@@ -10,8 +10,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.carried import carrier_of
-from xrelay.frontend.onnx.converters.shared.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
+from xrelay.frontend.onnx.converters.shared.dtypes import asked_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
