@@ -214,6 +214,12 @@ class NodeView:
         value = self.optional_input(index)
         return None if value is None else constant_value(value)
 
+    def is_computed(self, index: int) -> bool:
+        """Returns whether input `index` is present and known only at run time."""
+        if self.optional_input(index) is None:
+            return False
+        return self.constant(index) is None and self.known_ints(index) is None
+
     def elements(self, index: int) -> Elements | None:
         """Returns the known elements of input `index`, a small integer tensor."""
         return self.graph.elements.of(self.input(index))
@@ -295,7 +301,7 @@ class NodeView:
             raise self.error(error.message, help=error.help) from error
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """Add a `relay.reshape` to known extents, one of which may be -1; 0 means an extent of 0."""
+        """Add a `relay.reshape` to known extents; -1 is inferred, and 0 means an extent of 0."""
         return self.emit("reshape", value, newshape=tuple(shape), allowzero=True)
 
     def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
@@ -322,10 +328,14 @@ class NodeView:
 
         The array is a broadcast of one element in memory, since a few bytes of a model may ask for gigabytes.
         """
-        problem = check_size(tuple(shape), element.itemsize)
+        self.require_size(shape, element.itemsize)
+        return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)
+
+    def require_size(self, shape: Sequence[int], itemsize: int, most: int | None = None) -> None:
+        """Raise an error if a tensor of `shape` takes more than `most` bytes, by default as many as a file can hold."""
+        problem = check_size(tuple(shape), itemsize, most)
         if problem is not None:
             raise self.error(problem)
-        return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
         """Add a rank-0 constant with the element type of input `index`."""

@@ -11,7 +11,6 @@ from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 from xrelay.index_algebra.dims import shape_text
 
 
@@ -24,8 +23,8 @@ def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
     if not isinstance(spatial, int) or not spatial or count != (spatial + 2,):
         raise node.error(f"matrices of shape {shape_text(shape)} with sizes of shape {shape_text(count)}")
     known = node.known_ints(1)
-    if known is not None and (problem := check_size((*known[2:], spatial), 8)) is not None:
-        raise node.error(problem)
+    if known is not None:
+        node.require_size((*known[2:], spatial), 8)
     result = _column(node, matrices, spatial, spatial)
     for axis in range(spatial):
         places = node.emit("cast", _places(node, axis + 2), dtype=numpy_dtype(element_type_of(matrices.type)))

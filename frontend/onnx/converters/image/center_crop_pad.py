@@ -11,7 +11,6 @@ from xrelay.frontend.onnx.converters.shared.cut import cut
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 
 
 @converts("CenterCropPad", since=18, attributes=("axes",))
@@ -39,9 +38,7 @@ def _known(node: NodeView, axes: Sequence[int], found: Sequence[int], wanted: Se
         places[axis] = range(first, first + min(extent, target))
         missing = max(target - extent, 0)
         widths[2 * axis : 2 * axis + 2] = missing // 2, missing - missing // 2
-    problem = check_size(tuple(wanted), 8)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size(wanted, 8)
     data = cut(node, node.input(0), places)
     return node.emit("nn.pad", data, node.scalar_like(0, 0), pad_width=widths) if any(widths) else data
 

@@ -14,7 +14,6 @@ from xrelay.frontend.onnx.converters.image.resize_rule import ResizeRule, inner_
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 from xrelay.index_algebra.dims import Dim, certainly_equal, shape_text
 
 _SINCE_11 = (
@@ -210,9 +209,7 @@ def _known(
 
 def _check(node: NodeView, shape: Sequence[Dim]) -> None:
     known = tuple(extent for extent in shape if isinstance(extent, int))
-    problem = check_size(known, numpy_dtype(node.element_type(0)).itemsize)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size(known, numpy_dtype(node.element_type(0)).itemsize)
 
 
 def _are_whole(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> bool:

@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 from xrelay.index_algebra.dims import shape_text
 
 
@@ -60,9 +60,7 @@ def _streams(node: NodeView) -> Array:
     sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
     if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
         raise node.illegal("mrope_section", list(sections), f"three numbers with the sum {pairs} are expected")
-    problem = check_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if not node.attribute_flag("mrope_layout"):
         return np.repeat(np.arange(3), sections)
     found = np.zeros(sum(sections), np.int64)

@@ -24,7 +24,7 @@ from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
 @converts(
@@ -61,9 +61,7 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
     if len(shape) != len(node.shape(0)):
         return node.emit("add", places, _first_of_images(node))
-    problem = check_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     # The index after the last element must be representable, even if there are no images.
     if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
         raise node.error(f"Indices cannot number the elements of {list(shape)}")

@@ -15,9 +15,7 @@ from xrelay.index_algebra.dims import shape_text
 
 def axes_are_computed(node: NodeView) -> bool:
     """Returns whether input 1, the axes, is present and known only at run time."""
-    if "axes" in node.attribute_names or node.optional_input(1) is None:
-        return False
-    return node.constant(1) is None and node.known_ints(1) is None
+    return "axes" not in node.attribute_names and node.is_computed(1)
 
 
 def axis_count(node: NodeView, index: int = 1) -> int:
@@ -61,9 +59,9 @@ def reshaped(node: NodeView, value: SSAValue, shape: SSAValue) -> SSAValue:
 
 
 def of_every_axis(node: NodeView, given: SSAValue, rest: Array, places: Sequence[int]) -> SSAValue:
-    """Returns the elements of the list `given` at `places`, of which the one after the last element is `rest`.
+    """Returns the elements at `places` of the list `given` followed by `rest`.
 
-    `rest` is a list of one element, for the axes that a node does not name.
+    `rest` has one element, for the axes that a node does not name.
     """
     filled = node.emit("concatenate", node.make_tuple([given, node.emit_constant(rest, "rest")]), axis=0)
     return node.emit("take", filled, node.emit_ints(places, "places"), axis=0, mode="fast")

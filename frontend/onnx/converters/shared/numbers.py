@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 Number: TypeAlias = int | SSAValue
 """A known integer, or an i64 tensor of rank 0."""
@@ -77,9 +77,7 @@ class Numbers:
         """
         if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
             count = max(0, (length - size) // step + 1)
-            problem = check_size((count, size), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-            if problem is not None:
-                raise self.node.error(problem)
+            self.node.require_size((count, size), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
             # A single window starts at 0; the step, which may exceed numpy's range, is unused.
             starts = np.arange(count) * (step if count > 1 else 0)
             return self.node.emit_constant(starts[:, None] + np.arange(size), "places")

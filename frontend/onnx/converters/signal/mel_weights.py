@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.converters.shared.numbers import Numbers, unless
 from xrelay.frontend.onnx.converters.signal.windows import output_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
 _DECADE = 2595 / np.log(10)
@@ -43,9 +43,7 @@ def convert_mel_weights(node: NodeView) -> SSAValue:
     if not -_BREAK < low < np.inf or not -_BREAK < high < np.inf:
         raise node.error(f"frequencies from {low} to {high} have no places on the mel scale")
     shape = (length // 2 + 1, bands)
-    problem = check_size(shape, np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size(shape, np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
     edges = _edges(bands + 2, length, rate, low, high)
     return node.emit_constant(_triangles(edges, shape).astype(output_dtype(node)), "weights")
 

@@ -12,7 +12,6 @@ from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.sparse_tensors import dense_array
-from xrelay.frontend.onnx.tensors import check_size
 
 _CONSTANT_FORMS = ("sparse_value", "value", "value_float", "value_floats", "value_int", "value_ints")
 
@@ -68,9 +67,7 @@ def convert_eye_like(node: NodeView) -> SSAValue:
         first = node.emit("add", numbers.arange(0, rows), numbers.value(k))
         is_one = node.emit("equal", node.emit("expand_dims", first, axis=1), numbers.arange(0, columns))
         return node.emit("cast", is_one, dtype=dtype)
-    problem = check_size((rows, columns), dtype.itemsize)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size((rows, columns), dtype.itemsize)
     return node.emit_constant(np.eye(rows, columns, k=k, dtype=dtype), "eye")
 
 

@@ -25,7 +25,7 @@ def convert_dft_input(node: NodeView) -> SSAValue:
     """DFT along the axis in an input."""
     if node.optional_input(2) is None:
         return _along_known_axis(node, -2)
-    if node.constant(2) is None and node.known_ints(2) is None:
+    if node.is_computed(2):
         return _along_computed_axis(node)
     return _along_known_axis(node, node.required_int(2, "axis"))
 

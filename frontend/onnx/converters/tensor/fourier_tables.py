@@ -17,7 +17,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,7 @@ def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
 def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -> Array:
     """The table in f64."""
     elements, results = (bins, length) if transform.real else (length, bins)
-    problem = check_size((elements, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size((elements, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
     # Reduce products of indices modulo the length as integers, so that angles keep their precision.
     angle = 2 * np.pi / length * (np.outer(np.arange(elements), np.arange(results)) % length)
     cos, sin = np.cos(angle), np.sin(angle) * (-1 if transform.inverse else 1)

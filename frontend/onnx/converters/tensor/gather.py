@@ -86,7 +86,7 @@ def convert_one_hot(node: NodeView) -> SSAValue:
     if node.shape(1) not in ((), (1,)):
         raise node.error(f"input #1 (depth) must be one number, found {node.input(1).type}")
     off, on = (_one_of_two(node, index) for index in range(2))
-    if node.constant(1) is None and node.known_ints(1) is None:
+    if node.is_computed(1):
         return _of_computed_depth(node, axis, on, off)
     depth = node.required_int(1, "depth")
     if depth < 0:

@@ -15,7 +15,6 @@ from xrelay.frontend.onnx.converters.shared.cut import Bounds, cut, cut_open, sl
 from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.frontend.onnx.tensors import check_size
 from xrelay.index_algebra.dims import certainly_differ
 
 
@@ -138,9 +137,7 @@ def convert_tile(node: NodeView) -> SSAValue:
 
 def _check_size(node: NodeView, shape: Sequence[int]) -> None:
     """Raise an error for a result that exceeds the limit of constants: a few bytes of a model may ask for gigabytes."""
-    problem = check_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
 
 
 @converts("Trilu", since=14, attributes=("upper",))

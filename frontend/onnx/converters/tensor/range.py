@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
 @converts("Range", since=11)
@@ -32,9 +32,7 @@ def number_range(node: NodeView) -> SSAValue:
         if known[0].dtype.kind not in "iu":
             return _range_of_floats(node, start, limit, delta)
         count = max(-((int(start) - int(limit)) // int(delta)), 0) if delta else 0
-        problem = check_size((count,), start.itemsize)
-        if problem is not None:
-            raise node.error(problem)
+        node.require_size((count,), start.itemsize)
     operands = [node.reshape(node.input(index), ()) if node.shape(index) else node.input(index) for index in range(3)]
     return node.emit("arange", *operands)
 
@@ -55,7 +53,5 @@ def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -
     if not all(isfinite(number) for number in (first, last, by, steps)):
         raise node.error(f"Range from {first} to {last} by {by} has no defined length")
     count = max(ceil(steps), 0)
-    problem = check_size((count,), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
+    node.require_size((count,), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     return node.emit_constant(np.asarray(start + np.arange(count).astype(start.dtype) * delta, start.dtype), "range")

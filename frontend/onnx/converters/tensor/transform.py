@@ -42,17 +42,12 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` if pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)
-    if any(node.optional_input(index) is not None and _is_computed(node, index) for index in (1, 3)):
+    if node.is_computed(1) or node.is_computed(3):
         return _padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
     pads = node.required_ints(1, "pads")
     if node.optional_input(3) is not None:
         pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
     return _pad(node, pads, value)
-
-
-def _is_computed(node: NodeView, index: int) -> bool:
-    """Whether the integers of an input are known only at run time."""
-    return node.constant(index) is None and node.known_ints(index) is None
 
 
 def _value(node: NodeView) -> SSAValue:
