@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS, PLAIN
 from xrelay.frontend.onnx.converters.shared.dtypes import as_input
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
@@ -68,17 +68,13 @@ def convert_bias_split_gelu(node: NodeView) -> SSAValue:
     return as_input(node, node.emit("multiply", first, node.emit("nn.gelu", second)))
 
 
-_FIXED = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
-"""Activations without parameters; those with parameters have their own converters, with default values."""
-
-
 def activated(node: NodeView, value: SSAValue, numbers: Sequence[float]) -> SSAValue:
     """Returns `value` after the activation of a fused node, if any."""
-    name = node.attribute_string("activation", "", ("", *_FIXED, *ACTIVATIONS, "Clip"))
+    name = node.attribute_string("activation", "", ("", *PLAIN, *ACTIVATIONS, "Clip"))
     if not name:
         return value
-    if name in _FIXED:
-        return node.emit(_FIXED[name], value)
+    if name in PLAIN:
+        return node.emit(PLAIN[name], value)
     if name == "Clip":
         if len(numbers) != 2:
             raise node.error(f"a Clip between {list(numbers)}; minimum and maximum are expected")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.microsoft.quantization import dequantised_by
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
+from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, as_input, converted
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _EPSILON = 1e-12
-_FLOAT32 = np.dtype(np.float32)
 _GROUP_ATTRIBUTES = ("activation", "channels_last", "epsilon", "groups")
 
 
@@ -123,19 +121,19 @@ def _counted(node: NodeView) -> SSAValue:
 @converts("GroupNorm", domain=MICROSOFT, attributes=_GROUP_ATTRIBUTES)
 def convert_group_norm(node: NodeView) -> SSAValue:
     """`nn.group_norm` in f32, by default of channels-last images, then optionally silu."""
-    return _group_norm(node, converted(node, node.input(0), _FLOAT32))
+    return _group_norm(node, converted(node, node.input(0), FLOAT32))
 
 
 @converts("SkipGroupNorm", domain=MICROSOFT, attributes=_GROUP_ATTRIBUTES)
 def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
     """GroupNorm of the sum with `skip`, which may have one element per channel of an image, and with a bias."""
-    total, skip = (converted(node, node.input(index), _FLOAT32) for index in (0, 3))
+    total, skip = (converted(node, node.input(index), FLOAT32) for index in (0, 3))
     rank, last = len(node.shape(0)), _is_channels_last(node)
     if len(node.shape(3)) == 2:
         skip = node.emit("expand_dims", skip, axis=1 if last else 2, num_newaxis=rank - 2)
     total = node.emit("add", total, skip)
     if node.optional_input(4) is not None:
-        bias = converted(node, node.input(4), _FLOAT32)
+        bias = converted(node, node.input(4), FLOAT32)
         total = node.emit("nn.bias_add", total, bias, axis=rank - 1 if last else 1)
     return [_group_norm(node, total), as_input(node, total)]
 
@@ -148,7 +146,7 @@ def _group_norm(node: NodeView, data: SSAValue) -> SSAValue:
     result = node.emit(
         "nn.group_norm",
         data,
-        *(converted(node, node.input(index), _FLOAT32) for index in (1, 2)),
+        *(converted(node, node.input(index), FLOAT32) for index in (1, 2)),
         num_groups=node.attribute_int("groups", 0, check=lambda number: number >= 1),
         epsilon=node.attribute_float("epsilon", 1e-5),
     )

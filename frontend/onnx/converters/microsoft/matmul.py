@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
 from xrelay.frontend.onnx.converters.nn.matmul import gemm, matrix_product
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -60,7 +59,7 @@ def convert_fused_gemm(node: NodeView) -> SSAValue:
 @converts("MatMulInteger16", domain=MICROSOFT)
 def convert_matmul_integer_16(node: NodeView) -> SSAValue:
     """The i32 product of 16-bit integers."""
-    wide = [converted(node, node.input(index), np.dtype(np.int32)) for index in range(2)]
+    wide = [converted(node, node.input(index), INT32) for index in range(2)]
     return matrix_product(node.with_inputs(wide))
 
 

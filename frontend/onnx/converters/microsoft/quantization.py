@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
@@ -21,12 +20,10 @@ from xrelay.frontend.onnx.converters.qnn.quantize import (
     quantized,
 )
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
 from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
-
-INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 def number(node: NodeView, index: int) -> SSAValue:

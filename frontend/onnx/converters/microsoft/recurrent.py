@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.microsoft.quantization import FLOAT32, INT32
 from xrelay.frontend.onnx.converters.microsoft.quantized_matmul import by_range
 from xrelay.frontend.onnx.converters.nn.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
 from xrelay.frontend.onnx.converters.nn.recurrent_cells import Apply
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView

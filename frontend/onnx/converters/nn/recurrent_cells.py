@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
+from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS, PLAIN
 from xrelay.frontend.onnx.node import NodeView
 
 Apply = Callable[[NodeView, SSAValue], SSAValue]
@@ -34,8 +34,6 @@ class Weights:
     multiply: Apply | None = None
 
 
-_PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
-
 _NODES = {
     name: row for name, row in ACTIVATIONS.items() if row.since == 1 and row.attributes.keys() <= {"alpha", "beta"}
 }
@@ -52,7 +50,7 @@ _SCALED = {
 _CELL = 2
 """The index of the activation of an LSTM's cell."""
 
-_NAMES = {name.lower(): name for name in (*_PLAIN, *_SCALED)}
+_NAMES = {name.lower(): name for name in (*PLAIN, *_SCALED)}
 
 
 def activations(node: NodeView, defaults: Sequence[str], directions: int) -> list[list[Apply]]:
@@ -88,8 +86,8 @@ def _clipped(apply: Apply, clip: float | None) -> Apply:
 
 
 def _activation(name: str, alpha: float, beta: float) -> Apply:
-    if name in _PLAIN:
-        return lambda node, x: node.emit(_PLAIN[name], x)
+    if name in PLAIN:
+        return lambda node, x: node.emit(PLAIN[name], x)
     if name == "Affine":
         return lambda node, x: node.emit("add", _times(node, x, alpha), node.scalar(beta, x))
     if name == "ScaledTanh":

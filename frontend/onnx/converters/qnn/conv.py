@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.nn.conv import convolution
@@ -10,12 +9,10 @@ from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupp
 from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
-
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 @converts(
@@ -70,22 +67,22 @@ def _image(node: NodeView, index: int, zero: int) -> SSAValue:
         raise node.error(
             f"input #{index} has the shape {shape_text(node.shape(index))}: an image or a volume is expected"
         )
-    value = converted(node, node.input(index), _INT32)
+    value = converted(node, node.input(index), INT32)
     if node.optional_input(zero) is None:
         return value
-    return node.emit("subtract", value, converted(node, required_number(node, zero), _INT32))
+    return node.emit("subtract", value, converted(node, required_number(node, zero), INT32))
 
 
 def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
     """The weight minus its zero point, one number or one per filter."""
     if len(node.shape(index)) < 3:
         raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: filters are expected")
-    value = converted(node, node.input(index), _INT32)
+    value = converted(node, node.input(index), INT32)
     if node.optional_input(zero) is None:
         return value
     filters, *behind = node.shape(index)
     point = _of_each_filter(node, zero, filters, axes_behind=len(behind))
-    return node.emit("subtract", value, converted(node, point, _INT32))
+    return node.emit("subtract", value, converted(node, point, INT32))
 
 
 def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: int) -> SSAValue:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number, quantized
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import certainly_differ, shape_text
-
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 @converts("MatMulInteger", since=10)
@@ -34,18 +31,18 @@ def convert_qlinear_matmul(node: NodeView) -> SSAValue:
 
 def requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAValue]) -> SSAValue:
     """Returns a sum of products, converted to the scale and type of the result, inputs 6 and 7."""
-    left, right, own = (converted(node, scale, _FLOAT32) for scale in (*scales, required_number(node, 6)))
+    left, right, own = (converted(node, scale, FLOAT32) for scale in (*scales, required_number(node, 6)))
     factor = node.emit("divide", node.emit("multiply", left, right), own)
-    value = node.emit("multiply", converted(node, total, _FLOAT32), factor)
+    value = node.emit("multiply", converted(node, total, FLOAT32), factor)
     return quantized(node, value, required_number(node, 7), numpy_dtype(node.element_type(7)))
 
 
 def distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
     """Input `index` minus its zero point, if any: one per row of the left matrix, or per column of the right one."""
-    value = converted(node, node.input(index), _INT32)
+    value = converted(node, node.input(index), INT32)
     if node.optional_input(zero) is None:
         return value
-    return node.emit("subtract", value, converted(node, beside_matrix(node, zero, value, is_left=is_left), _INT32))
+    return node.emit("subtract", value, converted(node, beside_matrix(node, zero, value, is_left=is_left), INT32))
 
 
 def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:

@@ -22,15 +22,15 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
 from xrelay.frontend.onnx.converters.shared.cut import cut_open
-from xrelay.frontend.onnx.converters.shared.dtypes import converted
+from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
+from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name
 from xrelay.index_algebra.dims import certainly_differ, shape_text
 
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
 _LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model dequantises them"
 
@@ -45,7 +45,7 @@ _LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model d
 def convert_quantize_linear(node: NodeView) -> SSAValue:
     """`qnn.quantize`, or division, rounding and saturation; `saturate` applies to 8-bit floats only."""
     dtype = _quantized_type(node)
-    if numpy_dtype(node.element_type(0)) == _FLOAT32 and dtype in _NARROW and _has_steps(node, "precision"):
+    if numpy_dtype(node.element_type(0)) == FLOAT32 and dtype in _NARROW and _has_steps(node, "precision"):
         return _on_steps(node, "qnn.quantize", out_dtype=dtype)
     scale, zero = _factor(node, 1), _factor(node, 2) if node.optional_input(2) is not None else None
     precision = _dtype_attribute(node, "precision") or numpy_dtype(node.element_type(1))
@@ -63,9 +63,9 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
 def convert_dequantize_linear(node: NodeView) -> SSAValue:
     """`qnn.dequantize`, or the distance from the zero point, in 32 bits, times the scale."""
     dtype = numpy_dtype(node.element_type(0))
-    if (dtype in _NARROW or dtype == _INT32) and _has_steps(node, "output_dtype"):
+    if (dtype in _NARROW or dtype == INT32) and _has_steps(node, "output_dtype"):
         return _on_steps(node, "qnn.dequantize")
-    scale, exact = _factor(node, 1), _FLOAT32 if dtype.kind == "f" else _INT32
+    scale, exact = _factor(node, 1), FLOAT32 if dtype.kind == "f" else INT32
     distance = converted(node, node.input(0), exact)
     if node.optional_input(2) is not None:
         distance = node.emit("subtract", distance, converted(node, _factor(node, 2), exact))
@@ -93,8 +93,8 @@ def _quantized_type(node: NodeView) -> np.dtype:
 
 def _has_steps(node: NodeView, attribute: str) -> bool:
     """Whether a qnn op applies: the scale is f32 and not in blocks, and `attribute` is absent or f32."""
-    asked = _dtype_attribute(node, attribute) or _FLOAT32
-    return asked == _FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
+    asked = _dtype_attribute(node, attribute) or FLOAT32
+    return asked == FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
 
 
 def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue:
@@ -109,7 +109,7 @@ def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue
             zero = node.emit_constant(
                 known.reshape(() if known.size == 1 else known.shape).astype(np.int32), "zero_point"
             )
-        zero = converted(node, zero, _INT32)
+        zero = converted(node, zero, INT32)
     axis = _axis(node) if shape_of(scale.type) or shape_of(zero.type) else -1
     return node.emit(op, node.input(0), scale, zero, axis=axis, **attributes)
 
@@ -140,10 +140,7 @@ def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.
 
 def one_number(node: NodeView, index: int) -> SSAValue | None:
     """Returns input `index`, of one element, as a tensor of rank 0; `None` if it has several."""
-    shape = node.shape(index)
-    if any(extent != 1 for extent in shape):
-        return None
-    return node.reshape(node.input(index), ()) if shape else node.input(index)
+    return None if any(extent != 1 for extent in node.shape(index)) else scalar_input(node, index)
 
 
 def _factor(node: NodeView, index: int) -> SSAValue:

@@ -39,6 +39,10 @@ ACTIVATIONS = {
 }
 
 
+PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
+"""The activations without attributes, of nodes that name their activations."""
+
+
 def converts_activation(op_type: str) -> None:
     """Register the converter of an entry of `ACTIVATIONS`; `consumed_inputs` is an optimisation hint of opset 1."""
     known = ACTIVATIONS[op_type]

@@ -13,6 +13,8 @@ from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.signature import numpy_type, type_name
 
+INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+
 
 def asked_dtype(node: NodeView, name: str, number: int) -> np.dtype[Any]:
     """Returns the dtype of ONNX's element type `number` in attribute `name`; raises an error if it is unsupported."""

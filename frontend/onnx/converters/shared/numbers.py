@@ -112,6 +112,11 @@ class Numbers:
         return self.node.emit("stack", self.node.make_tuple([self.value(number) for number in numbers]), axis=0)
 
 
+def scalar_input(node: NodeView, index: int) -> SSAValue:
+    """Returns input `index`, a tensor of one element, in rank 0."""
+    return node.reshape(node.input(index), ()) if node.shape(index) else node.input(index)
+
+
 def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
     """Returns `value`; if `fault` holds, an index out of range ends the run at this node."""
     only = node.emit_constant(np.zeros(1, np.int64), "only")

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers, unless
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers, scalar_input, unless
 from xrelay.frontend.onnx.converters.signal.windows import output_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -119,5 +119,4 @@ def _share(node: NodeView, places: SSAValue, outer: SSAValue, centre: SSAValue) 
 
 def _number(node: NodeView, index: int, dtype: str) -> SSAValue:
     """Input `index` as a value of rank 0."""
-    value = node.input(index)
-    return node.emit("cast", node.reshape(value, ()) if node.shape(index) else value, dtype=dtype)
+    return node.emit("cast", scalar_input(node, index), dtype=dtype)

@@ -9,6 +9,7 @@ import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -27,7 +28,7 @@ def convert_window(node: NodeView) -> SSAValue:
     """A sum of cosines over one period, in f64 up to the final cast; a window of one element has angle 0."""
     if node.shape(0) not in ((), (1,)):
         raise node.error(f"the size of a window must be one number, found {node.input(0).type}")
-    size = node.emit("cast", node.reshape(node.input(0), ()) if node.shape(0) else node.input(0), dtype="int64")
+    size = node.emit("cast", scalar_input(node, 0), dtype="int64")
     steps = node.emit("arange", node.scalar(0, size), size, node.scalar(1, size))
     turn = size if node.attribute_int("periodic", 1) else node.emit("subtract", size, node.scalar(1, size))
     turn = node.emit("cast", node.emit("maximum", turn, node.scalar(1, turn)), dtype="float64")

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, scalar_input, unless
 from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -113,8 +113,7 @@ def _number(node: NodeView, index: int, what: str) -> Number:
         return known[0]
     if node.constant(index) is not None:
         return node.required_int(index, what)
-    value = node.input(index)
-    return node.emit("cast", node.reshape(value, ()) if node.shape(index) else value, dtype="int64")
+    return node.emit("cast", scalar_input(node, index), dtype="int64")
 
 
 def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSAValue:

@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
@@ -33,8 +34,7 @@ def number_range(node: NodeView) -> SSAValue:
             return _range_of_floats(node, start, limit, delta)
         count = max(-((int(start) - int(limit)) // int(delta)), 0) if delta else 0
         node.require_size((count,), start.itemsize)
-    operands = [node.reshape(node.input(index), ()) if node.shape(index) else node.input(index) for index in range(3)]
-    return node.emit("arange", *operands)
+    return node.emit("arange", *(scalar_input(node, index) for index in range(3)))
 
 
 @converts("Range", domain=MICROSOFT)

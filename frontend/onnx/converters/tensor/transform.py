@@ -13,6 +13,7 @@ from xrelay.dialects.shared.types import is_static
 from xrelay.frontend.onnx.converters.shared.axes import axis_count, extents_of, of_every_axis
 from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
+from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text
@@ -59,7 +60,7 @@ def _value(node: NodeView) -> SSAValue:
         raise node.error(f"the constant_value is {numpy_dtype(node.element_type(2))}, the data {numpy_dtype(element)}")
     if node.constant(2) is not None:
         return node.emit_constant(node.required_scalar(2, "constant_value"))
-    return node.input(2) if node.shape(2) == () else node.reshape(node.input(2), ())
+    return scalar_input(node, 2)
 
 
 def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
