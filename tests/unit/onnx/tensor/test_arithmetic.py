@@ -1,4 +1,4 @@
-"""Arithmetic before opset 7, with the second operand at an axis; Hardmax and CumProd of any opset and size."""
+"""Arithmetic and comparison before opset 7, with the second operand at an axis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import helper
 from support.onnx_models import model, value
 
 from xrelay.api.compile import compile
@@ -67,28 +67,3 @@ def test_the_second_operand_lies_at_an_axis(
 def test_shapes_that_do_not_fit_are_refused(shape: tuple[int, ...], attributes: dict[str, int], words: str) -> None:
     with pytest.raises(ModelImportError, match=words):
         import_onnx(arithmetic("Add", shape, **attributes))
-
-
-@pytest.mark.parametrize(("opset", "axis"), [(11, 2), (11, 1), (13, -1), (13, 0), (13, 1)])
-def test_hardmax(opset: int, axis: int) -> None:
-    x = np.array([[[1, 3, 3, 0], [2, 2, 2, 2], [-1, 0, np.inf, 5]], [[0, 1, 0, 0], [7, -np.inf, 7, 1], [1, 2, 3, 4]]])
-    node = helper.make_node("Hardmax", ["x"], ["y"], axis=axis)
-    size = "n" if opset == 13 else 2
-    proto = model([node], [value("x", (size, 3, 4), TensorProto.FLOAT16)], ["y"], opset=opset)
-    flat = x.reshape(2, -1) if opset == 11 and axis == 1 else x
-    best = np.expand_dims(np.argmax(flat, axis), axis)
-    expected = np.zeros(flat.shape, np.float16)
-    np.put_along_axis(expected, best, np.float16(1), axis)
-    for found in both(proto, x.astype(np.float16)):
-        np.testing.assert_array_equal(found, expected.reshape(x.shape), strict=True)
-
-
-@pytest.mark.parametrize("computed", [False, True])
-def test_products_so_far(computed: bool) -> None:
-    x = np.array([[2, 3, 0], [5, -1, 4]], np.int32)
-    given = [value("x", ("n", 3), TensorProto.INT32)] + ([value("a", (), TensorProto.INT64)] if computed else [])
-    constants = {} if computed else {"a": np.array(1)}
-    node = helper.make_node("CumProd", ["x", "a"], ["y"], exclusive=1, reverse=1)
-    proto = model([node], given, ["y"], initializers=constants, opset=26)
-    for found in both(proto, x, *([np.array(1)] if computed else [])):
-        np.testing.assert_array_equal(found, np.array([[0, 0, 1], [-4, 4, 1]], np.int32), strict=True)

@@ -1,13 +1,11 @@
-"""TensorScatter and BitCast against numpy."""
+"""TensorScatter against numpy."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
 from support.one_node import Array, both, node_model
 
 from xrelay.api.compile import compile
@@ -61,34 +59,3 @@ def test_the_batch_has_no_places() -> None:
     inputs = [np.zeros((1, 4), np.float32), np.ones((1, 4), np.float32)]
     with pytest.raises(ModelImportError, match="axis 0 of"):
         import_onnx(node_model("TensorScatter", inputs, 24, axis=0))
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        (np.float32, np.uint32),
-        (np.int64, np.float64),
-        (np.float16, ml_dtypes.bfloat16),
-        (np.int16, np.float16),
-        (np.uint8, np.int8),
-        (bool, np.int8),
-        (np.uint8, bool),
-    ],
-)
-def test_bits_are_kept(source: type[Any], target: type[Any]) -> None:
-    width = np.dtype(source).itemsize
-    x = RNG.integers(0, 2 if source is bool else 256, 6 * width).astype(np.uint8).view(source).reshape(2, 3)
-    expected = x != 0 if target is bool else x.view(target)
-    proto = node_model("BitCast", [x], 26, to=helper.np_dtype_to_tensor_dtype(np.dtype(target)))
-    proto.ir_version = 13
-    for (found,) in both(proto, [x]):
-        np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8), strict=True)
-
-
-@pytest.mark.parametrize(
-    ("to", "message"),
-    [(TensorProto.INT16, ""), (TensorProto.STRING, "is STRING"), (99, "illegal")],
-)
-def test_types_that_are_refused(to: int, message: str) -> None:
-    with pytest.raises(ModelImportError, match=message):
-        import_onnx(node_model("BitCast", [np.zeros(3, np.float32)], 26, to=to))

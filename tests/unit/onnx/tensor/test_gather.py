@@ -1,4 +1,4 @@
-"""Gather and related ops: the conversion of constant indices, and errors of the importer and the compiled model."""
+"""Gather and OneHot: the conversion of constant indices, and errors of the importer and the compiled model."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ def imported(op: str, *inputs: Any, opset: int = 13, x: Any = X, **attributes: A
     return import_onnx(model([node], [*data, *given], ["y"], initializers=constants, opset=opset))
 
 
+@pytest.mark.parametrize("indices", [3, -1, [1, 2], [4, 0, 4], [[0, 1], [2, 3]], np.zeros(0, np.int64)])
+def test_constant_indices(indices: Any):
+    module = imported("Gather", "x", np.array(indices))
+    np.testing.assert_array_equal(run_relay(module, [X])[0], np.take(X, indices, axis=0), strict=True)
+
+
 @pytest.mark.parametrize(
     "at", [np.array(-1), np.array([1, 2, 3]), np.array([4, 0, -1], np.int32), np.zeros((2, 0), int)]
 )
@@ -37,6 +43,8 @@ def test_constant_indices_are_checked_at_import(at: np.ndarray):
     np.testing.assert_array_equal(run_relay(module, [X])[0], X[at])
     with pytest.raises(ModelImportError, match="index -6 of axis 0, of extent 5, is out of range"):
         imported("Gather", "x", np.array([0, -6]))
+    with pytest.raises(ModelImportError, match="index 5 of axis 0, of extent 5, is out of range"):
+        imported("Gather", "x", np.array([5]))
 
 
 def test_indices_of_any_order_and_number():
