@@ -1,4 +1,4 @@
-"""Unique and Compress in the interpreter: behaviour that onnx's cases do not cover."""
+"""Unique in the interpreter: behaviour that onnx's cases do not cover."""
 
 from __future__ import annotations
 
@@ -28,20 +28,3 @@ def test_unique_slices(shape: tuple[int, ...], axis: int, is_sorted: int) -> Non
     np.testing.assert_array_equal(found, np.take(x, first, axis) if first else np.zeros_like(x))
     np.testing.assert_array_equal(back, [first.index(slices.index(each)) for each in slices])
     np.testing.assert_array_equal(counts, [slices.count(slices[place]) for place in first])
-
-
-@pytest.mark.parametrize("axis", [None, 0, -1])
-def test_a_constant_condition_chooses_at_import(axis: int | None) -> None:
-    x, condition = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([False, True])
-    node = helper.make_node("Compress", ["x", "c"], ["y"], **({} if axis is None else {"axis": axis}))
-    module = import_onnx(model([node], [value("x", (2, 3))], ["y"], initializers={"c": condition}))
-    assert "relay.compress" not in str(module)
-    np.testing.assert_array_equal(run_relay(module, [x])[0], np.compress(condition, x, axis))
-
-
-def test_a_condition_of_an_open_axis() -> None:
-    node = helper.make_node("Compress", ["x", "c"], ["y"], axis=0)
-    module = import_onnx(model([node], [value("x", ("n", 2)), value("c", ("m",), TensorProto.BOOL)], ["y"]))
-    assert "n - m >= 0" in str(module) or "n >= m" in str(module)
-    x = np.arange(6, dtype=np.float32).reshape(3, 2)
-    np.testing.assert_array_equal(run_relay(module, [x, np.array([False, True])])[0], x[1:2])

@@ -1,4 +1,4 @@
-"""RoiAlign and MaxRoiPool: regions of images, resampled to one size."""
+"""RoiAlign: regions of images, resampled to one size."""
 
 from __future__ import annotations
 
@@ -42,10 +42,3 @@ def _regions(node: NodeView, offset: float) -> SSAValue:
     corners = node.emit("multiply", corners, node.scalar(scale, corners)) if scale != 1.0 else corners
     corners = node.emit("subtract", corners, node.scalar(offset, corners)) if offset else corners
     return node.emit("concatenate", node.make_tuple([images, corners]), axis=1)
-
-
-@converts("MaxRoiPool", attributes=("pooled_shape", "spatial_scale"))
-def convert_max_roi_pool(node: NodeView) -> SSAValue:
-    """`vision.roi_pool`."""
-    size, scale = node.attribute_ints("pooled_shape") or (), node.attribute_float("spatial_scale", 1.0)
-    return node.emit("vision.roi_pool", node.input(0), node.input(1), pooled_size=size, spatial_scale=scale)
