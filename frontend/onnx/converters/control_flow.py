@@ -159,14 +159,14 @@ class _Scan:
         last = node.emit("subtract", count, node.emit_ints(1, "one"))
 
         def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
-            places = [inner.emit("subtract", last, number) if turned else number for turned in self.reversed_inputs]
+            places = [inner.emit("subtract", last, number) if back else number for back in self.reversed_inputs]
             slices = [_part(inner, *part) for part in zip(scanned, places, axes, strict=True)]
             values = convert_body(inner, "body", [*carried, *slices])
             return Iteration(None, values[: len(states)], values[len(states) :])
 
         results = emit_loop(node, count, None, states, make_body)
-        turned = zip(results[len(states) :], self.output_axes, self.reversed_outputs, strict=True)
-        return [*results[: len(states)], *(_turned(node, *each) for each in turned)]
+        stacks = zip(results[len(states) :], self.output_axes, self.reversed_outputs, strict=True)
+        return [*results[: len(states)], *(_oriented(node, *each) for each in stacks)]
 
 
 def _as_long(node: NodeView, value: SSAValue, axis: int, first: SSAValue, first_axis: int) -> SSAValue:
@@ -185,7 +185,7 @@ def _part(node: NodeView, value: SSAValue, place: SSAValue, axis: int) -> SSAVal
     return node.emit("take", value, place, axis=axis, mode="clip" if is_there else "raise")
 
 
-def _turned(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SSAValue:
+def _oriented(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SSAValue:
     """`stack` with its leading axis moved to `axis`, and reversed if `is_reversed`."""
     if is_reversed:
         stack = node.emit("reverse", stack, axis=0)

@@ -28,8 +28,8 @@ def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
     result = _column(node, matrices, spatial, spatial)
     for axis in range(spatial):
         places = node.emit("cast", _places(node, axis + 2), dtype=numpy_dtype(element_type_of(matrices.type)))
-        behind = [1] * (spatial - axis)
-        line = node.emit("reshape", places, newshape=(-1, *behind))
+        trailing = [1] * (spatial - axis)
+        line = node.emit("reshape", places, newshape=(-1, *trailing))
         result = node.emit(
             "add", result, node.emit("multiply", _column(node, matrices, spatial - 1 - axis, spatial), line)
         )

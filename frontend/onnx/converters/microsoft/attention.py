@@ -88,7 +88,7 @@ def _projected_attention(
     if before is not None:
         parts = [node.emit("take", before, _place(node, part), axis=0, mode="fast") for part in range(2)]
         heads = Heads(
-            heads.query, *(_behind(node, *pair) for pair in zip(parts, (heads.key, heads.value), strict=True))
+            heads.query, *(_after_past(node, *pair) for pair in zip(parts, (heads.key, heads.value), strict=True))
         )
     result = attend(node, heads, 0 if before is None else Numbers(node).extent(before, 3), mask=mask, bias=bias)
     if not any(node.outputs[1:]):
@@ -123,7 +123,7 @@ def _split_heads(node: NodeView, value: SSAValue) -> SSAValue:
     return node.emit("transpose", parted, axes=(0, 2, 1, 3))
 
 
-def _behind(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
+def _after_past(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
     """The places of `past` followed by those of `own`."""
     return node.emit("concatenate", node.make_tuple([past, own]), axis=2)
 
@@ -176,7 +176,7 @@ def _multi_head(node: NodeView) -> list[SSAValue]:
     heads = _given_heads(node)
     past: Number = 0
     if node.optional_input(6) is not None:
-        key, value = _behind(node, node.input(6), heads.key), _behind(node, node.input(7), heads.value)
+        key, value = _after_past(node, node.input(6), heads.key), _after_past(node, node.input(7), heads.value)
         heads, past = Heads(heads.query, key, value), Numbers(node).extent(node.input(6), 2)
     return [attend(node, heads, past, mask=4, bias=5), heads.key, heads.value]
 

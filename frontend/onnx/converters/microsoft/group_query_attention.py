@@ -41,9 +41,9 @@ def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
     places = node.emit("add", Numbers(node).arange(0, extent_value(node, query, 1)), past)
     if node.attribute_int("do_rotary", 0):
         given = node.optional_input(_PLACES)
-        turns = angles(node, places if given is None else given, (_COSINES, _COSINES + 1))
+        rotation = angles(node, places if given is None else given, (_COSINES, _COSINES + 1))
         interleaved = bool(node.attribute_int("rotary_interleaved", 0))
-        query, key = (rotated(node, each, turns, interleaved=interleaved) for each in (query, key))
+        query, key = (rotated(node, each, rotation, interleaved=interleaved) for each in (query, key))
     caches = [_cached(node, number, each, places) for number, each in enumerate((key, value))]
     result = _attended(node, query, caches, count // shared, places)
     results = [node.emit("reshape", result, newshape=(0, 0, -3)), *caches]

@@ -47,7 +47,7 @@ def convert_causal_conv(node: NodeView) -> list[SSAValue]:
             f"{node.input(0).type} and filters {node.input(1).type}: one axis and known filters are expected"
         )
     channels, _, window = known
-    joined = _behind_state(node, window - 1)
+    joined = _after_state(node, window - 1)
     weight = node.emit("cast", node.input(1), dtype="float32")
     result = node.emit("nn.conv1d", joined, weight, groups=channels, channels=channels, kernel_size=(window,))
     if node.optional_input(2) is not None:
@@ -57,7 +57,7 @@ def convert_causal_conv(node: NodeView) -> list[SSAValue]:
     return [node.emit("cast", each, dtype=dtype) for each in (result, _last(node, joined, window - 1))]
 
 
-def _behind_state(node: NodeView, count: int) -> SSAValue:
+def _after_state(node: NodeView, count: int) -> SSAValue:
     """The `count` places of the state, or zeros, followed by the data, in f32."""
     data, state = node.emit("cast", node.input(0), dtype="float32"), node.optional_input(3)
     if state is None:

@@ -12,21 +12,21 @@ from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
-_TURNS = ("alpha", "transA", "transB")
+_ATTRIBUTES = ("alpha", "transA", "transB")
 _METRICS = ("euclidean", "sqeuclidean")
 
 
-@converts("FusedMatMul", domain=MICROSOFT, attributes=(*_TURNS, "transBatchA", "transBatchB"))
-@converts("TransposeMatMul", domain=MICROSOFT, attributes=_TURNS)
+@converts("FusedMatMul", domain=MICROSOFT, attributes=(*_ATTRIBUTES, "transBatchA", "transBatchB"))
+@converts("TransposeMatMul", domain=MICROSOFT, attributes=_ATTRIBUTES)
 def convert_fused_matmul(node: NodeView) -> SSAValue:
     """The product of the operands, transposed as the attributes specify, times `alpha`."""
-    operands = [_turned(node, node.input(index), letter) for index, letter in enumerate("AB")]
+    operands = [_transposed(node, node.input(index), letter) for index, letter in enumerate("AB")]
     result = matrix_product(node.with_inputs(operands))
     alpha = node.attribute_float("alpha", 1.0)
     return result if alpha == 1.0 else node.emit("multiply", result, node.scalar(alpha, result))
 
 
-def _turned(node: NodeView, value: SSAValue, letter: str) -> SSAValue:
+def _transposed(node: NodeView, value: SSAValue, letter: str) -> SSAValue:
     """`value` with the first axis moved after the batch axes, then the last two exchanged, as attributes specify."""
     rank = len(shape_of(value.type))
     order = list(range(rank))

@@ -30,11 +30,11 @@ _known: Final[WeakKeyDictionary[GraphBuilder, int]] = WeakKeyDictionary()
 
 
 def block_of(graph: GraphBuilder) -> int:
-    """Returns the number of channels in a block; if the model implies none, the number for this machine."""
+    """Returns the number of channels in a block; if the model does not imply it, the number for this machine."""
     if graph not in _known:
-        told = next(_signs(graph), None)
-        if told is None:
-            told = _own_block()
+        found = next(_signs(graph), None)
+        if found is None:
+            found = _own_block()
             text = (
                 "%s: onnxruntime optimised the model for one kind of processor, which the file does not name; channels "
             )
@@ -43,9 +43,9 @@ def block_of(graph: GraphBuilder) -> int:
                 text
                 + "are read in blocks of %d, as for this one. Optimise with ORT_ENABLE_EXTENDED for a portable model",
                 place,
-                told,
+                found,
             )
-        _known[graph] = told
+        _known[graph] = found
     return _known[graph]
 
 

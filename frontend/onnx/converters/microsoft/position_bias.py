@@ -21,8 +21,8 @@ def convert_relative_position_bias(node: NodeView) -> SSAValue:
         raise node.error(f"a table {node.input(0).type}: bins and heads are expected")
     numbers = Numbers(node)
     queries, keys = (numbers.arange(0, _length(node, index)) for index in (1, 2))
-    behind = node.emit("subtract", node.emit("expand_dims", queries, axis=1), keys)
-    rows = node.emit("take", node.input(0), _bins(node, behind, known_extent(node, node.input(0), 0)), axis=0)
+    distances = node.emit("subtract", node.emit("expand_dims", queries, axis=1), keys)
+    rows = node.emit("take", node.input(0), _bins(node, distances, known_extent(node, node.input(0), 0)), axis=0)
     return node.emit("expand_dims", node.emit("transpose", rows, axes=(2, 0, 1)), axis=0)
 
 
@@ -33,14 +33,14 @@ def _length(node: NodeView, index: int) -> Number:
     return node.emit("cast", node.reshape(node.input(index), ()), dtype="int64")
 
 
-def _bins(node: NodeView, behind: SSAValue, count: int) -> SSAValue:
+def _bins(node: NodeView, distances: SSAValue, count: int) -> SSAValue:
     """The bin of each distance: one per short distance, logarithmic bins, and one from the maximum distance on."""
     both = node.attribute_flag("is_bidirectional")
     count = count // 2 if both else count
     exact, greatest = count // 2, node.attribute_int("max_distance", 0)
     if exact < 1 or greatest <= exact:
         raise node.error(f"{count} bins for distances up to {greatest}: fewer bins, and two at least, are expected")
-    far = node.emit("abs", behind) if both else node.emit("maximum", behind, node.scalar(0, behind))
+    far = node.emit("abs", distances) if both else node.emit("maximum", distances, node.scalar(0, distances))
     times = node.emit("cast", node.emit("maximum", far, node.scalar(1, far)), dtype="float32")
     wide = node.emit("log", node.emit("divide", times, node.scalar(exact, times)))
     wide = node.emit("divide", wide, node.scalar(log(greatest / exact), wide))
@@ -49,7 +49,7 @@ def _bins(node: NodeView, behind: SSAValue, count: int) -> SSAValue:
     found = node.emit("where", node.emit("less", far, node.scalar(exact, far)), far, wide)
     if not both:
         return found
-    ahead = node.emit("cast", node.emit("less", behind, node.scalar(0, behind)), dtype="int64")
+    ahead = node.emit("cast", node.emit("less", distances, node.scalar(0, distances)), dtype="int64")
     return node.emit("add", found, node.emit("multiply", ahead, node.scalar(count, ahead)))
 
 

@@ -25,7 +25,7 @@ from xrelay.index_algebra.dims import shape_text
 def convert_rotary_embedding(node: NodeView) -> SSAValue:
     """Rotates the first elements of each head, paired with their neighbours or with the second half."""
     _check(node)
-    return _rotated(node, _in_heads(node), _turns(node))
+    return _rotated(node, _in_heads(node), _rotation(node))
 
 
 @converts(
@@ -48,11 +48,11 @@ def convert_rotary_embedding_of_images(node: NodeView) -> SSAValue:
         angles(node, node.emit("take", node.input(1), node.scalar(index, node.input(1)), axis=0, mode="fast"), (2, 3))
         for index in range(3)
     ]
-    turns = parts[0]
+    rotation = parts[0]
     for index in (1, 2):
         mask = node.emit_constant(streams == index, "pairs")
-        turns = [node.emit("where", mask, new, old) for new, old in zip(parts[index], turns, strict=True)]
-    return _rotated(node, heads, turns)
+        rotation = [node.emit("where", mask, new, old) for new, old in zip(parts[index], rotation, strict=True)]
+    return _rotated(node, heads, rotation)
 
 
 def _streams(node: NodeView) -> Array:
@@ -75,10 +75,10 @@ def _check(node: NodeView) -> None:
         raise node.unsupported("packed batches and a scale are not supported")
 
 
-def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue:
+def _rotated(node: NodeView, heads: SSAValue, rotation: list[SSAValue]) -> SSAValue:
     """The first input, rotated, in its own shape and type."""
     interleaved = node.attribute_flag("interleaved")
-    joined = rotated(node, heads, turns, interleaved=interleaved)
+    joined = rotated(node, heads, rotation, interleaved=interleaved)
     if is_half(node.element_type(0)):
         joined = node.emit("cast", joined, dtype=numpy_dtype(node.element_type(0)))
     if len(node.shape(0)) == 4:
@@ -86,16 +86,16 @@ def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue
     return node.emit("reshape", joined, newshape=(0, 0, -3))
 
 
-def rotated(node: NodeView, x: SSAValue, turns: list[SSAValue], *, interleaved: bool) -> SSAValue:
+def rotated(node: NodeView, x: SSAValue, rotation: list[SSAValue], *, interleaved: bool) -> SSAValue:
     """Returns (batch, places, heads, elements) rotated by cosines and sines, one per pair among the first elements."""
-    half, width = shape_of(turns[0].type)[-1], shape_of(x.type)[-1]
+    half, width = shape_of(rotation[0].type)[-1], shape_of(x.type)[-1]
     if not isinstance(half, int) or not isinstance(width, int) or not 0 < 2 * half <= width:
         raise node.error(f"{half} rotated pairs of heads of {width} elements")
     parts = node.emit("split", x, indices_or_sections=(2 * half,), axis=3)
-    turned = _turned(node, node.tuple_field(parts, 0), turns, half, interleaved)
+    first = _rotated_pairs(node, node.tuple_field(parts, 0), rotation, half, interleaved)
     if 2 * half == width:
-        return turned
-    return node.emit("concatenate", node.make_tuple([turned, node.tuple_field(parts, 1)]), axis=3)
+        return first
+    return node.emit("concatenate", node.make_tuple([first, node.tuple_field(parts, 1)]), axis=3)
 
 
 def _in_heads(node: NodeView) -> SSAValue:
@@ -114,7 +114,7 @@ def _in_heads(node: NodeView) -> SSAValue:
     return node.emit("reshape", x, newshape=(0, 0, hidden // width, width))
 
 
-def _turns(node: NodeView) -> list[SSAValue]:
+def _rotation(node: NodeView) -> list[SSAValue]:
     """Cosine and sine for each place: (batch or 1, places, 1, pairs)."""
     ids = node.input(1)
     if len(node.shape(1)) == 1:
@@ -131,9 +131,9 @@ def angles(node: NodeView, places: SSAValue, tables: tuple[int, int]) -> list[SS
     return [node.emit("expand_dims", row, axis=2) for row in rows]
 
 
-def _turned(node: NodeView, x: SSAValue, turns: list[SSAValue], half: int, interleaved: bool) -> SSAValue:
+def _rotated_pairs(node: NodeView, x: SSAValue, rotation: list[SSAValue], half: int, interleaved: bool) -> SSAValue:
     """The pairs of `x`, neighbours or from both halves, rotated."""
-    cosine, sine = turns
+    cosine, sine = rotation
     count = shape_of(x.type)[2]
     if not isinstance(count, int):
         raise node.error(f"{count} heads; their number must be known")

@@ -64,8 +64,8 @@ def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]
     data, widths = node.input(0), (0, 0, 0, 0, 0, edges[0], 0, edges[1])
     if any(edges):
         data = node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths)
-    ways = [numbers.of("add", extent, edge - 1) for extent, edge in zip(extents, edges, strict=True)]
-    return data, node.reshape(numbers.stacked(ways), (1, 1, 2, 1, 1))
+    last = [numbers.of("add", extent, edge - 1) for extent, edge in zip(extents, edges, strict=True)]
+    return data, node.reshape(numbers.stacked(last), (1, 1, 2, 1, 1))
 
 
 def _grid(node: NodeView, places: SSAValue, sizes: SSAValue) -> SSAValue:

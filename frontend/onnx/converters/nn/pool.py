@@ -71,13 +71,13 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
 
 def _first_of_images(node: NodeView) -> SSAValue:
     """The index of the first element of each image, for dynamic extents."""
-    numbers, behind = Numbers(node), len(node.shape(0)) - 2
-    count, channels, *plane = (numbers.extent(node.input(0), axis) for axis in range(behind + 2))
+    numbers, spatial = Numbers(node), len(node.shape(0)) - 2
+    count, channels, *plane = (numbers.extent(node.input(0), axis) for axis in range(spatial + 2))
     batch = node.emit("expand_dims", numbers.arange(0, count), axis=1)
     image = node.emit("multiply", batch, numbers.value(channels))
     image = node.emit("add", image, numbers.arange(0, channels))
     first = node.emit("multiply", image, numbers.value(numbers.of("multiply", *plane)))
-    return node.emit("expand_dims", first, axis=2, num_newaxis=behind)
+    return node.emit("expand_dims", first, axis=2, num_newaxis=spatial)
 
 
 @converts(

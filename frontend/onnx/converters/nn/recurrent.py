@@ -23,7 +23,7 @@ from xrelay.frontend.onnx.converters.nn.recurrent_cells import (
     activations,
     gru_step,
     lstm_step,
-    resets_behind,
+    resets_after_product,
     rnn_step,
 )
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
@@ -85,14 +85,14 @@ def long_short_term_memory(node: NodeView, multiply: Multiply) -> list[SSAValue]
 def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
     """The states of all time steps, and the last ones."""
     direction = node.attribute_string("direction", "forward", tuple(_DIRECTIONS))
-    turns = _DIRECTIONS[direction]
+    reversals = _DIRECTIONS[direction]
     batch_first = node.attribute_flag("layout")
     x = _swapped(node, _wide(node, 0), batch_first)
-    hidden = _check_shapes(node, kind, len(turns))
-    applied = activations(node, kind.defaults, len(turns))
+    hidden = _check_shapes(node, kind, len(reversals))
+    applied = activations(node, kind.defaults, len(reversals))
     made = [
         _direction(node, kind, x, number, hidden, is_reversed, apply)
-        for number, (is_reversed, apply) in enumerate(zip(turns, applied, strict=True))
+        for number, (is_reversed, apply) in enumerate(zip(reversals, applied, strict=True))
     ]
     sequence = node.emit("stack", node.make_tuple([stack for stack, _ in made]), axis=1)
     sequence = node.emit("transpose", sequence, axes=(2, 0, 1, 3)) if batch_first else sequence
@@ -146,7 +146,7 @@ def _direction(
         return Iteration(None, held, [inner.emit("where", runs, states[0], inner.scalar(0.0, states[0]))])
 
     *states, stack = emit_loop(node, extent_value(node, x, 0), None, initial, make_body)
-    return _turned(node, stack, lengths) if is_reversed else stack, states
+    return _reversed(node, stack, lengths) if is_reversed else stack, states
 
 
 def _cleared(node: NodeView, time: SSAValue, lengths: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
@@ -161,7 +161,7 @@ def _gates(
 ) -> tuple[SSAValue, Weights]:
     """The product of the input and W at all time steps, plus the biases, and the weights for the step."""
     recurrence = of_direction(node, 2, number)
-    x = _turned(node, x, lengths) if is_reversed else x
+    x = _reversed(node, x, lengths) if is_reversed else x
     if kind.multiply is None:
         gates, multiply = node.emit("nn.matmul", x, of_direction(node, 1, number), transpose_b=True), None
     else:
@@ -170,7 +170,7 @@ def _gates(
     if node.optional_input(3) is not None:
         both = node.emit("split", of_direction(node, 3, number), indices_or_sections=2, axis=0)
         bias, own = (node.tuple_field(both, index) for index in range(2))
-        apart = node.proto.op_type == "GRU" and resets_behind(node)
+        apart = node.proto.op_type == "GRU" and resets_after_product(node)
         gates = node.emit("add", gates, bias if apart else node.emit("add", bias, own))
     peepholes: list[SSAValue] = []
     if node.optional_input(_PEEPHOLES) is not None:
@@ -212,7 +212,7 @@ def _swapped(node: NodeView, value: SSAValue, batch_first: bool) -> SSAValue:
     return node.emit("transpose", value, axes=(1, 0, 2)) if batch_first else value
 
 
-def _turned(node: NodeView, value: SSAValue, lengths: SSAValue | None) -> SSAValue:
+def _reversed(node: NodeView, value: SSAValue, lengths: SSAValue | None) -> SSAValue:
     """`value` reversed in time, each sequence within its length."""
     if lengths is None:
         return node.emit("reverse", value, axis=0)

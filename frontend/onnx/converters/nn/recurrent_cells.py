@@ -115,13 +115,13 @@ def rnn_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
 def gru_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
     """Returns the step with gates z and r, `h' = (1 - z) g(…) + z h`; r scales h, or with `linear_before_reset` R h."""
     f, g = apply
-    hidden, behind = weights.hidden, resets_behind(node)
-    gates, candidate = (weights.recurrence, None) if behind else _cut(node, weights.recurrence, 0, [2 * hidden, hidden])
+    hidden, late = weights.hidden, resets_after_product(node)
+    gates, candidate = (weights.recurrence, None) if late else _cut(node, weights.recurrence, 0, [2 * hidden, hidden])
 
     def step(inner: NodeView, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
         (h,) = states
         own = _product(inner, h, gates)
-        if behind and weights.bias is not None:
+        if late and weights.bias is not None:
             own = inner.emit("add", own, weights.bias)
         x_zr, x_h = _cut(inner, x, 1, [2 * hidden, hidden])
         own_zr, own_h = _cut(inner, own, 1, [2 * hidden, hidden]) if candidate is None else (own, own)
@@ -137,7 +137,7 @@ def gru_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
     return step
 
 
-def resets_behind(node: NodeView) -> bool:
+def resets_after_product(node: NodeView) -> bool:
     """Returns whether the reset gate of a GRU scales the product with R, plus bias, instead of the state."""
     return bool(node.attribute_int("linear_before_reset", 0))
 

@@ -73,7 +73,7 @@ def _hardmax(node: NodeView, data: SSAValue, axis: int) -> SSAValue:
     shape = node.emit("shape_of", data, dtype="int64")
     start, at, step = (node.emit_ints(number) for number in (0, axis, 1))
     places = node.emit("arange", start, node.emit("take", shape, at, axis=0, mode="clip"), step)
-    behind = len(shape_of(data.type)) - axis - 1
-    if behind:
-        places = node.emit("expand_dims", places, axis=1, num_newaxis=behind)
+    trailing = len(shape_of(data.type)) - axis - 1
+    if trailing:
+        places = node.emit("expand_dims", places, axis=1, num_newaxis=trailing)
     return node.emit("cast", node.emit("equal", first, places), dtype=numpy_dtype(node.element_type(0)))

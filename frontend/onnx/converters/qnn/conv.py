@@ -57,7 +57,7 @@ def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
 def _quantized_convolution(node: NodeView) -> SSAValue:
     """The i32 convolution plus bias, times the scales of the operands, divided by the scale of the result."""
     total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
-    scale = _of_each_filter(node, 4, node.shape(3)[0], axes_behind=len(node.shape(0)) - 2)
+    scale = _of_each_filter(node, 4, node.shape(3)[0], trailing_axes=len(node.shape(0)) - 2)
     return requantized(node, total, (required_number(node, 1), scale))
 
 
@@ -80,12 +80,12 @@ def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
     value = converted(node, node.input(index), INT32)
     if node.optional_input(zero) is None:
         return value
-    filters, *behind = node.shape(index)
-    point = _of_each_filter(node, zero, filters, axes_behind=len(behind))
+    filters, *rest = node.shape(index)
+    point = _of_each_filter(node, zero, filters, trailing_axes=len(rest))
     return node.emit("subtract", value, converted(node, point, INT32))
 
 
-def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: int) -> SSAValue:
+def _of_each_filter(node: NodeView, index: int, filters: Dim, *, trailing_axes: int) -> SSAValue:
     """Input `index`, one number or one per filter, with trailing axes of extent 1."""
     single = one_number(node, index)
     if single is not None:
@@ -93,4 +93,4 @@ def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: in
     own = node.shape(index)
     if len(own) != 1 or certainly_differ(own[0], filters):
         raise node.error(f"input #{index} has the shape {shape_text(own)}: one number or {filters} are expected")
-    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=axes_behind)
+    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=trailing_axes)

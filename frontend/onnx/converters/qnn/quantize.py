@@ -93,8 +93,8 @@ def _quantized_type(node: NodeView) -> np.dtype:
 
 def _has_steps(node: NodeView, attribute: str) -> bool:
     """Whether a qnn op applies: the scale is f32 and not in blocks, and `attribute` is absent or f32."""
-    asked = _dtype_attribute(node, attribute) or FLOAT32
-    return asked == FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
+    stated = _dtype_attribute(node, attribute) or FLOAT32
+    return stated == FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
 
 
 def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue:
@@ -152,8 +152,8 @@ def _factor(node: NodeView, index: int) -> SSAValue:
     if block:
         return _of_blocks(node, index, _axis(node), block)
     _require_each(node, index)
-    behind = len(node.shape(0)) - _axis(node) - 1
-    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=behind) if behind else node.input(index)
+    trailing = len(node.shape(0)) - _axis(node) - 1
+    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=trailing) if trailing else node.input(index)
 
 
 def _axis(node: NodeView) -> int:

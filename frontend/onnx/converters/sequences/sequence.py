@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.sequences import (
 from xrelay.dialects.shared.container_types import SequenceType
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import is_static, shape_of, tensor_type
-from xrelay.frontend.onnx.converters.shared.dtypes import asked_dtype
+from xrelay.frontend.onnx.converters.shared.dtypes import dtype_of_attribute
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
 from xrelay.frontend.onnx.node import NodeView
@@ -33,7 +33,7 @@ from xrelay.frontend.onnx.registry import converts
 def convert_sequence_empty(node: NodeView) -> SSAValue:
     """An empty sequence; inserted values determine the rank, which ONNX does not declare."""
     number = node.attribute_int("dtype", onnx.TensorProto.FLOAT)
-    return _sequence(node, (), tensor_type((), element_type(asked_dtype(node, "dtype", number))))
+    return _sequence(node, (), tensor_type((), element_type(dtype_of_attribute(node, "dtype", number))))
 
 
 @converts("SequenceConstruct", since=11)

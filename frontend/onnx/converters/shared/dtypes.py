@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.signature import numpy_type, type_name
 INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
-def asked_dtype(node: NodeView, name: str, number: int) -> np.dtype[Any]:
+def dtype_of_attribute(node: NodeView, name: str, number: int) -> np.dtype[Any]:
     """Returns the dtype of ONNX's element type `number` in attribute `name`; raises an error if it is unsupported."""
     try:
         return numpy_type(number)

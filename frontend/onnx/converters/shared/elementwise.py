@@ -52,19 +52,19 @@ def _aligned(node: NodeView) -> SSAValue:
     """Input 1 with trailing axes of extent 1, which align its own axes with `axis` of input 0, or with its end."""
     data, other = node.shape(0), node.shape(1)
     axis = node.attribute_int("axis", -1)
-    behind = 0
+    trailing = 0
     if node.attribute_flag("broadcast"):
         if len(other) > len(data):
             raise node.error(f"the second operand has rank {len(other)}, the first {len(data)}: it cannot be broadcast")
         if "axis" in node.attribute_names and axis != -1:
-            behind = len(data) - known_axis(node, axis, max(len(data), 1)) - len(other)
-        if behind < 0:
+            trailing = len(data) - known_axis(node, axis, max(len(data), 1)) - len(other)
+        if trailing < 0:
             raise node.illegal("axis", axis, f"the data has fewer than {len(other)} axes from there")
-        data = data[len(data) - behind - len(other) : len(data) - behind]
+        data = data[len(data) - trailing - len(other) : len(data) - trailing]
     apart = len(data) != len(other) or any(
         certainly_differ(wanted, found) and found != 1 for wanted, found in zip(data, other, strict=True)
     )
     if apart or (not node.attribute_int("broadcast", 0) and data != other and 1 in other):
         text = f"{shape_text(node.shape(0))} and {shape_text(other)}"
         raise node.error(f"shapes {text} differ", help="set the attribute 'broadcast', or use opset 7")
-    return node.emit("expand_dims", node.input(1), axis=len(other), num_newaxis=behind) if behind else node.input(1)
+    return node.emit("expand_dims", node.input(1), axis=len(other), num_newaxis=trailing) if trailing else node.input(1)

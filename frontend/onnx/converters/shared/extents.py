@@ -43,10 +43,10 @@ def known_extent(node: NodeView, value: SSAValue, axis: int) -> int:
 
 def covers(factors: Shape, axes: Shape) -> bool:
     """Returns whether `factors` have the extents of `axes`; a known extent other than 1 matches a dynamic one."""
-    told = (
+    fits = (
         own == extent or (own != 1 and not isinstance(extent, int)) for own, extent in zip(factors, axes, strict=False)
     )
-    return len(factors) == len(axes) and all(told)
+    return len(factors) == len(axes) and all(fits)
 
 
 def known_axis(node: NodeView, axis: int, rank: int) -> int:

@@ -19,7 +19,7 @@ _DECADE = 2595 / np.log(10)
 """The mel scale is `_DECADE * log(1 + hertz / _BREAK)`."""
 
 _BREAK = 700
-"""The frequency in hertz about which the scale turns logarithmic; it is undefined from `-_BREAK` down."""
+"""The frequency in hertz about which the scale becomes logarithmic; it is undefined from `-_BREAK` down."""
 
 _FAR = 2.0**53
 """The upper limit of frequencies in hertz, above any spectrum."""
@@ -109,7 +109,7 @@ def _mel(node: NodeView, hertz: SSAValue) -> SSAValue:
 
 
 def _share(node: NodeView, places: SSAValue, outer: SSAValue, centre: SSAValue) -> SSAValue:
-    """The fraction of the way from the outer edge to the centre at each place, at least 0; 0 if the two coincide."""
+    """The position of each place between the outer edge, 0, and the centre, 1; at least 0, and 0 if they coincide."""
     way = node.emit("subtract", centre, outer)
     done = node.emit("multiply", node.emit("subtract", places, outer), node.emit("sign", way))
     way = node.emit("cast", node.emit("maximum", node.emit("abs", way), node.emit_ints(1)), dtype="float64")

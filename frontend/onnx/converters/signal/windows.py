@@ -30,10 +30,10 @@ def convert_window(node: NodeView) -> SSAValue:
         raise node.error(f"the size of a window must be one number, found {node.input(0).type}")
     size = node.emit("cast", scalar_input(node, 0), dtype="int64")
     steps = node.emit("arange", node.scalar(0, size), size, node.scalar(1, size))
-    turn = size if node.attribute_int("periodic", 1) else node.emit("subtract", size, node.scalar(1, size))
-    turn = node.emit("cast", node.emit("maximum", turn, node.scalar(1, turn)), dtype="float64")
+    period = size if node.attribute_int("periodic", 1) else node.emit("subtract", size, node.scalar(1, size))
+    period = node.emit("cast", node.emit("maximum", period, node.scalar(1, period)), dtype="float64")
     angles = node.emit("cast", steps, dtype="float64")
-    angles = node.emit("divide", node.emit("multiply", angles, node.scalar(2 * pi, angles)), turn)
+    angles = node.emit("divide", node.emit("multiply", angles, node.scalar(2 * pi, angles)), period)
     constant, *factors = _COEFFICIENTS[node.proto.op_type]
     total = node.emit("multiply", node.emit("cos", angles), node.scalar(factors[0], angles))
     for number, factor in enumerate(factors[1:], 2):

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
-from xrelay.frontend.onnx.converters.shared.dtypes import asked_dtype
+from xrelay.frontend.onnx.converters.shared.dtypes import dtype_of_attribute
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -25,7 +25,7 @@ from xrelay.frontend.onnx.registry import converts
 def convert_cast(node: NodeView) -> SSAValue:
     """`cast`, or `carried_cast` to a type that relay lacks; `saturate` applies to 8-bit floats only."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    return _cast(node, carried_dtype(target) or asked_dtype(node, "to", target))
+    return _cast(node, carried_dtype(target) or dtype_of_attribute(node, "to", target))
 
 
 @converts("CastLike", since=15, attributes=("saturate", "round_mode"))
@@ -44,7 +44,7 @@ def _cast(node: NodeView, dtype: np.dtype[Any]) -> SSAValue:
 def convert_bit_cast(node: NodeView) -> SSAValue:
     """`reinterpret`; for booleans a cast, as a boolean is a byte of 0 or 1 and any other byte than 0 is true."""
     number = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    dtype = asked_dtype(node, "to", number)
+    dtype = dtype_of_attribute(node, "to", number)
     kinds = {numpy_dtype(node.element_type(0)), dtype}
     if np.dtype(bool) in kinds and all(kind.itemsize == 1 for kind in kinds):
         return node.emit("cast", node.input(0), dtype=dtype)

@@ -54,11 +54,11 @@ def _along_computed_axis(node: NodeView) -> SSAValue:
     lead = node.emit("strided_slice", extents, begin=(0,), end=(rank - 1,))
     extent = node.emit("take", lead, axis, axis=0, mode="raise")
     places = node.emit("strided_slice", places, begin=(0,), end=(rank - 1,))
-    before, behind = (
+    before, after = (
         node.emit("prod", node.emit("where", node.emit(side, places, axis), lead, node.emit_ints(1)))
         for side in ("less", "greater")
     )
-    numbers = [before, extent, node.emit("multiply", behind, node.emit_ints(parts))]
+    numbers = [before, extent, node.emit("multiply", after, node.emit_ints(parts))]
     rows = reshaped(node, node.input(0), node.emit("stack", node.make_tuple(numbers), axis=0))
     rows = node.emit("reshape", rows, newshape=(0, 0, -4, -1, parts))
     result = _along_last(node, node.emit("transpose", rows, axes=(0, 2, 1, 3)))

@@ -92,11 +92,11 @@ def _computed_table(
     """The same for a length known only at run time, for `elements` elements; a length below 1 fails there."""
     length = unless(node, length, node.emit("less", length, node.emit_ints(1)))
     rows = node.emit("expand_dims", Numbers(node).arange(0, elements), axis=1)
-    turn = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
+    multiples = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
     size = node.emit("cast", length, dtype="float64")
     angles = node.emit("cast", Numbers(node).arange(0, length), dtype="float64")
     angles = node.emit("divide", node.emit("multiply", angles, node.scalar(2 * pi, angles)), size)
-    cos, sin = (node.emit("take", node.emit(name, angles), turn, axis=0, mode="fast") for name in ("cos", "sin"))
+    cos, sin = (node.emit("take", node.emit(name, angles), multiples, axis=0, mode="fast") for name in ("cos", "sin"))
     back = node.emit("negative", sin)
     falling, rising = (sin, back) if transform.inverse else (back, sin)
     pairs = [node.emit("stack", node.make_tuple(pair), axis=-1) for pair in ([cos, falling], [rising, cos])]

@@ -99,12 +99,12 @@ def _of_computed_depth(node: NodeView, axis: int, on: SSAValue, off: SSAValue) -
     depth = node.emit("cast", node.reshape(node.input(1), ()), dtype=i64)
     ones = node.emit("dyn.full", _integer(node, 1), node.emit("expand_dims", depth, axis=0))
     places = node.emit("cumsum", ones, axis=0, exclusive=True)
-    behind = len(node.shape(0)) - axis
+    trailing = len(node.shape(0)) - axis
     indices = node.emit("cast", _from_the_front(node, depth), dtype=i64)
     is_place = node.emit(
         "equal",
         node.emit("expand_dims", indices, axis=axis),
-        node.emit("expand_dims", places, axis=1, num_newaxis=behind),
+        node.emit("expand_dims", places, axis=1, num_newaxis=trailing),
     )
     return node.emit("where", is_place, on, off)
 

@@ -113,13 +113,13 @@ def _places(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
 def _part(node: NodeView, axis: int, number: int, starts: SSAValue, ends: SSAValue) -> SSAValue:
     """Part `number`: whole along the axes before the split axis."""
     bounds = [
-        _behind(node, rest, axis, node.emit("strided_slice", each, begin=(number,), end=(number + 1,)))
+        _after(node, rest, axis, node.emit("strided_slice", each, begin=(number,), end=(number + 1,)))
         for rest, each in ((0, starts), (LAST, ends))
     ]
     return node.emit("dyn.strided_slice", node.input(0), *bounds, node.emit_constant(np.ones(axis + 1, np.int64)))
 
 
-def _behind(node: NodeView, rest: int, count: int, bound: SSAValue) -> SSAValue:
+def _after(node: NodeView, rest: int, count: int, bound: SSAValue) -> SSAValue:
     """`bound` preceded by `count` bounds that are all `rest`."""
     if not count:
         return bound

@@ -62,5 +62,5 @@ def convert_tensor_scatter(node: NodeView) -> SSAValue:
 
 def _along(node: NodeView, numbers: SSAValue, axis: int, rank: int) -> SSAValue:
     """A list of numbers along `axis`, with trailing axes of extent 1."""
-    behind = rank - axis - 1
-    return node.emit("expand_dims", numbers, axis=1, num_newaxis=behind) if behind else numbers
+    trailing = rank - axis - 1
+    return node.emit("expand_dims", numbers, axis=1, num_newaxis=trailing) if trailing else numbers
