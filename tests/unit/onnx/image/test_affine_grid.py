@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.onnx_reference import check_node
+from support.onnx_reference import check_settings
 
 from xrelay.errors import XRelayError
 
@@ -20,8 +20,8 @@ def normal(*shape: int) -> NDArray[Any]:
 
 @pytest.mark.parametrize("align_corners", [0, 1])
 def test_affine_grids(align_corners: int) -> None:
-    check_node("AffineGrid", {"t": normal(2, 2, 3)}, {"s": [2, 4, 3, 5]}, align_corners=align_corners)
-    check_node("AffineGrid", {"t": normal(1, 3, 4)}, {"s": [1, 4, 2, 3, 5]}, align_corners=align_corners)
+    check_settings("AffineGrid", {"t": normal(2, 2, 3)}, {"s": [2, 4, 3, 5]}, align_corners=align_corners)
+    check_settings("AffineGrid", {"t": normal(1, 3, 4)}, {"s": [1, 4, 2, 3, 5]}, align_corners=align_corners)
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_affine_grids(align_corners: int) -> None:
 )
 def test_refusals(data: tuple[int, ...], sizes: list[int], message: str) -> None:
     with pytest.raises(XRelayError, match=message):
-        check_node("AffineGrid", {"t": np.zeros(data, np.float32)}, {"s": sizes})
+        check_settings("AffineGrid", {"t": np.zeros(data, np.float32)}, {"s": sizes})

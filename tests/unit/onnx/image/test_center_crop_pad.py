@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.onnx_reference import check_node
+from support.onnx_reference import check_settings
 
 from xrelay.errors import XRelayError
 
@@ -20,8 +20,8 @@ def normal(*shape: int) -> NDArray[Any]:
 
 @pytest.mark.parametrize("shape", [(4, 5, 3), (7, 2, 3), (1, 8, 6), (0, 5, 3)])
 def test_crops_and_pads(shape: tuple[int, ...]) -> None:
-    check_node("CenterCropPad", {"x": normal(4, 5, 3)}, {"s": shape})
-    check_node("CenterCropPad", {"x": normal(4, 5, 3)}, {"s": shape[:2]}, axes=[2, -3])
+    check_settings("CenterCropPad", {"x": normal(4, 5, 3)}, {"s": shape})
+    check_settings("CenterCropPad", {"x": normal(4, 5, 3)}, {"s": shape[:2]}, axes=[2, -3])
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_crops_and_pads(shape: tuple[int, ...]) -> None:
 )
 def test_refusals(data: Any, settings: dict[str, Any], words: dict[str, Any], message: str) -> None:
     with pytest.raises(XRelayError, match=message):
-        check_node("CenterCropPad", {"x": np.zeros(data, np.float32)}, settings, **words)
+        check_settings("CenterCropPad", {"x": np.zeros(data, np.float32)}, settings, **words)

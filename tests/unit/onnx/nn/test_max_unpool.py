@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from support.onnx_models import model, value
-from support.onnx_reference import check_node
+from support.onnx_reference import check_settings
 
 from xrelay.api.compile import compile
 from xrelay.errors import XRelayError
@@ -27,9 +27,9 @@ def normal(*shape: int) -> NDArray[Any]:
 
 def test_maxima_go_back() -> None:
     data = {"x": normal(2, 3, 2, 2), "i": RNG.permutation(96)[:24].reshape(2, 3, 2, 2)}
-    check_node("MaxUnpool", data, {}, kernel_shape=[2, 2], strides=[2, 2])
+    check_settings("MaxUnpool", data, {}, kernel_shape=[2, 2], strides=[2, 2])
     line = {"x": normal(1, 1, 3), "i": np.array([[[0, 3, 5]]])}
-    check_node("MaxUnpool", line, {}, kernel_shape=[2], strides=[2])
+    check_settings("MaxUnpool", line, {}, kernel_shape=[2], strides=[2])
 
 
 @pytest.mark.parametrize("stated", [False, True])
@@ -60,4 +60,4 @@ def test_maxima_go_back_to_data_of_open_extents(stated: bool) -> None:
 )
 def test_refusals(data: Any, settings: dict[str, Any], words: dict[str, Any], message: str) -> None:
     with pytest.raises(XRelayError, match=message):
-        check_node("MaxUnpool", {"x": np.zeros(data, np.float32)}, settings, **words)
+        check_settings("MaxUnpool", {"x": np.zeros(data, np.float32)}, settings, **words)

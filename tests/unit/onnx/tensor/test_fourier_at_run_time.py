@@ -1,4 +1,4 @@
-"""DFT, STFT and MelWeightMatrix with axes, lengths and sizes known only at run time, against numpy and onnx."""
+"""DFT and STFT with axes, lengths and sizes known only at run time, against numpy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-from onnx.reference import ReferenceEvaluator
 from support.onnx_models import model, value
 
 from xrelay.api.compile import compile
@@ -99,17 +98,3 @@ def test_frames_of_the_run(windowed: bool) -> None:
         for run in (lambda: run_relay(module, feed), lambda: compiled(*feed)):
             with pytest.raises(XRelayError):
                 run()
-
-
-def test_mel_weights_of_the_run() -> None:
-    names = ["m", "n", "r", "l", "h"]
-    inputs = [*(number(name) for name in names[:3]), *(value(name, ()) for name in names[3:])]
-    proto = model([helper.make_node("MelWeightMatrix", names, ["y"])], inputs, ["y"], opset=17)
-    compiled, reference = compile(proto), ReferenceEvaluator(proto)
-    for bands, length, low, high in ((8, 16, 20, 7600), (20, 512, 0, 8000), (5, 30, 20, 7600), (3, 1, 20, 7600)):
-        feed = [np.array(bands), np.array(length), np.array(16000), np.float32(low), np.float32(high)]
-        expected: Any = reference.run(None, dict(zip(names, feed, strict=True)))
-        np.testing.assert_allclose(compiled(*map(np.asarray, feed))[0], expected[0], rtol=1e-4, atol=1e-6)
-    for bad in ((-1, 16, 16000), (3, 0, 16000), (3, 16, 0)):
-        with pytest.raises(XRelayError):
-            compiled(*map(np.array, bad), np.array(0, np.float32), np.array(10, np.float32))

@@ -1,41 +1,21 @@
-"""DFT, STFT, windows and MelWeightMatrix in the interpreter against numpy and onnx's reference."""
+"""DFT and STFT in the interpreter against numpy and onnx's reference."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from onnx import helper
-from onnx.reference import ReferenceEvaluator
 from support.onnx_models import model, value
+from support.onnx_reference import check, results
 
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
 RNG = np.random.default_rng(11)
-
-
-def results(
-    op: str, data: dict[str, NDArray[Any]], constants: dict[str, Any], opset: int = 20, dims: Any = None, **words: Any
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The results of the interpreter and of onnx; constants whose name begins with `_` are omitted."""
-    arrays = {name: np.asarray(array) for name, array in constants.items() if name[0] != "_"}
-    node = helper.make_node(op, [*data, *(name if name in arrays else "" for name in constants)], ["y"], **words)
-    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in data.items()}
-    inputs = [helper.make_tensor_value_info(name, kinds[name], dims or each.shape) for name, each in data.items()]
-    proto = model([node], inputs, ["y"], initializers=arrays, opset=opset)
-    (found,) = run_relay(import_onnx(proto), list(data.values()))
-    evaluator: Any = ReferenceEvaluator(proto)
-    return found, cast(NDArray[Any], evaluator.run(None, data)[0])
-
-
-def check(*given: Any, **words: Any) -> None:
-    found, expected = results(*given, **words)
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def normal(*shape: int) -> NDArray[Any]:
@@ -98,22 +78,6 @@ def test_a_step_of_the_run() -> None:
         run_relay(module, [signal, np.array(0)])
 
 
-@pytest.mark.parametrize("op", ["HannWindow", "HammingWindow", "BlackmanWindow"])
-@pytest.mark.parametrize("periodic", [0, 1])
-def test_windows(op: str, periodic: int) -> None:
-    for size in (0, 2, 9, 16):
-        check(op, {}, {"n": np.array(size, np.int32)}, opset=17, periodic=periodic)
-    check(op, {}, {"n": np.array(5)}, opset=17, output_datatype=11)
-    assert results(op, {}, {"n": np.array(1)}, opset=17, periodic=1)[0].shape == (1,)
-
-
-@pytest.mark.parametrize(("bands", "length"), [(8, 16), (20, 512), (5, 30)])
-def test_mel_weights(bands: int, length: int) -> None:
-    numbers = {"m": np.array(bands), "n": np.array(length), "r": np.array(16000)}
-    hertz = {"l": np.array(20, np.float32), "h": np.array(7600, np.float32)}
-    check("MelWeightMatrix", {}, {**numbers, **hertz}, opset=17)
-
-
 @pytest.mark.parametrize(
     ("op", "shape", "constants", "words"),
     [
@@ -138,27 +102,3 @@ def test_a_step_that_no_second_frame_takes() -> None:
     signal = normal(1, 6, 1)
     (found,) = run_relay(import_onnx(model([node], [value("x", (1, 6, 1))], ["y"], initializers=arrays)), [signal])
     np.testing.assert_allclose(found[0, 0, :, 0], np.fft.rfft(signal[0, :, 0]).real, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "words"),
-    [
-        ("m", np.float32(np.nan), r"input #0 \(num_mel_bins\) .* nan"),
-        ("n", np.uint64(2**64 - 1), "must be of 64 bits with a sign"),
-        ("r", np.float32(np.inf), r"input #2 \(sample_rate\)"),
-        ("l", np.float32(-700), r"frequencies from -700.0 to 7600..* places"),
-        ("h", np.float32(np.nan), "frequencies from 20.0 to nan have no places"),
-    ],
-)
-def test_mel_weights_of_what_is_none(name: str, number: Any, words: str) -> None:
-    numbers = {"m": np.array(8), "n": np.array(16), "r": np.array(16000)}
-    hertz = {"l": np.array(20, np.float32), "h": np.array(7600, np.float32)}
-    with pytest.raises(XRelayError, match=words):
-        results("MelWeightMatrix", {}, {**numbers, **hertz, name: np.asarray(number)}, opset=17)
-
-
-def test_mel_weights_of_frequencies_without_end() -> None:
-    numbers = {"m": np.array(4), "n": np.array(16), "r": np.array(16000), "l": np.array(0.0), "h": np.array(1e308)}
-    node = helper.make_node("MelWeightMatrix", list(numbers), ["y"])
-    (found,) = run_relay(import_onnx(model([node], [], ["y"], initializers=numbers)), [])
-    assert np.isfinite(found).all()
