@@ -48,6 +48,7 @@ def weighted(
     return weights_of(kind, leaves, own, [float(value) for value in rng.uniform(least, 1, len(own)).round(3)])
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("seed", range(examples(6, more=2)))
 def test_random_regressors(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -61,6 +62,7 @@ def test_random_regressors(seed: int) -> None:
     check("TreeEnsembleRegressor", [grown.data(11, dtype)], **(WORDS | grown.attributes() | words))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("seed", range(examples(4, more=2)))
 def test_random_ensembles(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
