@@ -3,6 +3,10 @@
 A stage is a level of the program with the passes that lower the previous stage to it. `xrelay-opt -p NAME` runs one
 stage on a text, `--dump-stages` writes the program after each, and `xrelay.compile` runs them all. Pass names are those
 of `xrelay.lowering.registry`.
+
+A module may yield several programs: `@main`, and a program for each closure that `@main` returns, which calls the
+closure. The stages in `PHASES_OF_ALL_ENTRIES` process all of them in one module, in which `relay.callers` lists the
+entries. The later stages process one program: `compile_stages(entry=…)` selects its entry.
 """
 
 from __future__ import annotations
@@ -10,11 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.errors import InputError
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE, llvm_pipeline
-from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, Decide, PipelineRow, chosen_passes
+from xrelay.passes.catalogue.default_pipeline import (
+    LIFTING_PIPELINE,
+    MAIN,
+    OPTIMIZER_PIPELINE,
+    Decide,
+    PipelineRow,
+    chosen_passes,
+)
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.points import PipelineWeaver
 
@@ -23,6 +35,7 @@ class Phase(Enum):
     """The stages in order, each with a description of the program after it."""
 
     TYPED = "relay with every type known"
+    LIFTED = "relay without closures: @main and a function that calls each closure that it returns"
     OPTIMIZED = "relay after the graph optimiser: inference forms, folded constants, layouts"
     FUSED = "relay kernels: one function per fused group, called by @main"
     TOPI = "index spaces: every kernel is a chain of computes and named ops"
@@ -30,6 +43,13 @@ class Phase(Enum):
     SCHEDULED = "loop nests after scheduling, buffers of @main in one arena"
     SCF = "scf, memref, vector, arith and math: upstream vocabulary"
     LLVM = "the llvm dialect"
+
+
+PHASES_OF_ALL_ENTRIES: Final = frozenset({Phase.TYPED, Phase.LIFTED})
+"""The phases whose stages process all entries of a module. The later stages process the program of one entry."""
+
+OPTIMIZER: Final = frozenset({Phase.LIFTED, Phase.OPTIMIZED})
+"""The phases of the graph optimiser. A `PassContext` enables or disables their passes."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +72,7 @@ def compile_stages(
     schedule_target: str = "",
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
+    entry: str = MAIN,
     decide: Decide | None = None,
 ) -> list[Stage]:
     """Returns the stages of a compilation.
@@ -59,7 +80,8 @@ def compile_stages(
     `vector_lanes` is the number of f32 elements in a vector register of the target. `schedule_target` is the target in
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
-    products of bytes, with the width in bits of its longest vectors. `decide` enables or disables passes of the
+    products of bytes, with the width in bits of its longest vectors. `entry` is the entry of the program that the later
+    stages process: `main`, or a function that `relay.callers` lists. `decide` enables or disables passes of the
     optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. Raises `InputError`
     if `opt_level` is not between 0 and 3.
     """
@@ -72,7 +94,7 @@ def compile_stages(
         llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products),
     )
     return [
-        Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, decide)))
+        Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, entry, decide)))
         for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)
     ]
 
@@ -89,7 +111,7 @@ def graph_rows() -> list[PipelineRow]:
     woven = dict(_woven(PipelineWeaver(), "relay-fuse-ops", "loop-assign-schedules"))
     fused = woven[Phase.FUSED]
     outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
-    return [*woven[Phase.TYPED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
+    return [*woven[Phase.TYPED], *woven[Phase.LIFTED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
 
 
 def _woven(
@@ -114,24 +136,25 @@ def _woven(
         Phase.LLVM: llvm,
     }
     rows = {
-        Phase.TYPED: (PipelineRow(0, "relay-infer-type", "every other pass asks for types"),),
-        Phase.OPTIMIZED: DEFAULT_PIPELINE,
+        Phase.TYPED: (PipelineRow(0, "relay-infer-type", "every other pass needs types"),),
+        Phase.LIFTED: LIFTING_PIPELINE,
+        Phase.OPTIMIZED: OPTIMIZER_PIPELINE,
         **{phase: tuple(PipelineRow(0, spec, phase.value) for spec in specs) for phase, specs in lowerings.items()},
     }
     return [(phase, weaver.stage(phase.name.lower(), rows[phase])) for phase in Phase]
 
 
 def _chosen(
-    phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, decide: Decide | None
+    phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, entry: str, decide: Decide | None
 ) -> list[str]:
     """Returns the passes of a stage that run; `decide` applies to the optimiser and to passes of other packages."""
     optional = registered_passes()
 
     def decide_here(name: str) -> bool | None:
-        asked = decide is not None and (phase is Phase.OPTIMIZED or name in optional)
+        asked = decide is not None and (phase in OPTIMIZER or name in optional)
         return decide(name) if decide is not None and asked else None
 
-    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, decide=decide_here)
+    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, entry=entry, decide=decide_here)
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:

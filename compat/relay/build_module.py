@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import VALUE_NAME, VARIABLE
 from xrelay.dialects.shared.types import merge_types
 from xrelay.errors import InputError, with_article
-from xrelay.lowering.pipelines import Phase, compile_stages
+from xrelay.lowering.pipelines import OPTIMIZER, Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay.backend import Executor, Runtime
 from xrelay.relay.binding import as_parameter
@@ -91,7 +91,7 @@ def optimize(
     module, chosen = _module(mod), chosen_target(target, None)
     _bind(main_function(module), arrays_by_name(params))
     stages = compile_stages(opt_level=chosen_level(None), vector_lanes=chosen.lanes(), decide=decide)
-    StageRunner([stage for stage in stages if stage.phase in (Phase.TYPED, Phase.OPTIMIZED)]).run(module)
+    StageRunner([stage for stage in stages if stage.phase in {Phase.TYPED} | OPTIMIZER]).run(module)
     return IRModule.of(module), {}
 
 

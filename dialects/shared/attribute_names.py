@@ -17,6 +17,12 @@ FORM: Final = "relay.form"
 forms."""
 INLINE: Final = "relay.inline"
 """Marks a function to be inlined (Relay's attribute Inline); users set it, `relay-inline{marked}` reads it."""
+CALLERS: Final = "relay.callers"
+"""On `@main` or a function that calls a closure: for each result that is a closure its index, its type, and the
+function that calls it; `relay-add-callers` sets it, `relay-select-entry` removes it."""
+TAKES: Final = "relay.takes"
+"""On such a function: for each parameter that is a closure, the types of the valid arguments; `relay-add-callers` sets
+it, `relay-select-entry` removes it."""
 RECURSION: Final = "relay.recursion"
 """The name of the recursive function that a `relay.loop` replaces; `relay-recursion-to-loop` sets it."""
 SKIP_OPTIMIZATION: Final = "relay.skip_optimization"

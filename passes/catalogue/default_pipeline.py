@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Decide: TypeAlias = Callable[[str], bool | None]
 """Maps a pass name to whether the pass runs; None leaves that to its level."""
@@ -21,62 +21,87 @@ class PipelineRow:
     opt_level: int
     """The lowest optimisation level at which it runs."""
     spec: str
-    """The pass with its options, in the syntax of `xrelay-opt -p`; `{lanes}` represents the target's f32 lanes."""
+    """The pass with its options, in the syntax of `xrelay-opt -p`; `{lanes}` represents the target's f32 lanes, and
+    `{entry}` the entry of the program."""
     why: str
+    """The reason why it runs."""
 
     @property
     def pass_name(self) -> str:
         """The pass without its options."""
         return self.spec.partition("{")[0]
 
+    @property
+    def default_spec(self) -> str:
+        """The pass with its options, without those that a placeholder represents."""
+        return self.pass_name if "={" in self.spec else self.spec
 
-DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
-    PipelineRow(0, "relay-dissolve-compiler-regions", "no code generator from outside takes regions of the graph"),
-    PipelineRow(0, "relay-recursion-to-loop", "what calls itself cannot be inlined, a loop can"),
-    PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
-    PipelineRow(0, "relay-lift-closures", "native code calls functions that it knows, and has no others"),
-    PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
-    PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
-    PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),
-    PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "quantised networks run in integers"),
-    PipelineRow(1, "qnn-legalize", "functions of 256 numbers are tables"),
-    PipelineRow(0, "qnn-canonicalize-ops", "quantised numbers are plain integers now"),
-    PipelineRow(1, "relay-legalize", "hooks put other operators in the place of those that a target lacks"),
-    PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
-    PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
-    PipelineRow(0, "relay-expand-composites", "ops of several heavy parts fuse part by part"),
-    PipelineRow(3, "relay-eliminate-common-subexpr", "what is computed twice is computed once"),
-    PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
-    PipelineRow(2, "relay-narrow-products", "CPUs multiply four bytes in the time of one number of 32 bits"),
-    PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),
-    PipelineRow(3, "relay-canonicalize-ops", "biases are added by broadcasting, whatever the layout"),
-    PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
-    PipelineRow(ON_DEMAND, "relay-fast-math", "six digits of exponentials and their kin are enough"),
-    PipelineRow(2, "relay-fold-constant", "weights are packed now"),
-    PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
-    PipelineRow(0, "relay-name-extents", "native code allocates a result before the kernel that fills it runs"),
-    PipelineRow(0, "relay-split-wide-ops", "the time of LLVM is more than linear in the arguments of a kernel"),
+
+LIFTING_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(0, "relay-dissolve-compiler-regions", "xrelay also compiles the regions of external compilers"),
+    PipelineRow(0, "relay-recursion-to-loop", "a recursive function cannot be inlined, a loop can"),
+    PipelineRow(0, "relay-inline", "fusion does not cross the border of a function"),
+    PipelineRow(0, "relay-add-callers", "a user can call a closure that @main returns"),
+    PipelineRow(0, "relay-lift-closures", "native code only calls functions of the program"),
 )
-"""The passes between `relay-infer-type` and `relay-fuse-ops`, in order.
+"""The passes after `relay-infer-type` that remove closures, in order. They work on all entries of the program."""
+
+OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(0, "relay-select-entry{entry={entry}}", "each entry becomes a program of its own"),
+    PipelineRow(0, "relay-specialize-functions", "each remaining function is compiled for the extents of its calls"),
+    PipelineRow(1, "relay-to-basic-block-normal-form", "an op that only one branch uses runs only in that branch"),
+    PipelineRow(0, "relay-dynamic-to-static", "kernels take shapes as attributes, not as tensors"),
+    PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "integer arithmetic is faster for quantised networks"),
+    PipelineRow(1, "qnn-legalize", "a table lookup is faster than a function of 8-bit numbers"),
+    PipelineRow(0, "qnn-canonicalize-ops", "kernels compute quantised operators as plain integer operators"),
+    PipelineRow(1, "relay-legalize", "hooks replace operators that the target lacks"),
+    PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, and dropouts disappear"),
+    PipelineRow(0, "relay-dead-code-elimination", "unused ops and functions need no kernels"),
+    PipelineRow(0, "relay-expand-composites", "the heavy ops of a composite fuse separately"),
+    PipelineRow(3, "relay-eliminate-common-subexpr", "equal ops are computed once"),
+    PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
+    PipelineRow(2, "relay-narrow-products", "CPUs multiply four bytes in the time of one 32-bit number"),
+    PipelineRow(3, "relay-fold-scale-axis", "the factors are multiplied into the weights"),
+    PipelineRow(3, "relay-canonicalize-ops", "a bias is added by broadcasting in every layout"),
+    PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "a vector register holds one block of channels"),
+    PipelineRow(ON_DEMAND, "relay-fast-math", "approximations of exponentials are faster"),
+    PipelineRow(2, "relay-fold-constant", "weights are converted to the new layouts"),
+    PipelineRow(1, "relay-dead-code-elimination", "constant folding and layouts leave unused ops"),
+    PipelineRow(0, "relay-name-extents", "native code allocates a result before it runs the kernel"),
+    PipelineRow(0, "relay-split-wide-ops", "the time of LLVM grows faster than the number of a kernel's arguments"),
+)
+"""The passes between the lifting of closures and `relay-fuse-ops`, in order. They work on the program of one entry.
 
 Level 0 does what native code requires, level 1 cleans up, level 2 evaluates compile-time constants, level 3 also
 changes layouts and re-associates floating-point arithmetic (as the simplification of a batch norm does at any level).
 """
 
+DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (*LIFTING_PIPELINE, *OPTIMIZER_PIPELINE)
+"""The passes between `relay-infer-type` and `relay-fuse-ops`, in order."""
+
+MAIN: Final = "main"
+"""The entry of a program without closures as results."""
+
 
 def chosen_passes(
-    rows: Iterable[PipelineRow], opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None
+    rows: Iterable[PipelineRow],
+    opt_level: int,
+    *,
+    vector_lanes: int = 16,
+    entry: str = MAIN,
+    decide: Decide | None = None,
 ) -> list[str]:
     """Returns the passes of `rows` that run at `opt_level`, in the syntax of `xrelay-opt -p`.
 
-    `vector_lanes` is the number of f32 elements in a vector register of the target. `decide` is called with each pass
+    `vector_lanes` is the number of f32 elements in a vector register of the target. `entry` is the entry of the
+    program to compile, see `relay-select-entry`. `decide` is called with each pass
     name and returns whether the pass runs, regardless of its level; None leaves that to the level.
     """
     chosen: list[str] = []
     for row in rows:
         answer = decide(row.pass_name) if decide is not None else None
         if answer if answer is not None else row.opt_level <= opt_level:
-            chosen.append(row.spec.replace("{lanes}", str(vector_lanes)))
+            chosen.append(row.spec.replace("{lanes}", str(vector_lanes)).replace("{entry}", entry))
     return chosen
 
 

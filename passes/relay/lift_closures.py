@@ -37,6 +37,9 @@ After:
 
 The captured values are computed before the closure, as in basic block normal form.
 
+The closures of `relay.callers` flow to the functions that call them, and to the parameters of `relay.takes` that they
+fit.
+
 Raises `PassError` for a call of a function that is not a `relay.fn` of the program, such as an argument of `@main`, and
 for a closure whose body names an extent that no value outside of it determines. Raises `TypeInferenceError` for values
 of incomplete type in a program with closures, because such a value may contain a closure.
@@ -60,14 +63,14 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.yields import yielded
-from xrelay.dialects.shared.attribute_names import FORM, INLINE
+from xrelay.dialects.shared.attribute_names import CALLERS, FORM, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_callers import AddedCallers, Exchanges
+from xrelay.passes.relay.closure_callers import closures_of_parameters
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.relay.closure_flow import ClosureFlow
@@ -96,27 +99,23 @@ class RelayLiftClosuresPass(ModulePass):
         lift_closures(op, keep=self.keep)
 
 
-def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False) -> Exchanges:
-    """Lifts the closures of `module`; unless `keep` is set, turns the new functions into loops or inlines them.
-
-    With `callers`, also adds a function for each closure that `@main` returns, which calls that closure. Returns the
-    closures that `@main` and these functions exchange.
-    """
-    if any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
-        # No closures flow to the parameters of functions that are never called.
-        eliminate_dead_code(module)
-        check_types(module)
-    added = AddedCallers(module)
-    if callers:
-        added.add()
-    exchanges = added.exchanges()
+def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
+    """Lifts the closures of `module`; unless `keep` is set, turns the new functions into loops or inlines them."""
+    if not any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
+        return
+    # No closures flow to the parameters of functions that are never called.
+    eliminate_dead_code(module)
+    if not any(CALLERS in op.attributes for op in module.body.block.ops):
+        check_types(module)  # relay-add-callers checks types, and the calls that it adds are not typed yet
     calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
     if not calls:
-        return exchanges
+        return
     _leave_out_lets(module)
     name_forgotten_extents(module, [op for op in calls if isinstance(op, FnOp)])
     flow = ClosureFlow(module)
-    added.tell(flow)
+    for parameter, closures in closures_of_parameters(module).items():
+        for closure in closures:
+            flow.join(closure, parameter)
     lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)], flow)
     lifter.run([op for op in calls if isinstance(op, InvokeOp)])
     let_closures_be_data(module)
@@ -125,7 +124,6 @@ def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False
     if not keep:
         turn_recursions_into_loops(module)
         _inline(module)
-    return exchanges
 
 
 def _inline(module: ModuleOp) -> None:

@@ -351,6 +351,19 @@ def test_a_model_gives_functions(tmp_path: Path) -> None:
                 np.testing.assert_allclose(inner(y, np.array(n)), wanted(y, np.array(n)), rtol=1e-4)
 
 
+def test_stages_show_the_programs_of_returned_functions(tmp_path: Path) -> None:
+    x, n = np.abs(X), np.array(2)
+    (expected,) = run_relay(module := program(GIVING), [x, np.array(True)])[2](X)
+    xrelay.compile(module, cache=False, threads=1, dump_stages=tmp_path)
+    assert (tmp_path / "02_lifted.mlir").read_text().count("relay.callers") == 2
+    for folder in (".", "function0", "function1", "function1/function0"):
+        assert (tmp_path / folder / "03_optimized.mlir").read_text().count("func.func @") == 1
+    (inner,) = xrelay.compile(tmp_path / "02_lifted.mlir", cache=False, threads=1)(x, np.array(True))[2](X)
+    np.testing.assert_allclose(inner(X, n), expected(X, n), rtol=1e-4)
+    with pytest.raises(LoweringError, match=r"is a closure whose program is missing"):
+        xrelay.compile(tmp_path / "03_optimized.mlir", cache=False)
+
+
 def test_functions_are_given_what_they_take() -> None:
     model = xrelay.compile(program(GIVING), cache=False, threads=1)
     x = np.abs(X)

@@ -183,4 +183,4 @@ def test_the_loop_over_terms_is_contracted(units: int, tmp_path: Path) -> None:
     x = relay.var("x", shape=(32, 512), dtype="uint8")
     y = relay.nn.dense(x, relay.const(random((units, 512), "int8")), out_dtype="int32")
     xrelay.compile(relay.IRModule.from_expr(y), target="cpu -mcpu=cascadelake", dump_stages=tmp_path)
-    assert "contracted" in (tmp_path / "06_scheduled.mlir").read_text()
+    assert "contracted" in (tmp_path / "07_scheduled.mlir").read_text()

@@ -117,13 +117,13 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
 
 def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:
     """Infers types and runs the passes before fusion."""
-    from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
+    from xrelay.lowering.pipelines import OPTIMIZER, Phase, all_passes, compile_stages
     from xrelay.lowering.registry import pass_thunks
     from xrelay.passes.infra.pipeline import run_pipeline
     from xrelay.passes.infra.pipeline_text import parse_passes
     from xrelay.passes.infra.source import full_context
 
-    wanted = (Phase.TYPED,) if args.as_is else (Phase.TYPED, Phase.OPTIMIZED)
+    wanted = {Phase.TYPED} if args.as_is else {Phase.TYPED} | OPTIMIZER
     stages = [stage for stage in compile_stages(opt_level=args.opt_level) if stage.phase in wanted]
     passes = parse_passes(",".join(all_passes(stages)), pass_thunks())
     run_pipeline(module, passes, context=full_context(), instruments=instruments)

@@ -222,8 +222,8 @@ def _planned(entry: PipelineEntry, needs: int, context: PassContext, level: int 
 
 def _default_passes(available: PassTable) -> list[tuple[int, PipelineEntry]]:
     """Returns the graph pipeline of the compiler: every pass with its minimum level."""
-    specs = [(row.opt_level, row.spec.replace("{vector-lanes={lanes}}", "")) for row in graph_rows()]
-    return [(level, entry) for level, spec in specs for entry in parse_entries(spec, available)]
+    rows = graph_rows()
+    return [(row.opt_level, entry) for row in rows for entry in parse_entries(row.default_spec, available)]
 
 
 def _replayed(args: Namespace, available: PassTable) -> Plan:

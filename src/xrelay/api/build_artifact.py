@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,13 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.context import INTEGER_PASSES, decide
-from xrelay.api.function_results import check_functions, function_programs, with_callers
+from xrelay.api.function_results import (
+    EntryFunctions,
+    check_functions,
+    functions_by_entry,
+    refuse_function_inputs,
+    with_functions,
+)
 from xrelay.api.interface import ModelTables, tables_of
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.api.sources import Shapes, Source, load_source, write_text
@@ -23,7 +30,8 @@ from xrelay.api.timing import CompileTiming, KernelCounts
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
 from xrelay.lowering.external_symbols import check_external_symbols
-from xrelay.lowering.pipelines import compile_stages
+from xrelay.lowering.pipelines import Stage, compile_stages
+from xrelay.passes.catalogue.default_pipeline import MAIN
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.instruments.time_tree import TimeTree
@@ -105,61 +113,79 @@ def build_artifact(
     The module is consumed. Unless stages are dumped or `stream` is false, each kernel goes through the stages after
     LOOP in a module of its own.
     """
-    build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream, integers=integers)
-    programs = function_programs(module)
-    artifact, timing = build(programs.module, dump=dump, progress=progress, name=name)
-    check_functions(artifact.metadata, programs)
-
-    def build_caller(module: ModuleOp, *, dump: Path | None, progress: Progress | None, name: str) -> Artifact:
-        return build(module, dump=dump, progress=progress, name=name).artifact
-
-    return Built(with_callers(artifact, programs, build_caller, dump), timing)
-
-
-def _build(
-    module: ModuleOp,
-    *,
-    target: Target,
-    opt_level: int,
-    dump: Path | None,
-    cache: bool,
-    progress: Progress | None,
-    name: str,
-    stream: bool,
-    integers: bool,
-) -> Built:
-    """Compiles a module, without the models of its returned functions."""
-    stages = compile_stages(
-        opt_level=opt_level,
-        vector_lanes=target.lanes(),
-        schedule_target=str(target),
-        converts_f16=target.converts_f16,
-        dot_products=target.dot_products,
-        decide=partial(decide, asked=INTEGER_PASSES if integers else frozenset()),
-    )
-    runner = StageRunner(stages, dump=dump, progress=progress)
-    objects, level = ObjectCache.default() if cache else None, max(opt_level, LEAST_LLVM_LEVEL)
+    builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers)
+    refuse_function_inputs(module)
     _hide_all_but_main(module)
-    kernels = kernel_stream(module, runner, stages, target, level, objects) if stream and dump is None else None
-    with kernels if kernels is not None else nullcontext():
-        runner.run(module, kernels)
-        runner.tell(len(stages), NATIVE)
-        tables = tables_of(module)
-        with runner.clock.step(NATIVE):
-            symbols = kernels.symbols if kernels is not None else {}
-            code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
-            code += kernels.finish() if kernels is not None else ()
-    if dump is not None:
-        write_text(dump / "timing.txt", runner.clock.report())
-    runner.tell(len(stages) + 1, "done")
-    artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
-    return Built(artifact, _timing(runner.clock, kernels))
+    runner = StageRunner(builder.stages(MAIN), dump=dump, progress=progress)
+    runner.run_until_split(module)
+    functions = functions_by_entry(module)
+    # Each entry has a copy of the module, because the stages change it.
+    copies = {caller: module.clone() for entry in functions.values() for caller in entry.callers}
+    built = builder.build(module, runner, dump, name)
+
+    def with_callers(artifact: Artifact, entry: str, dump: Path | None) -> Artifact:
+        """Returns the model of an entry with those of the callers of its functions, recursively."""
+        found: list[Artifact] = []
+        own = functions.get(entry, EntryFunctions())  # a module of another level has no functions
+        check_functions(artifact.metadata, own)
+        for number, caller in enumerate(own.callers):
+            folder = None if dump is None else dump / f"function{number}"
+            runner = StageRunner(builder.stages(caller), dump=folder)
+            name = f"function {number} of {artifact.metadata.name}"
+            found.append(with_callers(builder.build(copies.pop(caller), runner, folder, name).artifact, caller, folder))
+        return with_functions(artifact, own, found)
+
+    return Built(with_callers(built.artifact, MAIN, dump), built.timing)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """The options of a compilation."""
+
+    target: Target
+    opt_level: int
+    _: KW_ONLY
+    cache: bool
+    stream: bool
+    integers: bool
+
+    def stages(self, entry: str) -> list[Stage]:
+        """Returns the stages for an entry of a program."""
+        return compile_stages(
+            opt_level=self.opt_level,
+            vector_lanes=self.target.lanes(),
+            schedule_target=str(self.target),
+            converts_f16=self.target.converts_f16,
+            dot_products=self.target.dot_products,
+            entry=entry,
+            decide=partial(decide, asked=INTEGER_PASSES if self.integers else frozenset()),
+        )
+
+    def build(self, module: ModuleOp, runner: StageRunner, dump: Path | None, name: str) -> Built:
+        """Compiles the program of one entry, without the models of its returned functions."""
+        stages, target = runner.stages, self.target
+        objects, level = ObjectCache.default() if self.cache else None, max(self.opt_level, LEAST_LLVM_LEVEL)
+        is_streamed = self.stream and dump is None
+        kernels = kernel_stream(module, runner, stages, target, level, objects) if is_streamed else None
+        with kernels if kernels is not None else nullcontext():
+            runner.run_after_split(module, kernels)
+            runner.tell(len(stages), NATIVE)
+            tables = tables_of(module)
+            with runner.clock.step(NATIVE):
+                symbols = kernels.symbols if kernels is not None else {}
+                code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
+                code += kernels.finish() if kernels is not None else ()
+        if dump is not None:
+            write_text(dump / "timing.txt", runner.clock.report())
+        runner.tell(len(stages) + 1, "done")
+        artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
+        return Built(artifact, _timing(runner.clock, kernels))
 
 
 def _hide_all_but_main(module: ModuleOp) -> None:
     """Makes all graph functions but `@main` private, so that functions that were inlined everywhere are erased."""
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE not in op.attributes}
-    main = functions.pop("main", None)
+    main = functions.pop(MAIN, None)
     others = [function for function in functions.values() if COMPILER not in function.attributes]
     if main is not None and others and is_graph(main):
         for function in filter(is_graph, others):

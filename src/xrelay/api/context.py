@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
 
-from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.lowering.pipelines import OPTIMIZER, Stage
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.context_options import configured
@@ -44,7 +44,7 @@ def required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str
     `should_run` of an instrument applies only to passes of the graph optimiser and of other packages; all other passes
     are needed to produce code.
     """
-    if stage.phase is not Phase.OPTIMIZED:
+    if stage.phase not in OPTIMIZER:
         added = registered_passes()
         return frozenset(canonical(current.name) for current in passes if current.name not in added)
     context = PassContext.entered()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from xdsl.context import Context
@@ -16,7 +16,7 @@ from xrelay.api.interface import check_names, main_function
 from xrelay.api.kernel_lowering import split_stage
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.lowering.kernel_units import KernelUnit, take_units
-from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.lowering.pipelines import PHASES_OF_ALL_ENTRIES, Phase, Stage
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -41,7 +41,7 @@ class StageRunner:
     """
 
     def __init__(self, stages: Sequence[Stage], *, dump: Path | None = None, progress: Progress | None = None):
-        self._stages = stages
+        self.stages = stages
         self._dump = StageDump(dump) if dump is not None else None
         self._progress = progress
         self._context = full_context()
@@ -58,14 +58,18 @@ class StageRunner:
         """The pass classes by name, imported on first use."""
         return self._passes
 
-    @keep_tried_schedules()
-    def run(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
-        """Runs the remaining stages on `module`. With `kernels`, each kernel is extracted and compiled on its own.
+    def run(self, module: ModuleOp) -> None:
+        """Runs the remaining stages on `module`.
 
         Raises the errors of the passes, `InputError` for a module without an entry or at a level that cannot be
         compiled, and `LoweringError` for an input with a dimension whose size cannot be derived.
         """
-        remaining = {stage.phase: stage for stage in remaining_stages(self._stages, module)}
+        self.run_until_split(module)
+        self.run_after_split(module)
+
+    def run_until_split(self, module: ModuleOp) -> None:
+        """Runs the remaining stages that process all entries of `module`."""
+        remaining = {stage.phase for stage in remaining_stages(self.stages, module)}
         if Phase.SCHEDULED in remaining:
             call_single_kernel(module)
             main_function(module)
@@ -73,11 +77,22 @@ class StageRunner:
                 check_declared_outputs(module)
         if self._dump is not None:
             self._dump.write(0, "imported", module)
+        self._run(module, PHASES_OF_ALL_ENTRIES, None)
+
+    @keep_tried_schedules()
+    def run_after_split(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
+        """Runs the remaining stages that process one entry. With `kernels`, each kernel is compiled on its own."""
+        self._run(module, frozenset(Phase) - PHASES_OF_ALL_ENTRIES, kernels)
+        if self._dump is not None:
+            self._dump.finish()
+
+    def _run(self, module: ModuleOp, phases: Container[Phase], kernels: KernelStream | None) -> None:
+        remaining = {stage.phase: stage for stage in remaining_stages(self.stages, module) if stage.phase in phases}
         instruments: list[PassInstrument] = [PassTiming(self.clock)]
         if environment.debug():
             instruments.insert(0, Verify(before=False))
         instruments += context_instruments()
-        for number, each in enumerate(self._stages, start=1):
+        for number, each in enumerate(self.stages, start=1):
             stage = remaining.get(each.phase)
             if stage is None:
                 continue
@@ -90,8 +105,6 @@ class StageRunner:
                 check_names(module)
             if self._dump is not None:
                 self._dump.write(number, stage.name, module)
-        if self._dump is not None:
-            self._dump.finish()
 
     def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
         passes = with_context(parse_passes(",".join(stage.passes), self._passes))
@@ -119,4 +132,4 @@ class StageRunner:
     def tell(self, done: int, step: str) -> None:
         """Reports progress. The total has one step more than there are stages, for native code."""
         if self._progress is not None:
-            self._progress(done, len(self._stages) + 1, step)
+            self._progress(done, len(self.stages) + 1, step)

@@ -1,5 +1,5 @@
 // The results before and after each pass, compared on random inputs, at every level that has an interpreter.
-// RUN: xrelay-opt %s -p stage-typed,stage-optimized,stage-fused,stage-topi,stage-loop,stage-scheduled,convert-loop-to-scf --check-numerics -o %t 2>&1 | filecheck %s --check-prefix KEPT
+// RUN: xrelay-opt %s -p stage-typed,stage-lifted,stage-optimized,stage-fused,stage-topi,stage-loop,stage-scheduled,convert-loop-to-scf --check-numerics -o %t 2>&1 | filecheck %s --check-prefix KEPT
 // RUN: env PYTHONPATH=%S/Inputs/broken_passes sh %S/Inputs/exit_code.sh 1 xrelay-opt %s -p cse,broken-values,dce --check-numerics --numerics-seed 3 2>&1 | filecheck %s --check-prefix WRONG
 // RUN: xrelay-opt --help-pass relay-alter-op-layout | filecheck %s --check-prefix ROUNDS
 // RUN: xrelay-opt --help-pass FuseOps | filecheck %s --check-prefix EXACT
