@@ -30,6 +30,8 @@ from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
 from xrelay.relay.change_batch import ChangeBatch
+from xrelay.relay.common_subexpressions import eliminate_common_subexpressions_of
+from xrelay.relay.composite_tables import merge_composites_of
 from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
@@ -42,6 +44,7 @@ from xrelay.relay.pass_api.named_passes import (
     add_pass_table,
     create_pass,
     pass_maker,
+    register_implementation,
     register_pass,
     sequence_factory,
     sequence_names,
@@ -93,6 +96,8 @@ prim_func_pass = kernel_pass
 Defunctionalization = defunctionalize
 """Relay's name for `defunctionalize`, which is a function and not a pass, as in Relay."""
 
+register_implementation("EliminateCommonSubexpr", eliminate_common_subexpressions_of)
+register_implementation("MergeComposite", merge_composites_of)
 add_pass_table({**get_all_passes(), **pass_thunks()})
 
 _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}

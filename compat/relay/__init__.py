@@ -17,6 +17,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from xrelay.dialects.relay.core.operator_value import register_operator_attributes
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis, qnn
 from xrelay.relay.absent_names import refuse_absent
@@ -151,6 +152,8 @@ _LATE = {
     "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
 """Names that are imported on first use: name → (module, name in it, or "" for the module itself)."""
+
+register_operator_attributes(lambda: import_module("xrelay.relay.op_attributes"))
 
 
 def astext(expr: Expr | IRModule, show_meta_data: bool = True) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from xdsl.passes import ModulePass
 
@@ -116,5 +117,10 @@ def target_of(name: str) -> str:
 
 def class_of(target: str) -> type[ModulePass]:
     """Imports the class at "module:Class"."""
-    module, _, class_name = target.partition(":")
-    return getattr(import_module(module), class_name)
+    return member_of(target)
+
+
+def member_of(target: str) -> Any:
+    """Imports the class or function at "module:name"."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

@@ -44,7 +44,8 @@ class RelayPass:
     function: str | None = None
     """`module:function` with the implementation of the pass, which takes the module, and the options by name.
 
-    It is called instead of the pass if one of `values` is given.
+    It is called instead of the pass if one of `values` is given. Without it, a package above `passes` registers the
+    implementation (`register_implementation`).
     """
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     """Options that cannot be written as text (functions, mappings): the caller's name → parameter of `function`."""
@@ -120,7 +121,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         3,
         positional=("fskip",),
-        function="xrelay.relay.common_subexpressions:eliminate_common_subexpressions_of",
         values={"fskip": "fskip", "skip": "skip"},
     ),
     RelayPass("SimplifyExpr", "relay-simplify-expr", _F, 0),
@@ -203,7 +203,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         0,
         positional=("pattern_table",),
-        function="xrelay.relay.op.contrib.register:merge_composites_of",
         values={"pattern_table": "table"},
     ),
     RelayPass(

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from importlib import import_module
 from typing import TypeAlias
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.passes.qnn.quantized import IntegerWriter, StandIn
+from xrelay.registrations import import_registrations
 
 Write: TypeAlias = Callable[[IntegerWriter], StandIn]
 
@@ -69,7 +69,6 @@ def integer_rule(
 
 def integer_rules() -> dict[str, Rule]:
     """Returns the rules by Relay's names of ops."""
-    for name in _MODULES:
-        import_module(f"xrelay.passes.qnn.{name}")
+    import_registrations(f"xrelay.passes.qnn.{name}" for name in _MODULES)
     kinds = {name: _RULES[op.QUANTIZATION] for name, op in relay_ops().items() if op.QUANTIZATION in _RULES}
     return kinds | {name: rule for name, rule in _RULES.items() if isinstance(name, str)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pkgutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -53,6 +53,12 @@ def import_modules(package: str) -> None:
     """
     for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
         import_module(module.name)
+
+
+def import_registrations(modules: Iterable[str]) -> None:
+    """Imports modules, so that each registers its definitions."""
+    for module in modules:
+        import_module(module)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from importlib import import_module
 from typing import cast, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +20,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.extensions import registered_passes
-from xrelay.passes.catalogue.registry import class_of, target_of
+from xrelay.passes.catalogue.registry import class_of, member_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, PassKind, RelayPass, relay_pass
 from xrelay.passes.infra.context_options import configured_options
 from xrelay.passes.infra.option_values import check_value
@@ -42,6 +41,7 @@ PassFactory = Callable[[], Pass]
 
 _TABLES: list[PassThunks] = []
 _USERS: dict[str, PassFactory] = {}
+_IMPLEMENTATIONS: dict[str, Callable[..., object]] = {}
 _SEQUENCES: dict[str, PassFactory] = {}
 
 
@@ -117,6 +117,23 @@ def pass_class(pass_name: str) -> type[XdslModulePass]:
     return class_of(target_of(pass_name))
 
 
+def register_implementation(name: str, function: Callable[..., object]) -> None:
+    """Registers the implementation of the pass that Relay calls `name`; see `RelayPass.function`.
+
+    For functions that take values of a package above `passes`.
+    """
+    _IMPLEMENTATIONS[name] = function
+
+
+def _implementation(row: RelayPass) -> Callable[..., object]:
+    """Returns the function that runs instead of a pass if values are given. Raises `PassError` if it is unknown."""
+    if row.function is not None:
+        return member_of(row.function)
+    if row.name not in _IMPLEMENTATIONS:
+        raise PassError(f"[{row.name}] takes no values here", help="import xrelay.transform")
+    return _IMPLEMENTATIONS[row.name]
+
+
 class XdslPass(ModulePass):
     """A callable xDSL pass; contexts use its own name and level."""
 
@@ -172,10 +189,9 @@ class NamedPass(ModulePass):
         return mod
 
     def _apply(self, mod: ModuleOp, ctx: PassContext) -> None:
-        if self._values and self._row.function is not None:
-            module, _, name = self._row.function.partition(":")
+        if self._values:
             options = configured_options(self._row, self._options, ctx)
-            getattr(import_module(module), name)(mod, **options, **self._values)
+            _implementation(self._row)(mod, **options, **self._values)
         else:
             run_pipeline(mod, [self.configured(ctx)], context=full_context())
 

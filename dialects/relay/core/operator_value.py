@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
 
 from xdsl.irdl import VarOperandDef
@@ -149,6 +148,19 @@ def _attribute(name: str) -> OperatorAttribute:
     return cast(OperatorAttribute, _attributes().operator_attribute(name))
 
 
+_loaders: list[Callable[[], Any]] = []
+
+
+def register_operator_attributes(load: Callable[[], Any]) -> None:
+    """Registers a function that loads the module of attributes, which depends on passes.
+
+    The module has the functions `operator_attribute(name)` and `relation_of(function)`.
+    """
+    _loaders[:] = [load]
+
+
 def _attributes() -> Any:
-    """Returns the module of attributes, imported late because it depends on this one."""
-    return import_module("xrelay.relay.op_attributes")
+    """Returns the module of attributes. Raises `InputError` if no package has registered it."""
+    if not _loaders:
+        raise InputError("the attributes of operators are unknown", help="import xrelay.relay")
+    return _loaders[0]()

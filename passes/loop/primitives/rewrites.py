@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, TypeVar
 
 from xdsl.dialects import func
@@ -13,7 +12,7 @@ from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import import_registrations, note_registration
 
 Rewrite = Callable[[func.FuncOp, Any], None]
 """Changes the kernel in place; raises `ScheduleError` and leaves the kernel unchanged if this is not legal.
@@ -49,7 +48,7 @@ def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
     if name not in REWRITES:
         load_plugins("schedules")
     if isinstance(module := REWRITES.get(name), str):
-        import_module(module)
+        import_registrations([module])
     rewrite = REWRITES.get(name)
     if rewrite is None or isinstance(rewrite, str):
         raise ScheduleError(f"primitive '{name}' has no rewrite", help="register one with @rewrites")

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar, cast
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
-
-from xrelay.errors import InputError
-from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.tables import TableRow, add_table
+from xrelay.passes.patterns.tables import add_table
 from xrelay.registrations import note_registration
-from xrelay.relay.expr import Expr, view
-from xrelay.relay.passes.merge_composite import merge_composites
-
-PatternTable: TypeAlias = "Sequence[tuple[str, DFPattern] | tuple[str, DFPattern, Callable[[Expr], object]]]"
-"""Rows of a name, a pattern, and an optional predicate on the root of a match."""
+from xrelay.relay.composite_tables import PatternTable, rows_of
 
 TableMaker: TypeAlias = Callable[[], PatternTable]
 MakerT = TypeVar("MakerT", bound=TableMaker)
@@ -50,36 +41,5 @@ def get_pattern_table(compiler: str) -> PatternTable | None:
     return None if found is None else _table_of(found)
 
 
-def merge_composites_of(module: ModuleOp, *, table: PatternTable) -> int:
-    """Outlines the matches of the table as `transform.MergeComposite(pattern_table)`; returns their number."""
-    return merge_composites(module, rows_of(table))
-
-
-def rows_of(table: PatternTable) -> list[TableRow]:
-    """Returns the rows of a table in Relay's form. Raises `InputError` if it is invalid."""
-    return [_row(entry) for entry in table]
-
-
 def _table_of(found: PatternTable | TableMaker) -> PatternTable:
     return found() if callable(found) else found
-
-
-def _row(entry: object) -> TableRow:
-    parts: Sequence[object] = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else []
-    if len(parts) not in (2, 3) or not isinstance(parts[0], str) or not isinstance(parts[1], DFPattern):
-        raise InputError(
-            f"{entry!r} is not a row of a table of patterns", help="pass (name, pattern) or (name, pattern, check)"
-        )
-    if len(parts) == 2:
-        return TableRow(parts[0], parts[1])
-    check = parts[2]
-    if not callable(check):
-        raise InputError(
-            f"the check of {parts[0]!r} is {check!r}, not a function", help="pass a predicate on the root of a match"
-        )
-    asked = cast("Callable[[Expr], object]", check)
-
-    def check_value(value: SSAValue) -> object:
-        return asked(view(value))
-
-    return TableRow(parts[0], parts[1], check_value)
