@@ -35,7 +35,7 @@ from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
-from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
+from xrelay.lowering.topi_to_loop.kernel_sizes import propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -105,7 +105,7 @@ class ConvertTopiToLoopPass(ModulePass):
         for name in host.inlined - _called(graphs):
             op.body.block.erase_op(named[name])
             kernels.remove(named[name])
-        tell_kernels(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
+        propagate_sizes(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
         op.body.block.add_ops(copies.made)
 
 

@@ -33,9 +33,9 @@ Size: TypeAlias = tuple[int, int, int]
 """Minimum, maximum and usual value."""
 
 
-def tell_kernels(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> None:
+def propagate_sizes(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> None:
     """Sets the sizes of the extents of `kernels` that hold for all calls in `functions`."""
-    told: dict[str, list[Size]] = {}
+    found: dict[str, list[Size]] = {}
     for function in functions:
         hints = size_hints(function)
         environment = ShapeEnvironment()
@@ -46,12 +46,12 @@ def tell_kernels(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> 
             if kernel is not None and (dims := kernel_dims(kernel)):
                 sizes = [_size(dim, hints, environment) for dim in dims]
                 name = kernel.sym_name.data
-                told[name] = _joined(told[name], sizes) if name in told else sizes
+                found[name] = _joined(found[name], sizes) if name in found else sizes
     versions = versions_by_kernel(kernels.values())
-    for name, sizes in told.items():
+    for name, sizes in found.items():
         # If a version is for the usual size and that is 1, the kernel itself is for all larger sizes.
         others = [(least, most, UNKNOWN if usual == 1 else usual) for least, most, usual in sizes]
-        _tell(kernels[name], others if name in versions else sizes)
+        _set_sizes(kernels[name], others if name in versions else sizes)
 
 
 def _size(dim: DimExpr, hints: Mapping[str, SizeHint], environment: ShapeEnvironment) -> Size:
@@ -80,7 +80,7 @@ def _joined(first: Sequence[Size], second: Sequence[Size]) -> list[Size]:
     return joined
 
 
-def _tell(kernel: FuncOp, sizes: Sequence[Size]) -> None:
+def _set_sizes(kernel: FuncOp, sizes: Sequence[Size]) -> None:
     attrs = argument_attrs(kernel)
     first = len(attrs) - len(dim_arguments(kernel))
     for attributes, size in zip(attrs[first:], sizes, strict=True):

@@ -35,7 +35,7 @@ def expected(extent: Extent | None) -> int:
 
 def least(extent: Extent) -> int:
     """Returns an extent with every argument at its known minimum, or at 1 if that is less or unknown."""
-    return _with_arguments(extent, lambda argument: max(1, _said(argument)[0]))
+    return _with_arguments(extent, lambda argument: max(1, _size_hint(argument)[0]))
 
 
 def expected_product(extents: Iterable[Extent | None]) -> int:
@@ -56,11 +56,11 @@ def _with_arguments(extent: Extent, size_of: Callable[[SSAValue], int]) -> int:
 
 
 def _usual(argument: SSAValue) -> int:
-    usual = _said(argument)[2]
+    usual = _size_hint(argument)[2]
     return USUAL_EXTENT if usual < 0 else max(1, usual)
 
 
-def _said(argument: SSAValue) -> tuple[int, ...]:
+def _size_hint(argument: SSAValue) -> tuple[int, ...]:
     """Returns the minimum, maximum and usual value of an argument; -1 for each that is unknown."""
     if not isinstance(argument, BlockArgument):
         return _NOTHING
