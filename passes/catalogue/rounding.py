@@ -25,9 +25,9 @@ quantisations may yield the neighbouring step, and later ones start from there.
 _SUMS = "sums marked fastmath<reassoc> may be taken in another order"
 
 REASSOCIATING: dict[str, str] = {
-    "relay-legalize": "what a hook puts in the place of an op may round otherwise",
+    "relay-legalize": "the op that a hook substitutes may round differently",
     "relay-simplify-inference": "a batch norm becomes one multiplication and one addition",
-    "relay-expand-composites": "a composite op becomes its parts, each of which rounds",
+    "relay-expand-composites": "each op of a composite rounds its result",
     "relay-fold-scale-axis": "factors move from activations into weights",
     **dict.fromkeys(
         ("relay-combine-parallel-conv2d", "relay-combine-parallel-dense", "relay-combine-parallel-batch-matmul"),
@@ -35,7 +35,7 @@ REASSOCIATING: dict[str, str] = {
     ),
     "relay-simplify-expr": "constants of sums and products are joined, and binomials become products of sums",
     "relay-simplify-expr-post-alter-op": "a negative zero to which 0 was added keeps its sign",
-    "relay-lazy-gradient-init": "a negative zero plus 0 keeps its sign, and 0 times what is infinite is 0",
+    "relay-lazy-gradient-init": "a negative zero plus 0 keeps its sign, and 0 times an infinity is 0",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
     **dict.fromkeys(
         ("relay-dense-to-sparse", "relay-conv2d-to-sparse", "relay-conv2d-to-sparse2"),
@@ -45,7 +45,7 @@ REASSOCIATING: dict[str, str] = {
     "relay-div-to-mul": "the reciprocals of divisors are rounded",
     "relay-alter-op-layout": "sums over channels are taken block by block",
     "relay-convert-layout": "sums over channels are taken in the new layout's order",
-    "convert-relay-to-topi": "operators become sums of their own order",
+    "convert-relay-to-topi": "each operator sums in an order of its own",
     **dict.fromkeys(
         (
             "topi-expand-named",
@@ -76,15 +76,15 @@ REASSOCIATING: dict[str, str] = {
 """Pass name → why it is not exact."""
 
 QUANTISING: dict[str, str] = {
-    "relay-fake-quantization-to-integer": "a result may be the step beside the one that floats are rounded to",
-    "relay-quantize-annotate": "what products read is rounded to numbers of 8 bits",
-    "relay-quantize-realize": "a result may be the step beside the one that floats are rounded to",
-    "relay-to-mixed-precision": "floats have fewer bits, and results may have another type of floats",
+    "relay-fake-quantization-to-integer": "a quantised result may differ by one step from the rounded float",
+    "relay-quantize-annotate": "the operands of products are rounded to 8-bit numbers",
+    "relay-quantize-realize": "a quantised result may differ by one step from the rounded float",
+    "relay-to-mixed-precision": "floats have fewer bits, and results may have another float type",
 }
 """Pass name → how results differ: by more than `REASSOCIATING_RTOL`, unless the quantisation is fine."""
 
 CHANGING: dict[str, str] = {
-    "relay-first-order-gradient": "functions give the gradients of their parameters too",
+    "relay-first-order-gradient": "functions also return the gradients of their parameters",
 }
 """Pass name → the other results that functions return after it."""
 

@@ -129,7 +129,7 @@ def test_it_changes_results_and_what_comes_behind_it_is_checked() -> None:
     with transform.PassContext(opt_level=3, instruments=[check]):
         transform.Sequential([transform.FirstOrderGradient(), transform.FoldConstant()])(module)
     assert check.checked == ["FoldConstant"]
-    changes = "functions give the gradients of their parameters too"
+    changes = "functions also return the gradients of their parameters"
     around = f"FirstOrderGradient, which ran in it, is to change results: {changes}"
     assert check.unchecked == [("FirstOrderGradient", changes), ("sequential", around)]
 
