@@ -175,7 +175,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape"),
-        function="xrelay.relay.passes.dense_to_sparse:dense_to_sparse",
         values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
@@ -185,7 +184,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape", "layout", "kernel_size"),
-        function="xrelay.relay.passes.conv2d_to_sparse:conv2d_to_sparse",
         values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
@@ -261,7 +259,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         0,
         (),
         positional=("global_vars",),
-        function="xrelay.relay.byoc.inline_compiler_functions_bound_to:inline_compiler_functions",
         values={"global_vars": "global_vars"},
     ),
     RelayPass(

@@ -30,7 +30,7 @@ LOADERS: Final[dict[str, str]] = {
     "src/xrelay/plugins.py": "modules that other packages announce",
     "src/xrelay/__init__.py": "public names, imported on first use",
     "src/xrelay/instrument.py": "public names, imported on first use",
-    "src/xrelay/relay": "public names, imported on first use",
+    "compat/relay": "public names, imported on first use",
     "src/xrelay/torch_backend/library.py": "torch, which is optional",
     "tools/comparison/engines.py": "other engines, which are optional",
     "runtime/llvm.py": "llvmlite, in processes that compile",
