@@ -51,7 +51,8 @@ KNOWN_FLAGS = {"--split-input-file", "--allow-unregistered-dialect", "-p"}
 def examples() -> dict[str, tuple[Path, str]]:
     """For each pass, a lit file and the pipeline that it runs there."""
     found: dict[str, tuple[Path, str]] = {}
-    for path in [*sorted((LIT / "passes").rglob("*.mlir")), *sorted((LIT / "lowering").rglob("*.mlir"))]:
+    folders = ("passes", "compat", "lowering")
+    for path in [path for folder in folders for path in sorted((LIT / folder).rglob("*.mlir"))]:
         for line in RUN.findall(path.read_text()):
             words = list(takewhile(lambda word: word != "|", shlex.split(line)))
             flags = {word for word in words if word.startswith("-")}
