@@ -12,7 +12,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import EXTENTS, HEAP, NEEDS, SCHEDULE
 from xrelay.dialects.shared.locations import location_of
@@ -33,11 +32,13 @@ from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
 from xrelay.lowering.loop_to_scf.parts import convert_parts
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
 @dataclass(frozen=True)
-class ConvertLoopToScfPass(ModulePass):
+class ConvertLoopToScfPass(XRelayPass):
     """Lowers loops, accesses and weights of the loop level; `loop-lower-blocks` must have run before.
 
     Before → after:
@@ -62,6 +63,7 @@ class ConvertLoopToScfPass(ModulePass):
     """
 
     name = "convert-loop-to-scf"
+    numerics = REORDERS_SUMS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""

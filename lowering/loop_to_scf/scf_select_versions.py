@@ -11,17 +11,18 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr, UnitAttr, i1
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.dialects.loop.versions import Choice, versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
 @dataclass(frozen=True)
-class ScfSelectVersionsPass(ModulePass):
+class ScfSelectVersionsPass(XRelayPass):
     """Makes kernels select one of their versions by the extents of the call.
 
     ```
@@ -43,6 +44,7 @@ class ScfSelectVersionsPass(ModulePass):
     """
 
     name = "scf-select-versions"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Adds the dispatch to the module's kernels in place."""

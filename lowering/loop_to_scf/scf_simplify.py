@@ -13,7 +13,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriter, PatternRewriteWalker
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
@@ -22,10 +21,12 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class ScfSimplifyPass(ModulePass):
+class ScfSimplifyPass(XRelayPass):
     """Erases dead ops, folds, and merges common subexpressions.
 
     ```
@@ -47,6 +48,8 @@ class ScfSimplifyPass(ModulePass):
     """
 
     name = "scf-simplify"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplifies every function of the module in place."""

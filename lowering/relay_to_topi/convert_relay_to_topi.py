@@ -36,7 +36,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, tuple_fields
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -57,14 +56,17 @@ from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, s
 from xrelay.passes.fusion.kernel_constants import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
+from xrelay.passes.infra.numerics import reassociates
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class ConvertRelayToTopiPass(ModulePass):
+class ConvertRelayToTopiPass(XRelayPass):
     """Operators inside kernels become topi, by strategy."""
 
     name = "convert-relay-to-topi"
+    numerics = reassociates("the computation of an operator may take sums in another order")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every kernel of the module."""

@@ -32,7 +32,6 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.upstream.arith_extras import element_type, with_element
@@ -50,6 +49,8 @@ from xrelay.lowering.to_llvm.half_conversions import (
 )
 from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 F32_INTEGER_BITS, F64_INTEGER_BITS = 24, 53
 """The number of bits of integers that are exact in f32 and in f64."""
@@ -187,13 +188,14 @@ def _bits(type_: Attribute) -> int:
 
 
 @dataclass(frozen=True)
-class ArithExpandHalfPass(ModulePass):
+class ArithExpandHalfPass(XRelayPass):
     """Computes in f32 on values stored as f16 and bf16, and expands conversions that CPUs lack.
 
     A conversion is a private function, always inlined, one for each pair of types; its uses are calls.
     """
 
     name = "arith-expand-half"
+    numerics = reassociates("reductions and fused sums of 16-bit numbers are rounded once, from f32")
 
     f16: bool = field(
         default=False, metadata={"help": "expand conversions between f16 and f32, for CPUs that have none"}

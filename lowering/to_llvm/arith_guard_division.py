@@ -33,7 +33,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
@@ -43,6 +42,8 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp
@@ -150,7 +151,7 @@ def _is_safe(op: SIGNED | UNSIGNED) -> bool:
 
 
 @dataclass(frozen=True)
-class ArithGuardDivisionPass(ModulePass):
+class ArithGuardDivisionPass(XRelayPass):
     """Makes integer divisions and remainders safe: the least integer by -1 wraps, a zero divisor fails at the end.
 
     Divisions by safe constants, index divisions with `loop.positive_divisor`, and functions that are always inlined
@@ -158,6 +159,7 @@ class ArithGuardDivisionPass(ModulePass):
     """
 
     name = "arith-guard-division"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Guards every function of the module."""

@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.shared.is_attribute import is_attribute
@@ -44,6 +43,8 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 class ConvertConstant(ConversionPattern[arith.ConstantOp]):
@@ -219,13 +220,15 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 
 @dataclass(frozen=True)
-class ConvertArithToLLVMPass(ModulePass):
+class ConvertArithToLLVMPass(XRelayPass):
     """Converts arith to the llvm dialect, both scalars and vectors.
 
     Refuses the extended multiplications and additions, which no lowering of ours emits: "failed to convert".
     """
 
     name = "convert-arith-to-llvm"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every arith op in the module."""

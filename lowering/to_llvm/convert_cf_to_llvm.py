@@ -11,7 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.lowering.to_llvm.ops import branch, choose
@@ -23,6 +22,8 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 class ConvertBranch(ConversionPattern[cf.BranchOp]):
@@ -66,10 +67,11 @@ PATTERNS: tuple[AnyPattern, ...] = (ConvertBranch(), ConvertConditionalBranch())
 
 
 @dataclass(frozen=True)
-class ConvertCfToLLVMPass(ModulePass):
+class ConvertCfToLLVMPass(XRelayPass):
     """Converts branches to the llvm dialect; refuses `cf.switch`, which `convert-scf-to-branches` never emits."""
 
     name = "convert-cf-to-llvm"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every branch in the module."""

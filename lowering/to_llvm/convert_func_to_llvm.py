@@ -42,7 +42,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.loop.signature import dim_names
@@ -78,6 +77,8 @@ from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 CANCEL = 6
 """The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""
@@ -319,7 +320,7 @@ _outside_func = legal_outside("func")
 
 
 @dataclass(frozen=True)
-class ConvertFuncToLLVMPass(ModulePass):
+class ConvertFuncToLLVMPass(XRelayPass):
     """Converts functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
 
     Runs last: the bodies must be in the llvm dialect. The number in a status is a row of the module attribute
@@ -328,6 +329,7 @@ class ConvertFuncToLLVMPass(ModulePass):
     """
 
     name = "convert-func-to-llvm"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every function, then adds the entry."""

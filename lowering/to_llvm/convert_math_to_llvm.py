@@ -14,7 +14,6 @@ from xdsl.context import Context
 from xdsl.dialects import llvm, math
 from xdsl.dialects.builtin import ModuleOp, VectorType, f32, f64, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import element_type
@@ -31,6 +30,8 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 def _fma(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
@@ -136,7 +137,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 
 @dataclass(frozen=True)
-class ConvertMathToLLVMPass(ModulePass):
+class ConvertMathToLLVMPass(XRelayPass):
     """Converts math to intrinsics of the llvm dialect.
 
     Refuses ops that are neither an intrinsic nor a function of the C library (erf on f16, fpowi, …): "failed to
@@ -144,6 +145,8 @@ class ConvertMathToLLVMPass(ModulePass):
     """
 
     name = "convert-math-to-llvm"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every math op in the module."""

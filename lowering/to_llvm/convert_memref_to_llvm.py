@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION
@@ -62,6 +61,8 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
@@ -332,7 +333,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 
 @dataclass(frozen=True)
-class ConvertMemrefToLLVMPass(ModulePass):
+class ConvertMemrefToLLVMPass(XRelayPass):
     """Converts memref ops to loads, stores and addresses of the llvm dialect.
 
     Refuses strides that depend on a `?`, stack buffers of dynamic size, and copies of such buffers or between strided
@@ -340,6 +341,7 @@ class ConvertMemrefToLLVMPass(ModulePass):
     """
 
     name = "convert-memref-to-llvm"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every memref op in the module."""

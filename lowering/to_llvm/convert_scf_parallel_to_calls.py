@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
@@ -37,6 +36,8 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
@@ -359,13 +360,14 @@ def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
 
 
 @dataclass(frozen=True)
-class ConvertScfParallelToCallsPass(ModulePass):
+class ConvertScfParallelToCallsPass(XRelayPass):
     """Outlines the bodies of `scf.parallel` and passes them to `xrelay_parallel_for`.
 
     Parallel loops nested in others become serial. Refuses loops with reductions.
     """
 
     name = "convert-scf-parallel-to-calls"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Outlines every parallel loop of the module."""

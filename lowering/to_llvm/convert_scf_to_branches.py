@@ -14,7 +14,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.levels import level_of
@@ -22,6 +21,8 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.structured import BlockWriter, Words
 from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 class _Upstream(Words):
@@ -56,13 +57,14 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 
 @dataclass(frozen=True)
-class ConvertScfToBranchesPass(ModulePass):
+class ConvertScfToBranchesPass(XRelayPass):
     """Converts `scf.for`, `scf.while`, `scf.if` and `scf.index_switch` to cf, with annotations.
 
     Refuses `scf.parallel` (run `convert-scf-parallel-to-calls` first) and `scf.execute_region`.
     """
 
     name = "convert-scf-to-branches"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the control flow of every function."""

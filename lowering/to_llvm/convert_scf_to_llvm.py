@@ -18,7 +18,6 @@ from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
 from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import ops_in
@@ -36,8 +35,10 @@ from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, Words
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
 from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.rebuilding import RebuildingRewriter
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 class _LlvmWords(Words):
@@ -81,7 +82,7 @@ KEPT = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 
 
 @dataclass(frozen=True)
-class ConvertScfToLLVMPass(ModulePass):
+class ConvertScfToLLVMPass(XRelayPass):
     """Converts scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
 
     The output text and the errors are those of these passes, run in sequence: `convert-scf-to-branches`,
@@ -99,6 +100,7 @@ class ConvertScfToLLVMPass(ModulePass):
     """
 
     name = "convert-scf-to-llvm"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the body of each function, then the functions."""

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.llvm_extras import ExtractElementOp
@@ -35,6 +34,8 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):
@@ -218,13 +219,15 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 
 @dataclass(frozen=True)
-class ConvertVectorToLLVMPass(ModulePass):
+class ConvertVectorToLLVMPass(XRelayPass):
     """Converts one-dimensional vectors to the llvm dialect.
 
     Refuses vectors of several dimensions, accesses along a stride other than 1, transfers with a permutation.
     """
 
     name = "convert-vector-to-llvm"
+    numerics = REORDERS_SUMS
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every vector op in the module."""

@@ -10,11 +10,12 @@ from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
 _DIVISIONS: Final = (llvm.UDivOp, llvm.URemOp)
@@ -31,7 +32,7 @@ _Key: TypeAlias = "tuple[type[Operation], tuple[int, ...], frozenset[tuple[str, 
 
 
 @dataclass(frozen=True)
-class LlvmHoistAddressesPass(ModulePass):
+class LlvmHoistAddressesPass(XRelayPass):
     """Moves integer arithmetic and addresses out of loops that do not change their operands.
 
     ```
@@ -55,6 +56,7 @@ class LlvmHoistAddressesPass(ModulePass):
     """
 
     name = "llvm-hoist-addresses"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Moves the ops of every function of the module in place."""

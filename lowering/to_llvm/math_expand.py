@@ -37,13 +37,14 @@ from xdsl.context import Context
 from xdsl.dialects import math
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.upstream.arith_extras import element_type
 from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.lanes import Lanes
 from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693359375
@@ -222,13 +223,15 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 
 @dataclass(frozen=True)
-class MathExpandPass(ModulePass):
+class MathExpandPass(XRelayPass):
     """Expands exp, log, tanh and erf on f32 into arithmetic; leaves other types and all other math ops unchanged.
 
     An expansion is a private function, always inlined, one for each function and type; its uses are calls.
     """
 
     name = "math-expand"
+    numerics = reassociates("exp, log, tanh and erf become polynomials, correct within a few units in the last place")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""

@@ -8,15 +8,16 @@ from xdsl.context import Context
 from xdsl.dialects import func, memref, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class MemrefHoistAllocationsPass(ModulePass):
+class MemrefHoistAllocationsPass(XRelayPass):
     """Moves `memref.alloc` before the loops of a kernel, and its `memref.dealloc` after them.
 
     ```
@@ -35,6 +36,8 @@ class MemrefHoistAllocationsPass(ModulePass):
     """
 
     name = "memref-hoist-allocations"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Moves the allocations of a module's kernels in place."""

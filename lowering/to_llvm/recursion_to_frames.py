@@ -42,7 +42,6 @@ from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
@@ -71,7 +70,9 @@ from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 CONSTANTS = (
     llvm.ConstantOp,
@@ -85,10 +86,11 @@ CONSTANTS = (
 
 
 @dataclass(frozen=True)
-class LlvmRecursionToFramesPass(ModulePass):
+class LlvmRecursionToFramesPass(XRelayPass):
     """Makes recursive functions keep frames in memory; see the module's docstring. Exact."""
 
     name = "llvm-recursion-to-frames"
+    numerics = EXACT
 
     call_limit: int | None = field(
         default=None, metadata={"help": "how many calls may be open; by default what XRELAY_CALL_LIMIT says"}

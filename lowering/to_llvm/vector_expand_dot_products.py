@@ -31,7 +31,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.locations import location_of
@@ -40,6 +39,8 @@ from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
 from xrelay.errors import LoweringError, PassError
 from xrelay.lowering.to_llvm.ops import intrinsic_call
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.target.features import DOT_TERMS
 
 VPDPBUSD = {
@@ -189,7 +190,7 @@ INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
 
 
 @dataclass(frozen=True)
-class VectorExpandDotProductsPass(ModulePass):
+class VectorExpandDotProductsPass(XRelayPass):
     """Writes sums of four products of bytes with an instruction of the CPU.
 
     `vpdpbusd` and `usdot` take one instruction; `sdot`, for signed bytes, takes two; `pmaddwd` widens the bytes to 16
@@ -200,6 +201,8 @@ class VectorExpandDotProductsPass(ModulePass):
     """
 
     name = "vector-expand-dot-products"
+    numerics = EXACT
+    per_function = True
 
     instruction: str = field(
         default="", metadata={"help": "vpdpbusd, pmaddwd, usdot, sdot, or empty for plain arithmetic"}

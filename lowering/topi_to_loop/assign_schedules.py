@@ -10,10 +10,11 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target
@@ -23,7 +24,7 @@ NAMED: Final = 3
 
 
 @dataclass(frozen=True)
-class LoopAssignSchedulesPass(ModulePass):
+class LoopAssignSchedulesPass(XRelayPass):
     """Attaches a schedule to every kernel without one, as an attribute, with the reason for it.
 
     ```
@@ -49,6 +50,7 @@ class LoopAssignSchedulesPass(ModulePass):
     """
 
     name = "loop-assign-schedules"
+    numerics = EXACT
 
     target: str = field(default="cpu", metadata={"help": "the CPU, e.g. 'cpu -mcpu=znver4 -num-threads=2'"})
     families: Origin = field(default="all", metadata={"help": "the families to try: all, registered or own"})

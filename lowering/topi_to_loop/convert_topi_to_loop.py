@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import LOCAL
@@ -37,7 +36,9 @@ from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.numerics import REORDERS_SUMS
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
@@ -45,7 +46,7 @@ MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
 
 
 @dataclass(frozen=True)
-class ConvertTopiToLoopPass(ModulePass):
+class ConvertTopiToLoopPass(XRelayPass):
     """Adds the buffers of its results to the arguments of every function; computes and sorts become nests.
 
     Before → after, for a kernel:
@@ -84,6 +85,7 @@ class ConvertTopiToLoopPass(ModulePass):
     """
 
     name = "convert-topi-to-loop"
+    numerics = REORDERS_SUMS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""

@@ -1,1 +1,1 @@
-"""Tables of the passes: their locations, their names and levels in Relay, their rounding, and the default pipeline."""
+"""Tables of the passes: their locations, their names and levels in Relay, and the default pipeline."""

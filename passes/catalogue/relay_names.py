@@ -8,18 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
-
-
-class PassKind(Enum):
-    """The part of a module that a pass is applied to."""
-
-    FUNCTION = "function"
-    """Every function of the graph, except kernels."""
-    MODULE = "module"
-    """The module as a whole."""
-    KERNEL = "kernel"
-    """Every kernel, at the topi or loop level."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +16,6 @@ class RelayPass:
 
     name: str
     pass_name: str
-    kind: PassKind
     opt_level: int
     required: tuple[str, ...] = ("InferType",)
     positional: tuple[str, ...] = ()
@@ -53,16 +40,14 @@ class RelayPass:
 
 _FUSE_CONFIG = {"relay.FuseOps.max_depth": "max_depth", "relay.FuseOps.link_params": "link_params"}
 _LAYOUT_CONFIG = {"relay.AlterOpLayout.vector_lanes": "vector_lanes", "relay.AlterOpLayout.target": "target"}
-_F, _M = PassKind.FUNCTION, PassKind.MODULE
 _PASSES = "xrelay.passes"
 
 RELAY_PASSES: tuple[RelayPass, ...] = (
-    RelayPass("InferType", "relay-infer-type", _M, 0, ()),
-    RelayPass("SimplifyInference", "relay-simplify-inference", _F, 0),
+    RelayPass("InferType", "relay-infer-type", 0, ()),
+    RelayPass("SimplifyInference", "relay-simplify-inference", 0),
     RelayPass(
         "FoldConstant",
         "relay-fold-constant",
-        _F,
         2,
         (),
         positional=("fold_qnn",),
@@ -71,45 +56,40 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "FakeQuantizationToInteger",
         "relay-fake-quantization-to-integer",
-        _F,
         0,
         positional=("hard_fail", "use_qat", "optional_qnn_ops"),
     ),
-    RelayPass("QuantizeAnnotate", "relay-quantize-annotate", _M, 0),
-    RelayPass("QuantizeRealize", "relay-quantize-realize", _F, 0),
+    RelayPass("QuantizeAnnotate", "relay-quantize-annotate", 0),
+    RelayPass("QuantizeRealize", "relay-quantize-realize", 0),
     RelayPass(
         "ToMixedPrecision",
         "relay-to-mixed-precision",
-        _M,
         0,
         positional=("mixed_precision_type", "missing_op_mode"),
         config={"relay.ToMixedPrecision.keep_orig_output_dtype": "keep_orig_output_dtype"},
     ),
-    RelayPass("QnnLegalize", "qnn-legalize", _F, 1),
-    RelayPass("QnnCanonicalize", "qnn-canonicalize-ops", _F, 1),
-    RelayPass("Legalize", "relay-legalize", _F, 1, positional=("legalize_map_attr_name",)),
-    RelayPass("DynamicToStatic", "relay-dynamic-to-static", _F, 2),
-    RelayPass("CanonicalizeOps", "relay-canonicalize-ops", _F, 3),
-    RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
+    RelayPass("QnnLegalize", "qnn-legalize", 1),
+    RelayPass("QnnCanonicalize", "qnn-canonicalize-ops", 1),
+    RelayPass("Legalize", "relay-legalize", 1, positional=("legalize_map_attr_name",)),
+    RelayPass("DynamicToStatic", "relay-dynamic-to-static", 2),
+    RelayPass("CanonicalizeOps", "relay-canonicalize-ops", 3),
+    RelayPass("FoldScaleAxis", "relay-fold-scale-axis", 3),
     RelayPass(
         "BackwardFoldScaleAxis",
         "relay-fold-scale-axis",
-        _F,
         3,
         fixed={"direction": "backward", "weights": "any"},
     ),
     RelayPass(
         "ForwardFoldScaleAxis",
         "relay-fold-scale-axis",
-        _F,
         3,
         fixed={"direction": "forward", "weights": "any"},
     ),
-    RelayPass("InlineGlobals", "relay-inline", _M, 1, (), alias="Inline", fixed={"marked": True}),
+    RelayPass("InlineGlobals", "relay-inline", 1, (), alias="Inline", fixed={"marked": True}),
     RelayPass(
         "AlterOpLayout",
         "relay-alter-op-layout",
-        _F,
         3,
         config=_LAYOUT_CONFIG,
         function=f"{_PASSES}.layout.alter_op_layout:alter_layouts",
@@ -118,22 +98,20 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "EliminateCommonSubexpr",
         "relay-eliminate-common-subexpr",
-        _F,
         3,
         positional=("fskip",),
         values={"fskip": "fskip", "skip": "skip"},
     ),
-    RelayPass("SimplifyExpr", "relay-simplify-expr", _F, 0),
-    RelayPass("SimplifyExprPostAlterOp", "relay-simplify-expr-post-alter-op", _F, 0),
-    RelayPass("FoldExplicitPadding", "relay-fold-explicit-padding", _F, 0),
-    RelayPass("FlattenAtrousConv", "relay-flatten-atrous-conv", _F, 0),
-    RelayPass("CanonicalizeCast", "relay-canonicalize-cast", _F, 3),
-    RelayPass("FastMath", "relay-fast-math", _F, 4),
-    RelayPass("DivToMul", "relay-div-to-mul", _F, 0, ("InferType", "FoldConstant")),
+    RelayPass("SimplifyExpr", "relay-simplify-expr", 0),
+    RelayPass("SimplifyExprPostAlterOp", "relay-simplify-expr-post-alter-op", 0),
+    RelayPass("FoldExplicitPadding", "relay-fold-explicit-padding", 0),
+    RelayPass("FlattenAtrousConv", "relay-flatten-atrous-conv", 0),
+    RelayPass("CanonicalizeCast", "relay-canonicalize-cast", 3),
+    RelayPass("FastMath", "relay-fast-math", 4),
+    RelayPass("DivToMul", "relay-div-to-mul", 0, ("InferType", "FoldConstant")),
     RelayPass(
         "CombineParallelConv2d",
         "relay-combine-parallel-conv2d",
-        _F,
         4,
         positional=("min_num_branches",),
         alias="CombineParallelConv2D",
@@ -141,29 +119,25 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "CombineParallelDense",
         "relay-combine-parallel-dense",
-        _F,
         4,
         positional=("min_num_branches", "to_batch"),
     ),
     RelayPass(
         "CombineParallelBatchMatmul",
         "relay-combine-parallel-batch-matmul",
-        _F,
         4,
         positional=("min_num_branches",),
     ),
-    RelayPass("SplitArgs", "relay-split-args", _F, 1, positional=("max_function_args",)),
+    RelayPass("SplitArgs", "relay-split-args", 1, positional=("max_function_args",)),
     RelayPass(
         "DeadCodeElimination",
         "relay-dead-code-elimination",
-        _M,
         1,
         positional=("inline_once", "ignore_impurity"),
     ),
     RelayPass(
         "SimplifyFCTranspose",
         "relay-simplify-fc-transpose",
-        _M,
         4,
         ("DeadCodeElimination",),
         positional=("target_weight_name",),
@@ -171,7 +145,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "DenseToSparse",
         "relay-dense-to-sparse",
-        _M,
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape"),
@@ -180,7 +153,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "Conv2dToSparse",
         "relay-conv2d-to-sparse",
-        _M,
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape", "layout", "kernel_size"),
@@ -189,16 +161,14 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "Conv2dToSparse2",
         "relay-conv2d-to-sparse2",
-        _F,
         5,
         ("DeadCodeElimination",),
         positional=("layout", "kernel_size", "blocksize", "sparsity_threshold"),
     ),
-    RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, (), fixed={"bind": True}),
+    RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", 1, (), fixed={"bind": True}),
     RelayPass(
         "MergeComposite",
         "relay-merge-composite",
-        _F,
         0,
         positional=("pattern_table",),
         values={"pattern_table": "table"},
@@ -206,39 +176,36 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "FuseOps",
         "relay-fuse-ops",
-        _F,
         0,
         positional=("fuse_opt_level",),
         level_option="fuse_opt_level",
         config=_FUSE_CONFIG,
     ),
-    RelayPass("DefuseOps", "relay-defuse-ops", _F, 3),
-    RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", _M, 1, (), positional=("entry",)),
-    RelayPass("ToANormalForm", "relay-to-a-normal-form", _M, 1, ()),
-    RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
-    RelayPass("LabelOps", "relay-label-ops", _F, 1, ()),
-    RelayPass("AnnotateSpans", "relay-annotate-spans", _M, 0, ()),
-    RelayPass("AnnotateUsedMemory", "relay-annotate-used-memory", _M, 0, ("ToANormalForm", "InferType")),
-    RelayPass("PartialEval", "relay-partial-eval", _M, 1, (), alias="PartialEvaluate"),
-    RelayPass("ToCPS", "relay-to-cps", _M, 1, ()),
-    RelayPass("UnCPS", "relay-un-cps", _M, 1, ()),
-    RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
+    RelayPass("DefuseOps", "relay-defuse-ops", 3),
+    RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", 1, (), positional=("entry",)),
+    RelayPass("ToANormalForm", "relay-to-a-normal-form", 1, ()),
+    RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", 1, ()),
+    RelayPass("LabelOps", "relay-label-ops", 1, ()),
+    RelayPass("AnnotateSpans", "relay-annotate-spans", 0, ()),
+    RelayPass("AnnotateUsedMemory", "relay-annotate-used-memory", 0, ("ToANormalForm", "InferType")),
+    RelayPass("PartialEval", "relay-partial-eval", 1, (), alias="PartialEvaluate"),
+    RelayPass("ToCPS", "relay-to-cps", 1, ()),
+    RelayPass("UnCPS", "relay-un-cps", 1, ()),
+    RelayPass("LambdaLift", "relay-lift-closures", 1, fixed={"keep": True}),
     RelayPass(
         "AnnotateTargetFunc",
         "relay-annotate-target",
-        _F,
         0,
         positional=("targets", "include_non_call_ops"),
         alias="AnnotateTarget",
     ),
-    RelayPass("MergeCompilerRegions", "relay-merge-compiler-regions", _F, 0, ()),
-    RelayPass("PartitionGraph", "relay-partition-graph", _M, 0, (), positional=("mod_name", "bind_constants")),
-    RelayPass("FirstOrderGradient", "relay-first-order-gradient", _M, 0, ()),
-    RelayPass("LazyGradientInit", "relay-lazy-gradient-init", _F, 2, ()),
+    RelayPass("MergeCompilerRegions", "relay-merge-compiler-regions", 0, ()),
+    RelayPass("PartitionGraph", "relay-partition-graph", 0, (), positional=("mod_name", "bind_constants")),
+    RelayPass("FirstOrderGradient", "relay-first-order-gradient", 0, ()),
+    RelayPass("LazyGradientInit", "relay-lazy-gradient-init", 2, ()),
     RelayPass(
         "OutlineCompilerFunctions",
         "relay-outline-compiler-functions",
-        _M,
         0,
         (),
         positional=("compiler_filter",),
@@ -247,7 +214,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "MarkCompilerFunctionsAsExtern",
         "relay-mark-compiler-functions-as-extern",
-        _M,
         0,
         (),
         positional=("compiler_filter",),
@@ -255,7 +221,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "InlineCompilerFunctionsBoundTo",
         "relay-inline-compiler-functions-bound-to",
-        _M,
         0,
         (),
         positional=("global_vars",),
@@ -264,7 +229,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass(
         "ConvertLayout",
         "relay-convert-layout",
-        _F,
         3,
         ("InferType", "CanonicalizeOps"),
         positional=("desired_layouts",),

@@ -26,20 +26,23 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class RelayDefuseOpsPass(ModulePass):
+class RelayDefuseOpsPass(XRelayPass):
     """Replaces every typed `relay.fused` group by its ops; see the module's docstring."""
 
     name = "relay-defuse-ops"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Defuses the module in place."""

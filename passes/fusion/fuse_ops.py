@@ -35,7 +35,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -51,6 +50,8 @@ from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 DEFAULT_OPT_LEVEL = 2
@@ -60,10 +61,12 @@ _PATTERN_NAMES = {pattern: StringAttr(pattern.relay_name) for pattern in OpPatte
 
 
 @dataclass(frozen=True)
-class RelayFuseOpsPass(ModulePass):
+class RelayFuseOpsPass(XRelayPass):
     """Moves ops into `relay.fused` groups by Relay's partition; raises `PassError` for options out of range."""
 
     name = "relay-fuse-ops"
+    numerics = EXACT
+    per_function = True
 
     fuse_opt_level: int = field(
         default=-1, metadata={"help": "0 makes every op a group of its own; -1 means the default level, which fuses"}

@@ -47,7 +47,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -78,15 +77,18 @@ from xrelay.passes.fusion.own_buffers import copy_of, needs_copy
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 
 
 @dataclass(frozen=True)
-class RelayOutlineFusedPass(ModulePass):
+class RelayOutlineFusedPass(XRelayPass):
     """Outlines groups as private functions and replaces them by calls; see the module's docstring."""
 
     name = "relay-outline-fused"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Outlines every function of the module in place."""

@@ -19,17 +19,19 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block
-from xdsl.passes import ModulePass
 
 from xrelay.passes.fusion.op_patterns import forward_graph
 from xrelay.passes.fusion.partition import FusionOptions, partition
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class TestPrintPostDominatorsPass(ModulePass):
+class TestPrintPostDominatorsPass(XRelayPass):
     """Writes the fusion analyses into the IR as attributes; see the module's docstring."""
 
     name = "test-print-post-dominators"
+    numerics = EXACT
 
     max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
 

@@ -37,17 +37,19 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.passes.gradient.differentiate import differentiate
+from xrelay.passes.infra.numerics import changes
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.inline import SEALED, inline_calls
 
 
 @dataclass(frozen=True)
-class RelayFirstOrderGradientPass(ModulePass):
+class RelayFirstOrderGradientPass(XRelayPass):
     """Makes functions return the gradients of their parameters; see the module's docstring."""
 
     name = "relay-first-order-gradient"
+    numerics = changes("functions also return the gradients of their parameters")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Differentiates the functions of the module in place."""

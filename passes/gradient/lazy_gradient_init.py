@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
@@ -42,6 +41,8 @@ from xrelay.dialects.relay.ops.tensor.unary import CopyOp, NegativeOp
 from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.types import element_type_of, is_static
 from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_inference import static_shape
 from xrelay.passes.relay.simplify_numbers import DropNeutral, uniform_number
@@ -49,10 +50,12 @@ from xrelay.passes.relay.simplify_shapes import NameTheType
 
 
 @dataclass(frozen=True)
-class RelayLazyGradientInitPass(ModulePass):
+class RelayLazyGradientInitPass(XRelayPass):
     """Removes zeros and ones from sums and products; see the module's docstring."""
 
     name = "relay-lazy-gradient-init"
+    numerics = reassociates("a negative zero plus 0 keeps its sign, and 0 times infinity is 0")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

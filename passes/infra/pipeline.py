@@ -18,6 +18,7 @@ from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pass_options import is_value
+from xrelay.passes.infra.xrelay_pass import numerics_of
 from xrelay.shortage import shortage_of
 
 
@@ -41,8 +42,9 @@ def run_pipeline(
 
 
 def info_of(current: ModulePass) -> PassInfo:
-    """Returns the description of an xDSL pass: its own name, its options as text, and its level."""
-    return PassInfo(level_of_pass(current.name), current.name, spec=_spec_of(current))
+    """Returns the description of an xDSL pass: its own name, options, level and numerics."""
+    numerics = numerics_of(type(current))
+    return PassInfo(level_of_pass(current.name), current.name, spec=_spec_of(current), numerics=numerics)
 
 
 def _spec_of(current: ModulePass) -> str:

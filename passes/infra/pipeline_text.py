@@ -17,9 +17,9 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from xrelay.errors import PassError, did_you_mean, one_line
-from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.pass_info import PassArgumentError
 from xrelay.passes.infra.pass_options import is_value, make_pass, refuse_repeated_options
+from xrelay.passes.infra.xrelay_pass import is_per_function
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 """Pass name → thunk that imports its class."""
@@ -137,7 +137,7 @@ def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
 
 def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None:
     for entry in entries:
-        if entry.anchor == anchor and not is_function_pass(entry.current.name):
+        if entry.anchor == anchor and not is_per_function(type(entry.current)):
             name = entry.current.name
             raise PassError(f"[{name}] the pass runs on a module, not in {FUNCTION}(…)", help=f"put {name} outside")
 

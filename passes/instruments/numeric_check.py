@@ -3,7 +3,7 @@
 The module runs before and after each pass, on the same inputs, in the interpreter of its level: relay, topi or loop, so
 that lowerings are checked too. Named dimensions get random sizes; if the program refuses them, others are drawn. A
 `PassError` names the first pass after which an output differs, with the largest difference and the inputs. Exact passes
-must preserve every bit, others may round or quantise (`rounding`).
+must preserve every bit, others may round or quantise (`numerics`).
 
 If a module cannot be run (it is below loop, or an op has no numpy implementation), the check pauses; `unchecked` lists
 the passes and the reasons. The next module that runs is compared with the last module that ran. A pass that is meant to
@@ -29,7 +29,6 @@ from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.interpreters.loop.named_sizes import NamedSizes
-from xrelay.passes.catalogue.rounding import changed_results, tolerance
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -70,7 +69,7 @@ class NumericCheck(PassInstrument):
         """For each running pass, the results before it, or the reason why there are no results."""
         self._last: _Results | None = None
         self._left: ModuleOp | None = None
-        self._since: list[str] = []
+        self._since: list[PassInfo] = []
         self.checked: list[str] = []
         """The passes that preserved the results, in the order in which they ended."""
         self.unchecked: list[tuple[str, str]] = []
@@ -110,16 +109,16 @@ class NumericCheck(PassInstrument):
         self._left = mod
         if isinstance(after, str):
             self.unchecked.append((info.name, after))
-            self._since.append(info.name)
+            self._since.append(info)
             return
-        changes = changed_results(info.name)
+        changes = info.numerics.changes
         if changes is not None:
             before = changes
             self._open.fill(f"{info.name}, which ran in it, is to change results: {changes}")
         if isinstance(before, str):
             self.unchecked.append((info.name, before))
         else:
-            self._compare(before, after, info.name)
+            self._compare(before, after, info)
             self.checked.append(info.name)
         self._last, self._since = after, []
 
@@ -163,15 +162,17 @@ class NumericCheck(PassInstrument):
                 return found
         raise errors[0]
 
-    def _compare(self, before: _Results, after: _Results, name: str) -> None:
+    def _compare(self, before: _Results, after: _Results, info: PassInfo) -> None:
         """Raises `PassError` if results differ by more than the pass, and unchecked ones before it, may change them."""
-        unchecked = [other for other in self._since if other != name]
-        others = f" or an unchecked pass before it ({', '.join(unchecked)})" if unchecked else ""
-        what = f"[{name}]{others} changes"
+        unchecked = [other for other in self._since if other.name != info.name]
+        names = ", ".join(other.name for other in unchecked)
+        others = f" or an unchecked pass before it ({names})" if unchecked else ""
+        what = f"[{info.name}]{others} changes"
         old, new = before.arrays, after.arrays
         if len(old) != len(new):
             raise PassError(f"{what} the number of results from {len(old)} to {len(new)}")
-        rtol, steps = map(max, zip(*(tolerance(each) for each in (name, *unchecked)), strict=True))
+        possible = [each.numerics for each in (info, *unchecked)]
+        rtol, steps = max(each.rtol for each in possible), max(each.steps for each in possible)
         if self._rtol is not None:
             rtol, steps = self._rtol, 0
         levels = "" if before.level == after.level else f", {before.level} to {after.level}"

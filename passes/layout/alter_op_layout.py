@@ -39,7 +39,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -62,6 +61,8 @@ from xrelay.passes.graph.composites import ExpandComposite
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
 from xrelay.passes.layout.layout_savings import save_transforms
@@ -75,10 +76,12 @@ DEFAULT_LANES = 16
 
 
 @dataclass(frozen=True)
-class RelayAlterOpLayoutPass(ModulePass):
+class RelayAlterOpLayoutPass(XRelayPass):
     """Converts convolutions to blocked layouts and propagates them; see the module's docstring."""
 
     name = "relay-alter-op-layout"
+    numerics = reassociates("sums over channels are taken block by block")
+    per_function = True
 
     vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "the number of f32 in a vector of the target"})
     target: str = field(default="cpu", metadata={"help": "the target whose hooks choose the layouts"})

@@ -42,10 +42,11 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, report
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.desired_entry import NAME, place_of
 from xrelay.passes.layout.desired_layouts import hooks_for
@@ -53,10 +54,12 @@ from xrelay.passes.layout.layout_config import LayoutConfig
 
 
 @dataclass(frozen=True)
-class RelayConvertLayoutPass(ModulePass):
+class RelayConvertLayoutPass(XRelayPass):
     """Converts operators to the layouts that the user lists; see the module's docstring. Sums may be reordered."""
 
     name = NAME
+    numerics = reassociates("sums over channels are taken in the order of the new layout")
+    per_function = True
 
     desired_layouts: tuple[str, ...] = field(
         default=(),

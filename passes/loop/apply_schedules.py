@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.errors import PassError
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.schedule import apply_schedule
 from xrelay.passes.loop.tried_schedules import take_tried
 
 
 @dataclass(frozen=True)
-class LoopApplySchedulesPass(ModulePass):
+class LoopApplySchedulesPass(XRelayPass):
     """Applies each kernel's `loop.schedule`, primitive by primitive, and removes the attribute.
 
     A schedule is data on the kernel: tests, tuning records and reports use the same text. A kernel whose schedule was
@@ -39,6 +40,8 @@ class LoopApplySchedulesPass(ModulePass):
     """
 
     name = "loop-apply-schedules"
+    numerics = REORDERS_SUMS
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedules every kernel of the module."""

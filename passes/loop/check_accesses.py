@@ -15,7 +15,6 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, RowOp, SortOp, StoreOp, SuppressOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, extents_of
@@ -25,6 +24,8 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import join_maps
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.index_questions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, stays_in
@@ -34,7 +35,7 @@ LARGEST: Final = 1 << 62
 
 
 @dataclass(frozen=True)
-class LoopCheckAccessesPass(ModulePass):
+class LoopCheckAccessesPass(XRelayPass):
     """Checks each index of a load or store that may be out of bounds, by ranges of loops and by conditions.
 
     An access in a branch of an `scf.if` uses the comparisons that hold there; conjunctions are split.
@@ -52,6 +53,8 @@ class LoopCheckAccessesPass(ModulePass):
     """
 
     name = "loop-check-accesses"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Checks the accesses of every function of the module; all blocks must be lowered."""

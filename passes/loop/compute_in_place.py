@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import PartOp
@@ -18,7 +17,9 @@ from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.buffer_size import expected_bytes
 from xrelay.passes.loop.in_place import pairs_in_place
 from xrelay.passes.loop.lifetimes import GIVERS, Buffer, roots_of
@@ -26,7 +27,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 
 
 @dataclass(frozen=True)
-class LoopComputeInPlacePass(ModulePass):
+class LoopComputeInPlacePass(XRelayPass):
     """Makes the output of an elementwise kernel share the buffer of an input, at the input's last use.
 
     Before → after:
@@ -50,6 +51,7 @@ class LoopComputeInPlacePass(ModulePass):
     """
 
     name = "loop-compute-in-place"
+    numerics = EXACT
 
     least: int = field(default=1 << 16, metadata={"help": "bytes of the smallest buffer that is worth it"})
 

@@ -9,6 +9,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind
 from xrelay.dialects.loop.attrs import IterKindAttr
 from xrelay.dialects.loop.schedule import Guard
 from xrelay.index_algebra.value_map import ValueMap, join_maps
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside, is_ordered_in, reduces_over
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
@@ -57,4 +58,4 @@ def _add_variable(block: BlockOp, loop: ForOp, extent: int) -> None:
         block.init.block.insert_arg(IndexType(), len(block.init.block.args))
 
 
-LoopGuardPass = primitive_pass(Guard, "loop=i_i")
+LoopGuardPass = primitive_pass(Guard, "loop=i_i", EXACT)

@@ -16,11 +16,12 @@ from xdsl.dialects import func, memref, scf
 from xdsl.dialects.arith import AndIOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in
@@ -28,7 +29,7 @@ from xrelay.passes.loop.tails import handle_tails
 
 
 @dataclass(frozen=True)
-class LoopLowerBlocksPass(ModulePass):
+class LoopLowerBlocksPass(XRelayPass):
     """Replaces every `loop.block` by its body.
 
     Before → after:
@@ -50,6 +51,8 @@ class LoopLowerBlocksPass(ModulePass):
     """
 
     name = "loop-lower-blocks"
+    numerics = REORDERS_SUMS
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lowers every function of the module in place."""

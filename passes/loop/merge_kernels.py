@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop.extents import index_arguments
@@ -17,7 +16,9 @@ from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.passes.graph.op_keys import OpKeys
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 
@@ -29,7 +30,7 @@ _PRIVATE = StringAttr("private")
 
 
 @dataclass(frozen=True)
-class LoopMergeKernelsPass(ModulePass):
+class LoopMergeKernelsPass(XRelayPass):
     """Merges equal kernels that take extents, whatever the names of the dimensions that callers pass.
 
     A kernel has one `index` argument for each distinct extent that it uses. Hints about sizes (`loop.size`) only guide
@@ -51,6 +52,7 @@ class LoopMergeKernelsPass(ModulePass):
     """
 
     name = "loop-merge-kernels"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Merges the kernels of a module in place."""

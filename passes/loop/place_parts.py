@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import PartOp, ValueMap
@@ -28,6 +27,8 @@ from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import COPIED, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.moves import Move, moves_of
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -40,7 +41,7 @@ LEAST_RUN: Final = 16
 
 
 @dataclass(frozen=True)
-class LoopPlacePartsPass(ModulePass):
+class LoopPlacePartsPass(XRelayPass):
     """Makes buffers parts of a whole, so that the kernels that would copy them are removed.
 
     Before → after, for a concatenation and for a slice:
@@ -78,6 +79,7 @@ class LoopPlacePartsPass(ModulePass):
     """
 
     name = "loop-place-parts"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the graph functions of the module in place."""

@@ -22,14 +22,15 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, UnitAttr, i8
 from xdsl.ir import BlockArgument, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.shared.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import PassError
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
@@ -87,7 +88,7 @@ class MemoryStatistics:
 
 
 @dataclass(frozen=True)
-class LoopPlanMemoryPass(ModulePass):
+class LoopPlanMemoryPass(XRelayPass):
     """Replaces the allocations of `@main` by views into an arena, a new last argument of `@main`.
 
     Before → after:
@@ -121,6 +122,7 @@ class LoopPlanMemoryPass(ModulePass):
     """
 
     name = "loop-plan-memory"
+    numerics = EXACT
 
     alignment: int = field(default=64, metadata={"help": "every buffer begins at a multiple of this many bytes"})
 

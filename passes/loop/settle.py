@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.loop import BlockOp, ForOp, LoopKind, StoreOp
 from xrelay.dialects.loop.schedule import Settle
 from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside
 from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
@@ -52,4 +53,4 @@ def _problem(block: BlockOp, loop: ForOp) -> str | None:
     return f"stores elements of {floats[0]}, not integers" if floats else None
 
 
-LoopSettlePass = primitive_pass(Settle, "loop=k")
+LoopSettlePass = primitive_pass(Settle, "loop=k", EXACT)

@@ -20,13 +20,14 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told
 from xrelay.passes.loop.nest_edits import Names, compute, give_value, take_body
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
@@ -40,7 +41,7 @@ _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
 @dataclass(frozen=True)
-class LoopSplitConditionsPass(ModulePass):
+class LoopSplitConditionsPass(XRelayPass):
     """Cuts unrolled loops where a condition inside changes, and hoists conditions out of loops that do not change them.
 
     Before → after, for a row of a padded convolution; `%ok` is false for the first `%w` only, `%row` for one `%y` only:
@@ -62,6 +63,8 @@ class LoopSplitConditionsPass(ModulePass):
     """
 
     name = "loop-split-conditions"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Splits conditions in every function of the module; all blocks must be lowered."""

@@ -24,18 +24,21 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
-class QnnCanonicalizeOpsPass(ModulePass):
+class QnnCanonicalizeOpsPass(XRelayPass):
     """Expand quantised operators into plain ones; see the module's docstring."""
 
     name = "qnn-canonicalize-ops"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Expand the module's operators in place."""

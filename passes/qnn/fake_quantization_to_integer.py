@@ -45,20 +45,23 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import rewrite
+from xrelay.passes.infra.numerics import quantises
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_regions import IntegerRegions
 
 
 @dataclass(frozen=True)
-class RelayFakeQuantizationToIntegerPass(ModulePass):
+class RelayFakeQuantizationToIntegerPass(XRelayPass):
     """Convert float regions between quantised tensors to integer arithmetic; see the module's docstring."""
 
     name = "relay-fake-quantization-to-integer"
+    numerics = quantises("a result may be one step from the rounded float")
+    per_function = True
 
     hard_fail: bool = field(default=False, metadata={"help": "fail if a region with quantised inputs stays float"})
     use_qat: bool = field(

@@ -26,7 +26,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.registry import relay_ops
@@ -37,14 +36,18 @@ from xrelay.dialects.shared.op_lists import derived
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.qnn.tables import look_up
 
 
 @dataclass(frozen=True)
-class QnnLegalizePass(ModulePass):
+class QnnLegalizePass(XRelayPass):
     """Replace functions of 8-bit quantised numbers by table lookups; see the module's docstring."""
 
     name = "qnn-legalize"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""

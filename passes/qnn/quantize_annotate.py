@@ -35,7 +35,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, Float64Type, ModuleOp, UnitAttr, f64
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
@@ -48,7 +47,9 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
+from xrelay.passes.infra.numerics import quantises
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.qnn.quantization_bounds import (
     BITS,
     POWER2,
@@ -67,10 +68,11 @@ INPUT_DTYPES, WEIGHT_DTYPES = ("int8", "uint8"), ("int8",)
 
 
 @dataclass(frozen=True)
-class RelayQuantizeAnnotatePass(ModulePass):
+class RelayQuantizeAnnotatePass(XRelayPass):
     """Round the operands of convolutions and matrix products to 8 bits; see the module's docstring."""
 
     name = NAME
+    numerics = quantises("the operands of products are rounded to 8 bits")
 
     nbit_input: int = field(default=8, metadata={"help": "bits of activations, 2 to 8"})
     nbit_weight: int = field(default=8, metadata={"help": "bits of weights, 2 to 8"})

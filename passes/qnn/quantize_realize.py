@@ -32,7 +32,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp, RequantizeOp
@@ -44,7 +43,9 @@ from xrelay.errors import PassError
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+from xrelay.passes.infra.numerics import quantises
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.qnn.integer_regions import IntegerRegions
 
 NAME = "relay-quantize-realize"
@@ -53,10 +54,12 @@ ROUNDINGS = ("UPWARD", "TONEAREST")
 
 
 @dataclass(frozen=True)
-class RelayQuantizeRealizePass(ModulePass):
+class RelayQuantizeRealizePass(XRelayPass):
     """Convert an annotated program to integer arithmetic; see the module's docstring."""
 
     name = NAME
+    numerics = quantises("a result may be one step from the rounded float")
+    per_function = True
 
     rounding: str = field(
         default="UPWARD",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import require_axis
@@ -21,14 +20,18 @@ from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.simplify_inference import along_axis
 
 
 @dataclass(frozen=True)
-class RelayCanonicalizeOpsPass(ModulePass):
+class RelayCanonicalizeOpsPass(XRelayPass):
     """Replaces `nn.bias_add` by `expand_dims` and `add`."""
 
     name = "relay-canonicalize-ops"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

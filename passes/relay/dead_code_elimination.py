@@ -30,7 +30,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.scope import LetOp
@@ -39,17 +38,20 @@ from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 PRIVATE = StringAttr("private")
 
 
 @dataclass(frozen=True)
-class RelayDeadCodeEliminationPass(ModulePass):
+class RelayDeadCodeEliminationPass(XRelayPass):
     """Erases ops whose results have no use, and unreferenced private functions. Exact."""
 
     name = "relay-dead-code-elimination"
+    numerics = EXACT
 
     inline_once: bool = field(default=False, metadata={"help": "replace a let with one use by its value"})
 

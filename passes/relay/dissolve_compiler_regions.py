@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.compiler_annotations import remove_annotations
 from xrelay.passes.types.type_upkeep import update_signatures
 
@@ -37,10 +38,11 @@ MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
 
 
 @dataclass(frozen=True)
-class RelayDissolveCompilerRegionsPass(ModulePass):
+class RelayDissolveCompilerRegionsPass(XRelayPass):
     """Remove the marks of regions for external compilers; see the module's docstring. Exact."""
 
     name = "relay-dissolve-compiler-regions"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""

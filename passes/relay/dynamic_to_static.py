@@ -29,7 +29,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -59,7 +58,9 @@ from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.infer_type import infer_types
 
 MOST_EXTENTS = 64
@@ -67,10 +68,12 @@ MOST_EXTENTS = 64
 
 
 @dataclass(frozen=True)
-class RelayDynamicToStaticPass(ModulePass):
+class RelayDynamicToStaticPass(XRelayPass):
     """Makes known shapes attributes; see the module's docstring."""
 
     name = "relay-dynamic-to-static"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

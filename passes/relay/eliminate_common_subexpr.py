@@ -29,21 +29,24 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
 
 @dataclass(frozen=True)
-class RelayEliminateCommonSubexprPass(ModulePass):
+class RelayEliminateCommonSubexprPass(XRelayPass):
     """Merges equal ops. Exact."""
 
     name = "relay-eliminate-common-subexpr"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -20,18 +20,20 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
-class RelayExpandCompositesPass(ModulePass):
+class RelayExpandCompositesPass(XRelayPass):
     """Replaces composite ops with several heavy parts by their parts; see the module's docstring."""
 
     name = "relay-expand-composites"
+    numerics = reassociates("a composite op becomes several ops, each of which rounds")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -27,7 +27,6 @@ from types import MappingProxyType
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -35,6 +34,8 @@ from xrelay.dialects.relay.ops.nn.softmax import FastSoftmaxOp, SoftmaxOp
 from xrelay.dialects.relay.ops.tensor.fast_math import FastErfOp, FastExpOp, FastTanhOp
 from xrelay.dialects.relay.ops.tensor.unary import ErfOp, ExpOp, TanhOp
 from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 FAST: MappingProxyType[type[Operation], type[RelayOp]] = MappingProxyType(
     {ExpOp: FastExpOp, ErfOp: FastErfOp, TanhOp: FastTanhOp, SoftmaxOp: FastSoftmaxOp}
@@ -43,10 +44,12 @@ FAST: MappingProxyType[type[Operation], type[RelayOp]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class RelayFastMathPass(ModulePass):
+class RelayFastMathPass(XRelayPass):
     """Replaces `exp`, `erf`, `tanh` and `nn.softmax` by fast versions; see the module's docstring."""
 
     name = "relay-fast-math"
+    numerics = reassociates("exp, erf, tanh and softmax become polynomials of few terms")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

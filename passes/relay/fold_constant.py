@@ -44,7 +44,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -70,6 +69,8 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.folded_extents import folded_extents
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import update_signatures
@@ -84,10 +85,12 @@ MOST_EXTENTS = 64
 
 
 @dataclass(frozen=True)
-class RelayFoldConstantPass(ModulePass):
+class RelayFoldConstantPass(XRelayPass):
     """Evaluates operators on constants with the interpreter. Exact."""
 
     name = "relay-fold-constant"
+    numerics = EXACT
+    per_function = True
 
     max_growth: int = field(
         default=MAX_GROWTH, metadata={"help": "bytes by which a result may be larger than its operands together"}

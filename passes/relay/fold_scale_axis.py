@@ -30,7 +30,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import axis_index
@@ -43,6 +42,8 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector, stays_in_range
 from xrelay.passes.relay.scale_ways import (
     HeavyOp,
@@ -60,10 +61,12 @@ from xrelay.passes.relay.scale_ways import (
 
 
 @dataclass(frozen=True)
-class RelayFoldScaleAxisPass(ModulePass):
+class RelayFoldScaleAxisPass(XRelayPass):
     """Folds per-channel factors into the weights of convolutions and dense layers; see the module's docstring."""
 
     name = "relay-fold-scale-axis"
+    numerics = reassociates("factors move from activations into weights")
+    per_function = True
 
     direction: str = field(
         default="both",

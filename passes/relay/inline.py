@@ -71,7 +71,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
@@ -87,7 +86,9 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
@@ -104,10 +105,11 @@ SEALED = {PRIMITIVE, COMPILER}
 
 
 @dataclass(frozen=True)
-class RelayInlinePass(ModulePass):
+class RelayInlinePass(XRelayPass):
     """Replaces calls of the graph's functions by their bodies; see the module's docstring. Exact."""
 
     name = "relay-inline"
+    numerics = EXACT
 
     max_ops: int = field(default=MAX_OPS, metadata={"help": "the maximum number of ops that inlining adds"})
     marked: bool = field(default=False, metadata={"help": "inline only functions with the attribute relay.inline"})

@@ -28,20 +28,23 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, ask_hook, legalize_hooks
 
 
 @dataclass(frozen=True)
-class RelayLegalizePass(ModulePass):
+class RelayLegalizePass(XRelayPass):
     """Replaces operators by the results of their hooks; see the module's docstring."""
 
     name = "relay-legalize"
+    numerics = reassociates("the ops that a hook returns may round differently")
+    per_function = True
 
     legalize_map_attr_name: str = field(default=LEGALIZE, metadata={"help": "the name of the list of hooks"})
 

@@ -55,7 +55,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import names_in
@@ -69,7 +68,9 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.closure_callers import closures_of_parameters
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
@@ -87,10 +88,11 @@ MOST_OPS = 20_000
 
 
 @dataclass(frozen=True)
-class RelayLiftClosuresPass(ModulePass):
+class RelayLiftClosuresPass(XRelayPass):
     """Replaces functions that are values by functions of the module, and data; see the module's docstring. Exact."""
 
     name = "relay-lift-closures"
+    numerics = EXACT
 
     keep: bool = field(default=False, metadata={"help": "neither inline the functions nor turn them into loops"})
 

@@ -33,7 +33,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -50,6 +49,8 @@ from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.extents_of_ranges import name_arange
 from xrelay.passes.relay.extents_of_shapes import (
     name_broadcast,
@@ -87,10 +88,11 @@ EXTENTS: Mapping[type[RelayOp], NameExtents] = {
 
 
 @dataclass(frozen=True)
-class RelayNameExtentsPass(ModulePass):
+class RelayNameExtentsPass(XRelayPass):
     """Computes extents that depend on values of operands before the op; see the module's docstring. Exact."""
 
     name = "relay-name-extents"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

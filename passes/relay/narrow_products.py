@@ -36,7 +36,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
@@ -54,6 +53,8 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over_last, data_bytes, weight_bytes
 from xrelay.target.features import DOT_TERMS
 
@@ -64,10 +65,12 @@ Product = Conv2DOp | DenseOp | MatmulOp
 
 
 @dataclass(frozen=True)
-class RelayNarrowProductsPass(ModulePass):
+class RelayNarrowProductsPass(XRelayPass):
     """Multiplies bytes instead of numbers of 32 bits; see the module's docstring."""
 
     name = "relay-narrow-products"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

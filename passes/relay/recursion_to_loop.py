@@ -54,7 +54,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.scope import IfOp
@@ -62,17 +61,20 @@ from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 from xrelay.passes.types.infer_type import infer_types
 
 
 @dataclass(frozen=True)
-class RelayRecursionToLoopPass(ModulePass):
+class RelayRecursionToLoopPass(XRelayPass):
     """Replaces recursions with a single call by loops; see the module's docstring. Exact."""
 
     name = "relay-recursion-to-loop"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -26,18 +26,20 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class RelayRemoveUnusedFunctionsPass(ModulePass):
+class RelayRemoveUnusedFunctionsPass(XRelayPass):
     """Erases functions that the entry functions do not use; see the module's docstring. Exact."""
 
     name = "relay-remove-unused-functions"
+    numerics = EXACT
 
     entry: tuple[str, ...] = field(default=("main",), metadata={"help": "the functions to keep with all that they use"})
 

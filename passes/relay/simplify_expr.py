@@ -34,20 +34,23 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import rewrite
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.simplify_numbers import NUMBER_PATTERNS
 from xrelay.passes.relay.simplify_shapes import SHAPE_PATTERNS
 
 
 @dataclass(frozen=True)
-class RelaySimplifyExprPass(ModulePass):
+class RelaySimplifyExprPass(XRelayPass):
     """Replaces expressions by simpler ones; see the module's docstring."""
 
     name = "relay-simplify-expr"
+    numerics = reassociates("constants in sums and products are combined, and binomials become products of sums")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplifies the module in place."""

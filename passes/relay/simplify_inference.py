@@ -17,7 +17,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import require_axis
@@ -34,14 +33,18 @@ from xrelay.dialects.shared.types import element_type_of, is_complete, is_static
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
-class RelaySimplifyInferencePass(ModulePass):
+class RelaySimplifyInferencePass(XRelayPass):
     """Replaces batch norms and dropouts by their semantics at inference time; see the module's docstring."""
 
     name = "relay-simplify-inference"
+    numerics = reassociates("a batch norm becomes one multiplication and one addition")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplifies the module in place."""

@@ -31,7 +31,6 @@ from itertools import chain, count
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import (
@@ -48,7 +47,9 @@ from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in, recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.undo import Undo
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.types.infer_type import infer_types
 
@@ -56,10 +57,11 @@ MAX_OPS = 1_000_000
 
 
 @dataclass(frozen=True)
-class RelaySpecializeFunctionsPass(ModulePass):
+class RelaySpecializeFunctionsPass(XRelayPass):
     """Copies functions for the static extents with which they are called; see the module's docstring. Exact."""
 
     name = "relay-specialize-functions"
+    numerics = EXACT
 
     max_ops: int = field(default=MAX_OPS, metadata={"help": "the maximum number of ops in all copies"})
 

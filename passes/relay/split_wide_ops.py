@@ -37,7 +37,6 @@ from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
@@ -47,6 +46,8 @@ from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import DimExpr
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 ItemT = TypeVar("ItemT")
 
@@ -55,10 +56,11 @@ MOST_NAMES: Final = 16
 
 
 @dataclass(frozen=True)
-class RelaySplitWideOpsPass(ModulePass):
+class RelaySplitWideOpsPass(XRelayPass):
     """Replaces concatenations and splits with many parts by trees of smaller ops; see the module's docstring."""
 
     name = "relay-split-wide-ops"
+    numerics = EXACT
 
     most_parts: int = field(default=128, metadata={"help": "the maximum number of parts of an op"})
 

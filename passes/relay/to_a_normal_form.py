@@ -32,11 +32,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.let_bindings import bind_values
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
@@ -44,10 +45,11 @@ ANF = "anf"
 
 
 @dataclass(frozen=True)
-class RelayToANormalFormPass(ModulePass):
+class RelayToANormalFormPass(XRelayPass):
     """Binds every intermediate value by a `relay.let`; see the module's docstring. Exact."""
 
     name = "relay-to-a-normal-form"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -41,7 +41,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
@@ -51,17 +50,20 @@ from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import Scopes
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.let_bindings import bind_values
 
 BBNF = "bbnf"
 
 
 @dataclass(frozen=True)
-class RelayToBasicBlockNormalFormPass(ModulePass):
+class RelayToBasicBlockNormalFormPass(XRelayPass):
     """Moves every op to the innermost block that contains all its uses. Exact."""
 
     name = "relay-to-basic-block-normal-form"
+    numerics = EXACT
 
     bind: bool = field(default=False, metadata={"help": "bind values that only inner blocks use by a let"})
 

@@ -10,7 +10,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop.versions import KernelVersion
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
@@ -23,14 +22,16 @@ from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.dialects.topi.specialize import specialized
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, names_of
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 MAX_ROWS = 64
 """For products of more rows, tiles of a version and tiles of the kernel itself take the same time."""
 
 
 @dataclass(frozen=True)
-class TopiAddVersionsPass(ModulePass):
+class TopiAddVersionsPass(XRelayPass):
     """Adds versions of matrix products with a dynamic number of rows, for the typical number of rows or for 1 row.
 
     ```
@@ -53,6 +54,7 @@ class TopiAddVersionsPass(ModulePass):
     """
 
     name = "topi-add-versions"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Adds versions to the module."""

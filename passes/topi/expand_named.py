@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi import ComputeOp, NamedOp
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class TopiExpandNamedPass(ModulePass):
+class TopiExpandNamedPass(XRelayPass):
     """Replaces every named operation by its expansion.
 
     Before → after:
@@ -29,6 +30,8 @@ class TopiExpandNamedPass(ModulePass):
     """
 
     name = "topi-expand-named"
+    numerics = REORDERS_SUMS
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Expands in place, until no named op is left."""

@@ -10,7 +10,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
@@ -23,6 +22,8 @@ from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.dim_expressions import is_positive
 from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
 from xrelay.index_algebra.value_map import Space, ValueMap
+from xrelay.passes.infra.numerics import REORDERS_SUMS
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 USUAL_SIZE = 64
 """The size that cost comparisons assume for a named dimension."""
@@ -40,7 +41,7 @@ _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.
 
 
 @dataclass(frozen=True)
-class TopiInlineInjectivePass(ModulePass):
+class TopiInlineInjectivePass(XRelayPass):
     """Inlines every compute without reduction into all its readers and composes the index expressions.
 
     Before → after:
@@ -79,6 +80,8 @@ class TopiInlineInjectivePass(ModulePass):
     """
 
     name = "topi-inline-injective"
+    numerics = REORDERS_SUMS
+    per_function = True
 
     max_recompute: int = field(
         default=8, metadata={"help": "how many cheap operations may be computed again, per element"}

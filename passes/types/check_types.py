@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_solver import describe
 
 
@@ -39,10 +40,11 @@ def check_types(module: ModuleOp) -> None:
 
 
 @dataclass(frozen=True)
-class RelayCheckTypesPass(ModulePass):
+class RelayCheckTypesPass(XRelayPass):
     """Rejects incomplete types (see the module's docstring)."""
 
     name = "relay-check-types"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Checks the module."""

@@ -38,7 +38,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.defined_values import defined_values
@@ -46,7 +45,9 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.call_rule import instantiations, write_calls
 from xrelay.passes.types.record_requirements import recorded_by_functions, write_recorded
 from xrelay.passes.types.settled_extents import settle_extents, settle_outgrown
@@ -86,10 +87,11 @@ def _solved(module: ModuleOp) -> TypeSolver:
 
 
 @dataclass(frozen=True)
-class RelayInferTypePass(ModulePass):
+class RelayInferTypePass(XRelayPass):
     """Solves every `!relay.incomplete` (see the module's docstring)."""
 
     name = "relay-infer-type"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Infers the types of the module in place."""

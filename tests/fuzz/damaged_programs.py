@@ -12,7 +12,7 @@ from itertools import islice
 from time import monotonic
 
 import numpy as np
-from support.pass_checks import pipeline_of, relay_passes
+from support.pass_checks import is_exact, pipeline_of, relay_passes
 from support.pass_pipelines import OPTIONS
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -27,7 +27,6 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import DimensionError, ParseError, TypeInferenceError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.catalogue.rounding import is_exact
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verification_errors

@@ -10,7 +10,7 @@ import onnx
 from support.examples import FACTOR
 from support.onnx_networks.mobile import MOBILE
 from support.onnx_networks.network import Style
-from support.pass_checks import Before, apply, check_close, check_exact
+from support.pass_checks import Before, apply, check_close, check_exact, is_exact
 from support.random_programs import dtype_of, extents
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -19,7 +19,6 @@ from xrelay.frontend.onnx.importer import import_onnx
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.catalogue.default_pipeline import default_passes
-from xrelay.passes.catalogue.rounding import is_exact
 
 
 def images(module: ModuleOp) -> list[np.ndarray]:

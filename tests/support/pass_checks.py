@@ -17,8 +17,9 @@ from support.random_programs import HALVES, Array, random_inputs
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
+from xrelay.passes.infra.numerics import EXACT, REASSOCIATING_RTOL, Numerics
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.xrelay_pass import numerics_of
 
 IDEMPOTENT = {
     "relay-simplify-inference",
@@ -39,8 +40,18 @@ IDEMPOTENT = {
 """Idempotent passes."""
 
 
+def declared(name: str) -> Numerics:
+    """The declaration of a pass of the project."""
+    return numerics_of(load_pass(name))
+
+
+def is_exact(name: str) -> bool:
+    """Whether a pass of the project is declared to be exact."""
+    return declared(name) == EXACT
+
+
 def relay_passes(*, exact: bool) -> list[str]:
-    """The names of the relay passes that are marked as exact, or not."""
+    """The names of the relay passes that are declared to be exact, or not."""
     return [name for name in ALL_PASSES if name.startswith("relay-") and is_exact(name) is exact]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from support.pass_checks import relay_passes
+from support.pass_checks import declared, relay_passes
 from xrelay.passes.catalogue.default_pipeline import default_passes
-from xrelay.passes.catalogue.rounding import changed_results
 
 NEEDS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",
@@ -33,7 +32,7 @@ EXACT_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=Tru
 ROUNDED_PIPELINES = [
     NEEDS.get(name, "") + name + OPTIONS.get(name, "")
     for name in relay_passes(exact=False)
-    if changed_results(name) is None  # passes that change the function itself are not compared
+    if declared(name).changes is None  # passes that change the function itself are not compared
 ]
 
 EXACT_OPTIONS = [

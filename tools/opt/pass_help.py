@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from xdsl.passes import ModulePass, PassOptionInfo, get_pass_option_infos
 
 from xrelay.lowering.pipelines import compile_stages
-from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.catalogue.extensions import level_of_pass, registered_passes
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, option_text
-from xrelay.passes.catalogue.rounding import rounding_mark
+from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 
 _POINTER = re.compile(r";? \(?see the module's docstring\)?")
 """The reference in a pass's docstring to that of its module."""
@@ -33,7 +32,7 @@ def pass_documentation(name: str, found: type[ModulePass]) -> str:
     """Returns the documentation of the pass `found`, which the tables call `name`."""
     infos = get_pass_option_infos(found)
     options = [_option_line(info, found) for info in infos]
-    facts = [f"{title}: {text}" for title, text in _facts(name)]
+    facts = [f"{title}: {text}" for title, text in _facts(name, found)]
     described = _description(name, found)
     example = [] if "-p '" in described else [f"Example: xrelay-opt FILE -p '{_example(name, infos)}'"]
     lines = [name, "", described, "", *example, *facts]
@@ -77,8 +76,8 @@ def _sample(info: PassOptionInfo) -> str:
     return known.get(info.expected_type.strip(_QUOTE), info.name.upper())
 
 
-def _facts(name: str) -> Iterator[tuple[str, str]]:
-    """Yields the facts about the pass in the pass tables."""
+def _facts(name: str, found: type[ModulePass]) -> Iterator[tuple[str, str]]:
+    """Yields the facts about the pass in its class and in the pass tables."""
     for row in RELAY_PASSES:
         if row.pass_name == name:
             required = f", after {', '.join(row.required)}" if row.required else ""
@@ -90,10 +89,10 @@ def _facts(name: str) -> Iterator[tuple[str, str]]:
     stages = [stage.name for stage in compile_stages() if name in (spec.partition("{")[0] for spec in stage.passes)]
     if stages:
         yield "The compiler runs it in", ", ".join(f"stage-{stage}" for stage in stages)
-    yield "Runs on", "each function in func.func(…), or the module" if is_function_pass(name) else "the module"
-    mark = rounding_mark(name)
-    if mark is not None:
-        yield "Results", mark
+    yield "Runs on", "each function in func.func(…), or the module" if is_per_function(found) else "the module"
+    numerics = numerics_of(found)
+    if numerics.description:
+        yield "Results", numerics.description
 
 
 def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:

@@ -41,7 +41,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.registry import get_relay_op
@@ -55,16 +54,20 @@ from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.op_kinds import OpKind, is_relay_op, kind_of, short_name
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 from xrelay.relay.byoc.target_support import DEFAULT, is_taken
 
 
 @dataclass(frozen=True)
-class RelayAnnotateTargetPass(ModulePass):
+class RelayAnnotateTargetPass(XRelayPass):
     """Annotate the ops that external compilers support; see the module's docstring. Exact."""
 
     name = "relay-annotate-target"
+    numerics = EXACT
+    per_function = True
 
     targets: tuple[str, ...] = field(default=(), metadata={"help": "the compilers, in order of preference"})
     include_non_call_ops: bool = field(

@@ -35,13 +35,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.inline import MAX_OPS, inline_calls
 from xrelay.passes.relay.inline_closures import ClosureInliner
 
@@ -58,10 +59,11 @@ class HasName(Protocol):
 
 
 @dataclass(frozen=True)
-class RelayInlineCompilerFunctionsBoundToPass(ModulePass):
+class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
     """Inline the named functions for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
+    numerics = EXACT
 
     global_vars: tuple[str, ...] = field(default=(), metadata={"help": "the functions to inline"})
 

@@ -23,18 +23,20 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.shared.attribute_names import EXTERN, FORM
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.byoc.outline_compiler_functions import is_for
 
 
 @dataclass(frozen=True)
-class RelayMarkCompilerFunctionsAsExternPass(ModulePass):
+class RelayMarkCompilerFunctionsAsExternPass(XRelayPass):
     """Mark functions for external compilers as compiled elsewhere; see the module's docstring. Exact."""
 
     name = "relay-mark-compiler-functions-as-extern"
+    numerics = EXACT
 
     compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 

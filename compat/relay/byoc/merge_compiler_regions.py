@@ -34,21 +34,24 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 
 PASS_NAME = "relay-merge-compiler-regions"
 
 
 @dataclass(frozen=True)
-class RelayMergeCompilerRegionsPass(ModulePass):
+class RelayMergeCompilerRegionsPass(XRelayPass):
     """Merge neighbouring regions for one compiler; see the module's docstring. Exact."""
 
     name = PASS_NAME
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""

@@ -39,7 +39,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
@@ -51,7 +50,9 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.interpreters.relay.captures import captures_in
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.inline import SEALED
 from xrelay.passes.relay.inline_closures import erase_unused_closure, known_closure
 from xrelay.passes.types.infer_type import infer_types
@@ -60,10 +61,11 @@ PASS_NAME = "relay-outline-compiler-functions"
 
 
 @dataclass(frozen=True)
-class RelayOutlineCompilerFunctionsPass(ModulePass):
+class RelayOutlineCompilerFunctionsPass(XRelayPass):
     """Outline closures for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
+    numerics = EXACT
 
     compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 

@@ -48,13 +48,14 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.value_uses import ValueUses, depth_first
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.compiler_annotations import flatten_ends_of_tuples, remove_annotations
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import update_signatures
@@ -67,10 +68,11 @@ PASS_NAME = "relay-partition-graph"
 
 
 @dataclass(frozen=True)
-class RelayPartitionGraphPass(ModulePass):
+class RelayPartitionGraphPass(XRelayPass):
     """Outline annotated regions into functions; see the module's docstring. Exact."""
 
     name = PASS_NAME
+    numerics = EXACT
 
     mod_name: str = field(
         default="default", metadata={"help": "name of the module, a prefix of the names of functions"}

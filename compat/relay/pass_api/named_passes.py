@@ -21,7 +21,7 @@ from xdsl.utils.hints import isa
 from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import class_of, member_of, target_of
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, PassKind, RelayPass, relay_pass
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
 from xrelay.passes.infra.context_options import configured_options
 from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext
@@ -31,6 +31,7 @@ from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
 from xrelay.passes.infra.pipeline import info_of, run_pipeline
 from xrelay.passes.infra.pipeline_text import unknown_name
 from xrelay.passes.infra.source import full_context
+from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
 from xrelay.relay.pass_api.passes import ModulePass, Pass
@@ -159,7 +160,7 @@ class NamedPass(ModulePass):
 
     def __init__(self, row: RelayPass, options: Mapping[str, object]):
         pass_type = pass_class(row.pass_name)
-        self._row = row
+        self._row, self._per_function = row, is_per_function(pass_type)
         hints = get_type_hints(pass_type)
         written = {name: _option(value, hints.get(name)) for name, value in options.items()}
         fields = {field.name for field in dataclasses.fields(pass_type)}
@@ -174,7 +175,10 @@ class NamedPass(ModulePass):
         # Type inference visits every op: its result needs no verification.
         self.checks_itself = row.name == "InferType"
         spec = str(pass_type(**self._options))
-        super().__init__(PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten))
+        numerics = numerics_of(pass_type)
+        super().__init__(
+            PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten, numerics=numerics)
+        )
 
     def configured(self, ctx: PassContext) -> XdslModulePass:
         """Returns the xDSL pass that runs in `ctx`."""
@@ -183,8 +187,7 @@ class NamedPass(ModulePass):
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Applies the pass; first infers missing types, since Relay's modules are typed."""
         _ensure_types(mod, self._row)
-        is_function_pass = self._row.kind is PassKind.FUNCTION
-        with skipped_functions_hidden(mod) if is_function_pass else nullcontext():
+        with skipped_functions_hidden(mod) if self._per_function else nullcontext():
             self._apply(mod, ctx)
         return mod
 
@@ -220,7 +223,7 @@ def pass_maker(row: RelayPass) -> Callable[..., Pass]:
         return NamedPass(row, relay_options(row, arguments, options))
 
     make.__name__ = make.__qualname__ = row.name
-    make.__doc__ = f"Creates the {row.kind.value} pass `{row.pass_name}`; the arguments are its options."
+    make.__doc__ = f"Creates the pass `{row.pass_name}`; the arguments are its options."
     return make
 
 

@@ -6,6 +6,7 @@ from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.printing import print_module
@@ -17,7 +18,7 @@ class PrintIRPass(ModulePass):
     """Prints the module under `header`, and returns it."""
 
     def __init__(self, header: str = "", show_meta_data: bool = False, stream: TextIO | None = None):
-        super().__init__(PassInfo(0, "PrintIR"))
+        super().__init__(PassInfo(0, "PrintIR", numerics=EXACT))
         self._header, self._generic, self._stream = header, show_meta_data, stream
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:

@@ -25,13 +25,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc, StringAttr, UnknownLoc
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.locations import fuse_locations, location_of, source_names
 from xrelay.errors import PassError
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.attribute_parts import AttributeFold, count
 
 SOURCE = "GeneratedSource"
@@ -41,10 +42,11 @@ MOST_PARTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class RelayAnnotateSpansPass(ModulePass):
+class RelayAnnotateSpansPass(XRelayPass):
     """Sets the location of each op to its position in the text of the module; see the module's docstring. Exact."""
 
     name = "relay-annotate-spans"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the locations in place."""

@@ -39,7 +39,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, ModuleOp, StringAttr, TensorType, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -54,6 +53,8 @@ from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.graph.value_uses import ValueUses, block_of
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 PASS_NAME = "relay-annotate-used-memory"
@@ -62,10 +63,11 @@ MOST_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
-class RelayAnnotateUsedMemoryPass(ModulePass):
+class RelayAnnotateUsedMemoryPass(XRelayPass):
     """Annotates primitive functions with their numbers of live bytes; see the module's docstring. Exact."""
 
     name = PASS_NAME
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Annotates the module in place."""

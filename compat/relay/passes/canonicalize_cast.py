@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -37,16 +36,20 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 BROADCASTING = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
 """The patterns of users with which a cast fuses at no cost."""
 
 
 @dataclass(frozen=True)
-class RelayCanonicalizeCastPass(ModulePass):
+class RelayCanonicalizeCastPass(XRelayPass):
     """Copies widening casts for their users; see the module's docstring."""
 
     name = "relay-canonicalize-cast"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

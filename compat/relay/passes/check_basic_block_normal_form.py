@@ -32,7 +32,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -42,15 +41,18 @@ from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.scopes import Scopes
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 ORDINALS = ("first", "second")
 
 
 @dataclass(frozen=True)
-class RelayCheckBasicBlockNormalFormPass(ModulePass):
+class RelayCheckBasicBlockNormalFormPass(XRelayPass):
     """Checks that every op is in the block where its uses meet; raises `PassError` with all violations."""
 
     name = "relay-check-basic-block-normal-form"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Checks every function except kernels."""

@@ -34,13 +34,14 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.branch_joints import SideBySide
 from xrelay.relay.passes.branch_levels import Joint
 from xrelay.relay.passes.parallel_branches import (
@@ -55,10 +56,12 @@ from xrelay.relay.passes.parallel_branches import (
 
 
 @dataclass(frozen=True)
-class RelayCombineParallelConv2dPass(ModulePass):
+class RelayCombineParallelConv2dPass(XRelayPass):
     """Combines convolutions of one image; see the module's docstring."""
 
     name = "relay-combine-parallel-conv2d"
+    numerics = reassociates("a larger product may be summed in another order")
+    per_function = True
 
     min_num_branches: int = field(default=3, metadata={"help": "the least number of convolutions to combine"})
 

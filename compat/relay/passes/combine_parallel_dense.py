@@ -38,7 +38,6 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -48,6 +47,8 @@ from xrelay.dialects.relay.ops.tensor.fill import StackOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.branch_joints import SideBySide, Stacked
 from xrelay.relay.passes.branch_levels import Joint
 from xrelay.relay.passes.parallel_branches import (
@@ -62,10 +63,12 @@ from xrelay.relay.passes.parallel_branches import (
 
 
 @dataclass(frozen=True)
-class RelayCombineParallelDensePass(ModulePass):
+class RelayCombineParallelDensePass(XRelayPass):
     """Combines products of one matrix with several weights; see the module's docstring."""
 
     name = "relay-combine-parallel-dense"
+    numerics = reassociates("a larger product may be summed in another order")
+    per_function = True
 
     min_num_branches: int = field(default=3, metadata={"help": "the least number of products to combine"})
     to_batch: bool = field(default=True, metadata={"help": "stack the products instead of joining their units"})

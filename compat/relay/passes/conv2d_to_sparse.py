@@ -31,20 +31,22 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
 from xrelay.passes.graph.remarks import Remark
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.sparse_layers import make_sparse, require_layout
 from xrelay.relay.passes.sparse_weights import sizes_by_name, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)
-class RelayConv2dToSparsePass(ModulePass):
+class RelayConv2dToSparsePass(XRelayPass):
     """Makes convolutions with listed weights sparse; see the module's docstring."""
 
     name = "relay-conv2d-to-sparse"
+    numerics = reassociates("sums omit products with zeros, and are taken in another order")
 
     weight_name: tuple[str, ...] = field(default=(), metadata={"help": "the parameters that become sparse"})
     weight_shape: tuple[str, ...] = field(

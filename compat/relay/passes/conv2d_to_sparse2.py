@@ -28,7 +28,6 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
@@ -37,15 +36,19 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.sparse_layers import require_layout
 from xrelay.relay.passes.sparse_weights import in_blocks, weight_matrix, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)
-class RelayConv2dToSparse2Pass(ModulePass):
+class RelayConv2dToSparse2Pass(XRelayPass):
     """Makes constant weights of convolutions sparse; see the module's docstring."""
 
     name = "relay-conv2d-to-sparse2"
+    numerics = reassociates("sums omit products with zeros, and are taken in another order")
+    per_function = True
 
     layout: str = field(default="NHWC", metadata={"help": "the layout of the images, NHWC or NCHW"})
     kernel_size: int = field(default=1, metadata={"help": "the size of the kernels, an odd number"})

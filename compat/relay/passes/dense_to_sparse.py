@@ -30,20 +30,22 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseDenseOp
 from xrelay.passes.graph.remarks import Remark
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.sparse_layers import make_sparse
 from xrelay.relay.passes.sparse_weights import sizes_by_name, why_no_sparse_dense
 
 
 @dataclass(frozen=True)
-class RelayDenseToSparsePass(ModulePass):
+class RelayDenseToSparsePass(XRelayPass):
     """Makes dense layers with listed weights sparse; see the module's docstring."""
 
     name = "relay-dense-to-sparse"
+    numerics = reassociates("sums omit products with zeros, and are taken in another order")
 
     weight_name: tuple[str, ...] = field(default=(), metadata={"help": "the parameters that become sparse"})
     weight_shape: tuple[str, ...] = field(

@@ -26,20 +26,23 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MultiplyOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class RelayDivToMulPass(ModulePass):
+class RelayDivToMulPass(XRelayPass):
     """Multiplies by reciprocals of constants; see the module's docstring."""
 
     name = "relay-div-to-mul"
+    numerics = reassociates("the reciprocals of divisors are rounded")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

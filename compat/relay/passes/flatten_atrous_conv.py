@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -38,13 +37,17 @@ from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class RelayFlattenAtrousConvPass(ModulePass):
+class RelayFlattenAtrousConvPass(XRelayPass):
     """Replaces convolutions between space-to-batch and batch-to-space by dilated ones; see the module's docstring."""
 
     name = "relay-flatten-atrous-conv"
+    numerics = reassociates("sums over windows may be taken in another order")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -31,7 +31,6 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -50,6 +49,8 @@ from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import each
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
     Conv1DOp,
@@ -62,10 +63,12 @@ _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
 
 
 @dataclass(frozen=True)
-class RelayFoldExplicitPaddingPass(ModulePass):
+class RelayFoldExplicitPaddingPass(XRelayPass):
     """Folds explicit padding into convolutions and pools; see the module's docstring."""
 
     name = "relay-fold-explicit-padding"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

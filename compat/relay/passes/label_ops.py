@@ -31,13 +31,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.attribute_names import HASH
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.body_digest import body_digest
 
 _LAYOUT = "layout"
@@ -45,10 +46,12 @@ _LAYOUT = "layout"
 
 
 @dataclass(frozen=True)
-class RelayLabelOpsPass(ModulePass):
+class RelayLabelOpsPass(XRelayPass):
     """Labels each function with a hash of its computation; see the module's docstring. Exact."""
 
     name = "relay-label-ops"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Labels functions in place."""

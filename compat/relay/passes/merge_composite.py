@@ -38,10 +38,11 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.patterns.composites import partition_function
 from xrelay.passes.patterns.tables import TableRow, table
 from xrelay.relay.passes.chains import chain_row
@@ -51,10 +52,12 @@ _CLOSED = (PRIMITIVE, COMPILER, SKIP_OPTIMIZATION)
 
 
 @dataclass(frozen=True)
-class RelayMergeCompositePass(ModulePass):
+class RelayMergeCompositePass(XRelayPass):
     """Outlines matches of patterns as composite functions; see the module's docstring."""
 
     name = "relay-merge-composite"
+    numerics = EXACT
+    per_function = True
 
     table: str = field(default="", metadata={"help": "the name of a registered table of patterns"})
     chains: tuple[str, ...] = field(

@@ -58,13 +58,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.fold_constant import MAX_GROWTH
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
@@ -77,10 +78,11 @@ MAX_OPS = 100_000
 
 
 @dataclass(frozen=True)
-class RelayPartialEvalPass(ModulePass):
+class RelayPartialEvalPass(XRelayPass):
     """Evaluates a program as far as it is known at compile time; see the module's docstring. Exact."""
 
     name = "relay-partial-eval"
+    numerics = EXACT
 
     max_ops: int = field(
         default=MAX_OPS, metadata={"help": "the number of ops in called bodies after which calls are not followed"}

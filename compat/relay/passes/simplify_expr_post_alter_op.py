@@ -26,13 +26,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
+from xrelay.passes.infra.numerics import reassociates
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_numbers import DropBounds, DropNeutral, JoinCasts
 from xrelay.passes.relay.simplify_shapes import JoinReshapes
@@ -47,10 +48,12 @@ PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
 
 
 @dataclass(frozen=True)
-class RelaySimplifyExprPostAlterOpPass(ModulePass):
+class RelaySimplifyExprPostAlterOpPass(XRelayPass):
     """Simplifies expressions after layout changes; see the module's docstring."""
 
     name = "relay-simplify-expr-post-alter-op"
+    numerics = reassociates("a negative zero to which 0 was added keeps its sign")
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplifies the module in place."""

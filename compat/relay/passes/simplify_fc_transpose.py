@@ -28,7 +28,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
@@ -36,15 +35,18 @@ from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import owner_of
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.relay.passes.parameters import Parameters, free_functions
 
 
 @dataclass(frozen=True)
-class RelaySimplifyFcTransposePass(ModulePass):
+class RelaySimplifyFcTransposePass(XRelayPass):
     """Replaces transposed weights of dense layers by transposed parameters; see the module's docstring."""
 
     name = "relay-simplify-fc-transpose"
+    numerics = EXACT
 
     target_weight_name: tuple[str, ...] = field(
         default=(), metadata={"help": "the parameters that the caller will pass transposed"}

@@ -35,7 +35,6 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
@@ -45,13 +44,17 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 
 
 @dataclass(frozen=True)
-class RelaySplitArgsPass(ModulePass):
+class RelaySplitArgsPass(XRelayPass):
     """Splits concatenations of too many tensors; see the module's docstring."""
 
     name = "relay-split-args"
+    numerics = EXACT
+    per_function = True
 
     max_function_args: int = field(
         default=0, metadata={"help": "the maximum number of a function's arguments, including results; 0 is no limit"}

@@ -54,7 +54,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE, SKIP_OPTIMIZATION
@@ -64,7 +63,9 @@ from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 from xrelay.relay.passes.cps_types import given_type, has_functions
@@ -72,10 +73,11 @@ from xrelay.relay.passes.cps_writer import CpsWriter
 
 
 @dataclass(frozen=True)
-class RelayToCpsPass(ModulePass):
+class RelayToCpsPass(XRelayPass):
     """Converts functions to continuation passing style; see the module's docstring. Exact."""
 
     name = "relay-to-cps"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -24,22 +24,25 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
-class RelayToGraphNormalFormPass(ModulePass):
+class RelayToGraphNormalFormPass(XRelayPass):
     """Replaces lets by the values that they bind; see the module's docstring. Exact."""
 
     name = "relay-to-graph-normal-form"
+    numerics = EXACT
+    per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""

@@ -46,7 +46,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type
@@ -54,6 +53,8 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.numerics import quantises
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.relay.passes.precision_rewriter import PrecisionRewriter
 
@@ -63,10 +64,11 @@ FORBIDDEN, REMARKED, ALLOWED = MODES = (0, 1, 2)
 
 
 @dataclass(frozen=True)
-class RelayToMixedPrecisionPass(ModulePass):
+class RelayToMixedPrecisionPass(XRelayPass):
     """Computes in floats of fewer bits if that is profitable and safe; see the module's docstring."""
 
     name = NAME
+    numerics = quantises("floats have fewer bits, and results may have another float type")
 
     mixed_precision_type: str = field(
         default="float16", metadata={"help": "the type to compute in: float16, bfloat16 or float64"}

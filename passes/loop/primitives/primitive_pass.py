@@ -10,16 +10,17 @@ from typing import Any, ClassVar, get_type_hints
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.errors import PassError
+from xrelay.passes.infra.numerics import REORDERS_SUMS, Numerics
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
 from xrelay.passes.loop.primitives.rewrites import apply_primitive, rewrite_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrimitivePass(ModulePass):
+class PrimitivePass(XRelayPass):
     """Applies one primitive to every kernel that has the named loops and blocks, or to `kernel` alone.
 
     Raises `ScheduleError` if the primitive is not legal, and `PassError` if no kernel has the names. The options are
@@ -60,7 +61,9 @@ class PrimitivePass(ModulePass):
         return set(self.subjects()) <= loops_of(kernel).keys() | blocks_of(kernel).keys()
 
 
-def primitive_pass(primitive: type[SchedulePrimitive], example: str) -> type[PrimitivePass]:
+def primitive_pass(
+    primitive: type[SchedulePrimitive], example: str, numerics: Numerics = REORDERS_SUMS
+) -> type[PrimitivePass]:
     """Makes the pass `loop-<primitive>` of a registered primitive; `example` are the options in its help.
 
     The pass has an option for each field of the primitive, with the field's help, and the documentation of the rewrite.
@@ -69,6 +72,7 @@ def primitive_pass(primitive: type[SchedulePrimitive], example: str) -> type[Pri
     rewrite = rewrite_of(primitive)
     members = {
         "name": f"loop-{verb}",
+        "numerics": numerics,
         "of": primitive,
         "__doc__": _documentation(rewrite.__doc__, f"loop-{verb}{{{example}}}"),
         "__module__": rewrite.__module__,

@@ -54,7 +54,8 @@ def register_pass(
 
     The compiler runs it at the point `at`, at `opt_level` and above; without `at`, it runs only when it is named.
     `exact` promises that results stay equal bit for bit, which `--check-numerics` verifies; other passes may round.
-    `per_function` declares that it processes one function at a time, so that `func.func(…)` may contain it.
+    `per_function` declares that it processes one function at a time, so that `func.func(…)` may contain it. A class
+    derived from `XRelayPass` may declare both itself.
 
     Raises `PassTypeError` for an object that is not a pass class, and `PassArgumentError` for the name of a pass of
     xrelay or xDSL, an option without a default, an unknown point (with the closest one), or an invalid level.

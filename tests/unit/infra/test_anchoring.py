@@ -17,13 +17,13 @@ from xrelay import relay
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.anchoring import run_on_functions
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
+from xrelay.passes.infra.xrelay_pass import is_per_function
 
 TEXT = """
 builtin.module attributes {known = "yes"} {
@@ -107,7 +107,7 @@ def test_function_passes_do_the_same_on_each_function_alone() -> None:
         # Clones have no block names, so the pass runs on two clones.
         alone, module = module.clone(), module.clone()
         run_pipeline(module, [current], context=context)
-        if is_function_pass(current.name):
+        if is_per_function(type(current)):
             run_on_functions(alone, [current], context=context)
             assert print_module(alone) == print_module(module), current.name
             compared.append(current.name)

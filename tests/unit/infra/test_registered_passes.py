@@ -23,7 +23,8 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.errors import PassError
 from xrelay.extend.passes import points, register_pass, unregister_pass
 from xrelay.lowering.pipelines import Phase, compile_stages
-from xrelay.passes.catalogue.rounding import is_exact
+from xrelay.passes.infra.numerics import EXACT, UNKNOWN, quantises
+from xrelay.passes.infra.xrelay_pass import XRelayPass, is_per_function, numerics_of
 from xrelay.tools.xrelay_opt import main
 from xrelay.transform import PassContext, Sequential
 
@@ -164,11 +165,29 @@ def test_xrelay_opt_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "note: str = acme  what functions are marked with" in capsys.readouterr().out
 
 
-def test_what_is_exact_is_said_when_registering() -> None:
+def test_the_registration_declares_that_a_pass_is_exact() -> None:
     register_pass(AcmeNotePass)
-    assert not is_exact(NAME)
-    register_pass(AcmeNotePass, exact=True)
-    assert is_exact(NAME)
+    assert numerics_of(AcmeNotePass) == UNKNOWN
+    assert not is_per_function(AcmeNotePass)
+    register_pass(AcmeNotePass, exact=True, per_function=True)
+    assert numerics_of(AcmeNotePass) == EXACT
+    assert is_per_function(AcmeNotePass)
+    assert transform.create_pass(NAME).info.numerics == EXACT
+
+
+def test_the_class_declares_what_its_registration_does_not() -> None:
+    @dataclass(frozen=True)
+    class AcmeRoundPass(XRelayPass):
+        name = NAME
+        numerics = quantises("values become multiples of 1/16")
+        per_function = True
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            """Does nothing."""
+
+    register_pass(AcmeRoundPass)
+    assert numerics_of(AcmeRoundPass) == AcmeRoundPass.numerics
+    assert is_per_function(AcmeRoundPass)
 
 
 @dataclass(frozen=True)

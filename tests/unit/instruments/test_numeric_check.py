@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from support import networks
+from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -17,9 +19,11 @@ from xrelay import instrument, relay, transform
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
-from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.catalogue.rounding import CHANGING, EXACT, QUANTISING, REASSOCIATING, is_exact
+from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.infra.numerics import EXACT, UNKNOWN
+from xrelay.passes.infra.xrelay_pass import XRelayPass, numerics_of
 from xrelay.passes.instruments.numeric_check import describe_difference
+from xrelay.relay.pass_api.named_passes import XdslPass
 from xrelay.transform import PassContext, Sequential
 
 TO_LOOP = all_passes(compile_stages())
@@ -113,21 +117,33 @@ def test_a_wrong_lowering_is_named_with_both_levels() -> None:
         run(instrument.NumericCheck(), [*TO_TOPI[:-1], lower_wrongly], static())
 
 
-def test_exact_passes_are_held_to_every_bit_and_others_to_rounding() -> None:
-    @transform.module_pass(opt_level=0)
-    def nudge(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
-        multiply.operands[1] = relay.const(2.0 * (1 + 2**-20)).value
-        constant: Any = multiply.operands[1].owner
-        multiply.parent_block().insert_op_before(constant, multiply)  # pyright: ignore
-        return mod
+@transform.module_pass(opt_level=0)
+def nudge(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    """A pass that changes the last places of results."""
+    multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
+    multiply.operands[1] = relay.const(2.0 * (1 + 2**-20)).value
+    constant: Any = multiply.operands[1].owner
+    multiply.parent_block().insert_op_before(constant, multiply)  # pyright: ignore
+    return mod
 
+
+@dataclass(frozen=True)
+class ExactNudgePass(XRelayPass):
+    """A pass that is wrongly declared to be exact."""
+
+    name = "exact-nudge"
+    numerics = EXACT
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        nudge.transform(op, PassContext())
+
+
+def test_exact_passes_are_held_to_every_bit_and_others_to_rounding() -> None:
     run(instrument.NumericCheck(), [nudge])
     with pytest.raises(PassError, match=r"nudge.*tolerance 0"):
         run(instrument.NumericCheck(rtol=0), [nudge])
-    exact = transform.module_pass(lambda mod, ctx: nudge.transform(mod, ctx), opt_level=0, name="cse")
-    with pytest.raises(PassError, match=r"\[cse\] .*tolerance 0"):
-        run(instrument.NumericCheck(), [exact])
+    with pytest.raises(PassError, match=r"\[exact-nudge\] .*tolerance 0"):
+        run(instrument.NumericCheck(), [XdslPass(ExactNudgePass())])
 
 
 def test_given_inputs() -> None:
@@ -178,8 +194,8 @@ def test_programs_in_one_context_have_nothing_to_do_with_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", ALL_PASSES)
-def test_every_pass_has_one_mark(name: str) -> None:
-    assert [name in marks for marks in (CHANGING, EXACT, REASSOCIATING, QUANTISING)].count(True) == 1
+def test_every_pass_declares_its_numerics(name: str) -> None:
+    assert numerics_of(load_pass(name)) != UNKNOWN
 
 
 def test_what_quantises_may_change_integers_by_steps() -> None:
@@ -194,11 +210,14 @@ def test_what_quantises_may_change_integers_by_steps() -> None:
     assert "from False to True" in (describe_difference(np.array([False]), np.array([True]), 0.05, 4) or "")
 
 
-def test_marks_are_known_under_both_names() -> None:
-    assert is_exact("FuseOps")
-    assert not is_exact("AlterOpLayout")
-    assert not is_exact("add_for_multiply")
-    assert not EXACT & REASSOCIATING.keys()
+@pytest.mark.parametrize("name", ["FuseOps", "relay-fuse-ops", "cse"])
+def test_exact_passes_are_exact_by_every_name(name: str) -> None:
+    assert transform.create_pass(name).info.numerics == EXACT
+
+
+def test_other_passes_are_not_exact() -> None:
+    assert transform.AlterOpLayout().info.numerics.rtol > 0
+    assert add_for_multiply.info.numerics == UNKNOWN
 
 
 def test_names_get_sizes_that_the_program_takes() -> None:
