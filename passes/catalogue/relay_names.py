@@ -1,7 +1,12 @@
-"""The table of Relay's passes: the name of each, its level, the passes it requires, and its options.
+"""The table of Relay's passes: the name of each, its level, the passes it requires, and its arguments.
 
 The passes themselves are plain xDSL `ModulePass`es; a row here maps Relay's `FoldConstant` to `relay-fold-constant`.
 Both names are accepted wherever a pass is named.
+
+These facts are not attributes of the classes for two reasons. Contexts and `xrelay-opt` compare names without importing
+the classes, which takes longer than the start of the tool. Also, a class may have several names in Relay, each with
+other options: `relay-fold-scale-axis` has three. The levels are those of Relay's `Sequential`; the compiler has its own
+(`default_pipeline`).
 """
 
 from __future__ import annotations
@@ -24,10 +29,6 @@ class RelayPass:
     """Options for which the pass behaves as in Relay."""
     alias: str = ""
     """The name of the Python function, if it differs from that in Relay's info."""
-    level_option: str | None = None
-    """The option that is set to the context's opt_level if it is negative."""
-    config: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Config key → the option that it sets if the caller does not."""
     function: str | None = None
     """`module:function` with the implementation of the pass, which takes the module, and the options by name.
 
@@ -38,21 +39,12 @@ class RelayPass:
     """Options that cannot be written as text (functions, mappings): the caller's name → parameter of `function`."""
 
 
-_FUSE_CONFIG = {"relay.FuseOps.max_depth": "max_depth", "relay.FuseOps.link_params": "link_params"}
-_LAYOUT_CONFIG = {"relay.AlterOpLayout.vector_lanes": "vector_lanes", "relay.AlterOpLayout.target": "target"}
 _PASSES = "xrelay.passes"
 
 RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("InferType", "relay-infer-type", 0, ()),
     RelayPass("SimplifyInference", "relay-simplify-inference", 0),
-    RelayPass(
-        "FoldConstant",
-        "relay-fold-constant",
-        2,
-        (),
-        positional=("fold_qnn",),
-        config={"relay.FoldConstant.max_growth": "max_growth"},
-    ),
+    RelayPass("FoldConstant", "relay-fold-constant", 2, (), positional=("fold_qnn",)),
     RelayPass(
         "FakeQuantizationToInteger",
         "relay-fake-quantization-to-integer",
@@ -66,7 +58,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         "relay-to-mixed-precision",
         0,
         positional=("mixed_precision_type", "missing_op_mode"),
-        config={"relay.ToMixedPrecision.keep_orig_output_dtype": "keep_orig_output_dtype"},
     ),
     RelayPass("QnnLegalize", "qnn-legalize", 1),
     RelayPass("QnnCanonicalize", "qnn-canonicalize-ops", 1),
@@ -74,24 +65,13 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("DynamicToStatic", "relay-dynamic-to-static", 2),
     RelayPass("CanonicalizeOps", "relay-canonicalize-ops", 3),
     RelayPass("FoldScaleAxis", "relay-fold-scale-axis", 3),
-    RelayPass(
-        "BackwardFoldScaleAxis",
-        "relay-fold-scale-axis",
-        3,
-        fixed={"direction": "backward", "weights": "any"},
-    ),
-    RelayPass(
-        "ForwardFoldScaleAxis",
-        "relay-fold-scale-axis",
-        3,
-        fixed={"direction": "forward", "weights": "any"},
-    ),
+    RelayPass("BackwardFoldScaleAxis", "relay-fold-scale-axis", 3, fixed={"direction": "backward", "weights": "any"}),
+    RelayPass("ForwardFoldScaleAxis", "relay-fold-scale-axis", 3, fixed={"direction": "forward", "weights": "any"}),
     RelayPass("InlineGlobals", "relay-inline", 1, (), alias="Inline", fixed={"marked": True}),
     RelayPass(
         "AlterOpLayout",
         "relay-alter-op-layout",
         3,
-        config=_LAYOUT_CONFIG,
         function=f"{_PASSES}.layout.alter_op_layout:alter_layouts",
         values={"hooks": "hooks"},
     ),
@@ -116,25 +96,10 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         positional=("min_num_branches",),
         alias="CombineParallelConv2D",
     ),
-    RelayPass(
-        "CombineParallelDense",
-        "relay-combine-parallel-dense",
-        4,
-        positional=("min_num_branches", "to_batch"),
-    ),
-    RelayPass(
-        "CombineParallelBatchMatmul",
-        "relay-combine-parallel-batch-matmul",
-        4,
-        positional=("min_num_branches",),
-    ),
+    RelayPass("CombineParallelDense", "relay-combine-parallel-dense", 4, positional=("min_num_branches", "to_batch")),
+    RelayPass("CombineParallelBatchMatmul", "relay-combine-parallel-batch-matmul", 4, positional=("min_num_branches",)),
     RelayPass("SplitArgs", "relay-split-args", 1, positional=("max_function_args",)),
-    RelayPass(
-        "DeadCodeElimination",
-        "relay-dead-code-elimination",
-        1,
-        positional=("inline_once", "ignore_impurity"),
-    ),
+    RelayPass("DeadCodeElimination", "relay-dead-code-elimination", 1, positional=("inline_once", "ignore_impurity")),
     RelayPass(
         "SimplifyFCTranspose",
         "relay-simplify-fc-transpose",
@@ -173,14 +138,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         positional=("pattern_table",),
         values={"pattern_table": "table"},
     ),
-    RelayPass(
-        "FuseOps",
-        "relay-fuse-ops",
-        0,
-        positional=("fuse_opt_level",),
-        level_option="fuse_opt_level",
-        config=_FUSE_CONFIG,
-    ),
+    RelayPass("FuseOps", "relay-fuse-ops", 0, positional=("fuse_opt_level",)),
     RelayPass("DefuseOps", "relay-defuse-ops", 3),
     RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", 1, (), positional=("entry",)),
     RelayPass("ToANormalForm", "relay-to-a-normal-form", 1, ()),

@@ -51,7 +51,7 @@ from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import FROM_LEVEL, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 DEFAULT_OPT_LEVEL = 2
@@ -69,7 +69,11 @@ class RelayFuseOpsPass(XRelayPass):
     per_function = True
 
     fuse_opt_level: int = field(
-        default=-1, metadata={"help": "0 makes every op a group of its own; -1 means the default level, which fuses"}
+        default=-1,
+        metadata={
+            "help": "0 makes every op a group of its own; -1 means the default level, which fuses",
+            FROM_LEVEL: True,
+        },
     )
     max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
     max_function_args: int = field(

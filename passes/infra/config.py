@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TypeAlias, cast
 
 from xrelay.errors import PassError
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES
+from xrelay.passes.catalogue.relay_names import ROWS
 from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
 
 ConfigValue: TypeAlias = bool | int | float | str
@@ -31,6 +31,8 @@ class ConfigKey:
 
 
 _KEYS: dict[str, ConfigKey] = {}
+_OPTIONS: dict[str, tuple[str, str]] = {}
+"""Key → the pass that has the option, by Relay's name, and the option."""
 
 
 def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
@@ -44,6 +46,18 @@ def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
     if known is not None and known.type is not type_:
         raise PassArgumentError(f"config option {key} is registered with type {known.type.__name__} already")
     _KEYS[key] = ConfigKey(key, type_, help_)
+
+
+def _register_option(name: str, option: str, type_: type[ConfigValue], help_: str) -> None:
+    """Registers the key that sets an option of the pass that Relay calls `name`, if the caller does not."""
+    key = f"relay.{name}.{option}"
+    register_config(key, type_, help_)
+    _OPTIONS[key] = name, option
+
+
+def option_keys(name: str) -> dict[str, str]:
+    """Returns the keys that set options of the pass that Relay calls `name`, each with the option."""
+    return {key: option for key, (owner, option) in _OPTIONS.items() if owner == name}
 
 
 def config_keys() -> Mapping[str, ConfigKey]:
@@ -113,8 +127,7 @@ def known_key(key: str) -> ConfigKey:
 
 def _own_names() -> dict[str, str]:
     """Returns the keys by their aliases, such as `relay-fuse-ops.max-depth`."""
-    options = [(row, key, option) for row in RELAY_PASSES for key, option in row.config.items()]
-    return {f"{row.pass_name}.{option.replace('_', '-')}": key for row, key, option in options}
+    return {f"{ROWS[name].pass_name}.{option.replace('_', '-')}": key for key, (name, option) in _OPTIONS.items()}
 
 
 def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
@@ -133,11 +146,11 @@ def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
     return known.key, cast(ConfigValue, value)
 
 
-register_config("relay.FuseOps.max_depth", int, "how many nodes a fused group may have")
-register_config("relay.FuseOps.link_params", bool, "keep constants of any size inside the groups")
-register_config("relay.FoldConstant.max_growth", int, "bytes by which a folded constant may exceed its operands")
-register_config("relay.ToMixedPrecision.keep_orig_output_dtype", bool, "cast results back to the types that they had")
-register_config("relay.AlterOpLayout.vector_lanes", int, "how many f32 a vector of the target holds")
-register_config("relay.AlterOpLayout.target", str, "the target whose hooks choose the layouts")
+_register_option("FuseOps", "max_depth", int, "how many nodes a fused group may have")
+_register_option("FuseOps", "link_params", bool, "keep constants of any size inside the groups")
+_register_option("FoldConstant", "max_growth", int, "bytes by which a folded constant may exceed its operands")
+_register_option("ToMixedPrecision", "keep_orig_output_dtype", bool, "cast results back to the types that they had")
+_register_option("AlterOpLayout", "vector_lanes", int, "how many f32 a vector of the target holds")
+_register_option("AlterOpLayout", "target", str, "the target whose hooks choose the layouts")
 register_config(IMMUTABLE, bool, "fail, naming the pass, where a pass changes the module it was given")
 register_config(VERIFY, bool, "verify the module given to a pass and what every pass leaves (default)")

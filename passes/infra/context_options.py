@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from xdsl.passes import ModulePass
 
-from xrelay.passes.catalogue.relay_names import RelayPass, relay_pass
+from xrelay.passes.catalogue.relay_names import canonical
+from xrelay.passes.infra.config import option_keys
 from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.xrelay_pass import FROM_LEVEL
 
 
 def configured(current: ModulePass, context: PassContext, *, use_level: bool) -> ModulePass:
@@ -16,25 +18,26 @@ def configured(current: ModulePass, context: PassContext, *, use_level: bool) ->
 
     `use_level` is whether the context's opt_level applies, for example to the level of fusion.
     """
-    row = relay_pass(current.name)
-    if row is None or not (context.config or use_level):
+    if not (context.config or use_level):
         return current
-    if not use_level:
-        row = dataclasses.replace(row, level_option=None)
     fields = dataclasses.fields(current)
     given = {
         field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
     }
-    return dataclasses.replace(current, **configured_options(row, given, context))
+    options = configured_options(type(current), given, context, use_level=use_level)
+    return current if options == given else dataclasses.replace(current, **options)
 
 
-def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
-    """Returns the options of a pass in `ctx`: `given`, then those of the context's config and level."""
+def configured_options(
+    pass_type: type[ModulePass], given: Mapping[str, object], context: PassContext, *, use_level: bool = True
+) -> dict[str, object]:
+    """Returns the options of a pass in `context`: `given`, then those of the context's config and level."""
     options = dict(given)
-    for key, option in row.config.items():
-        if option not in options and key in ctx.config:
-            options[option] = ctx.config[key]
-    level = options.get(row.level_option, -1) if row.level_option is not None else 0
-    if row.level_option is not None and isinstance(level, int) and level < 0:
-        options[row.level_option] = ctx.opt_level
+    for key, option in option_keys(canonical(pass_type.name)).items():
+        if option not in options and key in context.config:
+            options[option] = context.config[key]
+    for field in dataclasses.fields(pass_type) if use_level else ():
+        level = options.get(field.name, field.default)
+        if FROM_LEVEL in field.metadata and isinstance(level, int) and level < 0:
+            options[field.name] = context.opt_level
     return options

@@ -10,6 +10,9 @@ from xdsl.passes import ModulePass
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.infra.numerics import EXACT, UNKNOWN, Numerics
 
+FROM_LEVEL: Final = "from_level"
+"""The key in the metadata of an integer option that contexts set to their opt_level if it is negative."""
+
 
 @dataclass(frozen=True)
 class XRelayPass(ModulePass):

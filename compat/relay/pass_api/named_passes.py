@@ -160,7 +160,7 @@ class NamedPass(ModulePass):
 
     def __init__(self, row: RelayPass, options: Mapping[str, object]):
         pass_type = pass_class(row.pass_name)
-        self._row, self._per_function = row, is_per_function(pass_type)
+        self._row, self._pass_type = row, pass_type
         hints = get_type_hints(pass_type)
         written = {name: _option(value, hints.get(name)) for name, value in options.items()}
         fields = {field.name for field in dataclasses.fields(pass_type)}
@@ -182,18 +182,18 @@ class NamedPass(ModulePass):
 
     def configured(self, ctx: PassContext) -> XdslModulePass:
         """Returns the xDSL pass that runs in `ctx`."""
-        return pass_class(self._row.pass_name)(**configured_options(self._row, self._options, ctx))
+        return self._pass_type(**configured_options(self._pass_type, self._options, ctx))
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Applies the pass; first infers missing types, since Relay's modules are typed."""
         _ensure_types(mod, self._row)
-        with skipped_functions_hidden(mod) if self._per_function else nullcontext():
+        with skipped_functions_hidden(mod) if is_per_function(self._pass_type) else nullcontext():
             self._apply(mod, ctx)
         return mod
 
     def _apply(self, mod: ModuleOp, ctx: PassContext) -> None:
         if self._values:
-            options = configured_options(self._row, self._options, ctx)
+            options = configured_options(self._pass_type, self._options, ctx)
             _implementation(self._row)(mod, **options, **self._values)
         else:
             run_pipeline(mod, [self.configured(ctx)], context=full_context())
