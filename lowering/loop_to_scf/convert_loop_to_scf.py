@@ -32,8 +32,7 @@ from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
 from xrelay.lowering.loop_to_scf.parts import convert_parts
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 

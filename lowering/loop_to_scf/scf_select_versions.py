@@ -16,8 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.dialects.loop.versions import Choice, versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 

@@ -21,8 +21,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,8 @@ from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, s
 from xrelay.passes.fusion.kernel_constants import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
-from xrelay.passes.infra.numerics import reassociates
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,7 @@ from xrelay.lowering.to_llvm.half_conversions import (
 )
 from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 F32_INTEGER_BITS, F64_INTEGER_BITS = 24, 53
 """The number of bits of integers that are exact in f32 and in f64."""

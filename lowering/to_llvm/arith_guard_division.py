@@ -42,8 +42,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp

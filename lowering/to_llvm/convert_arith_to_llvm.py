@@ -43,8 +43,7 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 class ConvertConstant(ConversionPattern[arith.ConstantOp]):

@@ -77,8 +77,7 @@ from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 CANCEL = 6
 """The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""

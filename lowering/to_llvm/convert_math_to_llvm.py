@@ -30,8 +30,7 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 def _fma(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:

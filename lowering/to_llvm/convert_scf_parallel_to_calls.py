@@ -36,8 +36,7 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"

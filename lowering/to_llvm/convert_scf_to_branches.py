@@ -21,8 +21,7 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.structured import BlockWriter, Words
 from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 class _Upstream(Words):

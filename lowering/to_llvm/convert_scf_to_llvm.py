@@ -35,10 +35,9 @@ from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, Words
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
 from xrelay.passes.infra.disposal import dispose
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.rebuilding import RebuildingRewriter
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 class _LlvmWords(Words):

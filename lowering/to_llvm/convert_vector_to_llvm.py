@@ -34,8 +34,7 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 
 
 class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):

@@ -14,8 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
 _DIVISIONS: Final = (llvm.UDivOp, llvm.URemOp)

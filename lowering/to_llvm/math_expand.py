@@ -43,8 +43,7 @@ from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.lanes import Lanes
 from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693359375

@@ -12,8 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

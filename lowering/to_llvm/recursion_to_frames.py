@@ -70,9 +70,8 @@ from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 CONSTANTS = (
     llvm.ConstantOp,

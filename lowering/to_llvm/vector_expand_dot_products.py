@@ -39,8 +39,7 @@ from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
 from xrelay.errors import LoweringError, PassError
 from xrelay.lowering.to_llvm.ops import intrinsic_call
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.target.features import DOT_TERMS
 
 VPDPBUSD = {

@@ -13,8 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target

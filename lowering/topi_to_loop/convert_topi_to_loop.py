@@ -36,9 +36,8 @@ from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.numerics import REORDERS_SUMS
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)

@@ -31,9 +31,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.passes.graph.replacements import Replacements
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

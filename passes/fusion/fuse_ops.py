@@ -50,8 +50,7 @@ from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import FROM_LEVEL, XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, FROM_LEVEL, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 DEFAULT_OPT_LEVEL = 2

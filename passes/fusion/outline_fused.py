@@ -77,8 +77,7 @@ from xrelay.passes.fusion.own_buffers import copy_of, needs_copy
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 

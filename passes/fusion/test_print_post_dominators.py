@@ -22,8 +22,7 @@ from xdsl.ir import Attribute, Block
 
 from xrelay.passes.fusion.op_patterns import forward_graph
 from xrelay.passes.fusion.partition import FusionOptions, partition
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

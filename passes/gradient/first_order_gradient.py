@@ -39,8 +39,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.passes.gradient.differentiate import differentiate
-from xrelay.passes.infra.numerics import changes
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, changes
 from xrelay.passes.relay.inline import SEALED, inline_calls
 
 

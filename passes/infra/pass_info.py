@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xrelay.errors import PassError, XRelayError
-from xrelay.passes.infra.numerics import UNKNOWN, Numerics
+from xrelay.passes.infra.xrelay_pass import UNKNOWN, Numerics
 from xrelay.raised import also, raised
 
 

@@ -61,8 +61,7 @@ from xrelay.passes.graph.composites import ExpandComposite
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
 from xrelay.passes.layout.layout_savings import save_transforms

@@ -45,8 +45,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, report
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.desired_entry import NAME, place_of
 from xrelay.passes.layout.desired_layouts import hooks_for

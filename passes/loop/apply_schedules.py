@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.errors import PassError
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.schedule import apply_schedule
 from xrelay.passes.loop.tried_schedules import take_tried

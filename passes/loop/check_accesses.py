@@ -24,8 +24,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_questions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, stays_in

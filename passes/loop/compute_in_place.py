@@ -17,9 +17,8 @@ from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.buffer_size import expected_bytes
 from xrelay.passes.loop.in_place import pairs_in_place
 from xrelay.passes.loop.lifetimes import GIVERS, Buffer, roots_of

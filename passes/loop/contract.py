@@ -8,7 +8,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Contract
-from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.dot_products import dot_step
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent

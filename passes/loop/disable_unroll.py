@@ -6,7 +6,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import LoopKind
 from xrelay.dialects.loop.schedule import DisableUnroll
-from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites

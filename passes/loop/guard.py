@@ -9,7 +9,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind
 from xrelay.dialects.loop.attrs import IterKindAttr
 from xrelay.dialects.loop.schedule import Guard
 from xrelay.index_algebra.value_map import ValueMap, join_maps
-from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside, is_ordered_in, reduces_over
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass

@@ -20,8 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in

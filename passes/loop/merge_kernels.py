@@ -16,9 +16,8 @@ from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.passes.graph.op_keys import OpKeys
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 

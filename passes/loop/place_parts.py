@@ -27,8 +27,7 @@ from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import COPIED, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.moves import Move, moves_of
 from xrelay.passes.loop.nest_queries import kernels_of

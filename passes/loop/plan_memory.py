@@ -28,9 +28,8 @@ from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.shared.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import PassError
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of

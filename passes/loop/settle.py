@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.loop import BlockOp, ForOp, LoopKind, StoreOp
 from xrelay.dialects.loop.schedule import Settle
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.passes.infra.numerics import EXACT
+from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside
 from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass

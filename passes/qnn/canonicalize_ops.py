@@ -27,8 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 

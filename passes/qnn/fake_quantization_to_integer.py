@@ -49,8 +49,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import rewrite
-from xrelay.passes.infra.numerics import quantises
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_regions import IntegerRegions
 

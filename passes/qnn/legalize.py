@@ -36,8 +36,7 @@ from xrelay.dialects.shared.op_lists import derived
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.qnn.tables import look_up
 
 

@@ -47,9 +47,8 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
-from xrelay.passes.infra.numerics import quantises
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.qnn.quantization_bounds import (
     BITS,
     POWER2,

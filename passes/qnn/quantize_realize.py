@@ -43,9 +43,8 @@ from xrelay.errors import PassError
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
-from xrelay.passes.infra.numerics import quantises
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.qnn.integer_regions import IntegerRegions
 
 NAME = "relay-quantize-realize"

@@ -20,8 +20,7 @@ from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.passes.graph.rewriting import Emitter, rewrite
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.simplify_inference import along_axis
 
 

@@ -38,9 +38,8 @@ from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
 PRIVATE = StringAttr("private")

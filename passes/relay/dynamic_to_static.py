@@ -58,9 +58,8 @@ from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.infer_type import infer_types
 
 MOST_EXTENTS = 64

@@ -35,8 +35,7 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
 

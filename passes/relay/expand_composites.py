@@ -23,8 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.types.type_upkeep import update_signatures
 
 

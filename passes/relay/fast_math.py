@@ -34,8 +34,7 @@ from xrelay.dialects.relay.ops.nn.softmax import FastSoftmaxOp, SoftmaxOp
 from xrelay.dialects.relay.ops.tensor.fast_math import FastErfOp, FastExpOp, FastTanhOp
 from xrelay.dialects.relay.ops.tensor.unary import ErfOp, ExpOp, TanhOp
 from xrelay.passes.graph.rewriting import Emitter, rewrite
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 FAST: MappingProxyType[type[Operation], type[RelayOp]] = MappingProxyType(
     {ExpOp: FastExpOp, ErfOp: FastErfOp, TanhOp: FastTanhOp, SoftmaxOp: FastSoftmaxOp}

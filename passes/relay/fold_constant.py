@@ -69,8 +69,7 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.folded_extents import folded_extents
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import update_signatures

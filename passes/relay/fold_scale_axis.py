@@ -42,8 +42,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector, stays_in_range
 from xrelay.passes.relay.scale_ways import (
     HeavyOp,

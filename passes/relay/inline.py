@@ -86,9 +86,8 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results

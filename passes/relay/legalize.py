@@ -33,8 +33,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, ask_hook, legalize_hooks
 
 

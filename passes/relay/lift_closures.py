@@ -68,9 +68,8 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.closure_callers import closures_of_parameters
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of

@@ -49,8 +49,7 @@ from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.extents_of_ranges import name_arange
 from xrelay.passes.relay.extents_of_shapes import (
     name_broadcast,

@@ -53,8 +53,7 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over_last, data_bytes, weight_bytes
 from xrelay.target.features import DOT_TERMS
 

@@ -30,8 +30,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import rewrite
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.simplify_numbers import NUMBER_PATTERNS
 from xrelay.passes.relay.simplify_shapes import SHAPE_PATTERNS
 

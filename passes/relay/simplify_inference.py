@@ -33,8 +33,7 @@ from xrelay.dialects.shared.types import element_type_of, is_complete, is_static
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.types.type_upkeep import update_signatures
 
 

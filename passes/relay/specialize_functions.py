@@ -47,9 +47,8 @@ from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in, recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.undo import Undo
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.types.infer_type import infer_types
 

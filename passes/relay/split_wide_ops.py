@@ -46,8 +46,7 @@ from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import DimExpr
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 ItemT = TypeVar("ItemT")
 

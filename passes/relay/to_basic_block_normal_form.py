@@ -50,9 +50,8 @@ from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import Scopes
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.let_bindings import bind_values
 
 BBNF = "bbnf"

@@ -22,9 +22,8 @@ from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.dialects.topi.specialize import specialized
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, names_of
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 MAX_ROWS = 64
 """For products of more rows, tiles of a version and tiles of the kernel itself take the same time."""

@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi import ComputeOp, NamedOp
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 
 
 @dataclass(frozen=True)

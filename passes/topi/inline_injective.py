@@ -22,8 +22,7 @@ from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.dim_expressions import is_positive
 from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
 from xrelay.index_algebra.value_map import Space, ValueMap
-from xrelay.passes.infra.numerics import REORDERS_SUMS
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 
 USUAL_SIZE = 64
 """The size that cost comparisons assume for a named dimension."""

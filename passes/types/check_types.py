@@ -15,9 +15,8 @@ from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.type_solver import describe
 
 

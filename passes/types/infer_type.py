@@ -45,9 +45,8 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.call_rule import instantiations, write_calls
 from xrelay.passes.types.record_requirements import recorded_by_functions, write_recorded
 from xrelay.passes.types.settled_extents import settle_extents, settle_outgrown

@@ -17,9 +17,8 @@ from support.random_programs import HALVES, Array, random_inputs
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.infra.numerics import EXACT, REASSOCIATING_RTOL, Numerics
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.infra.xrelay_pass import numerics_of
+from xrelay.passes.infra.xrelay_pass import EXACT, REASSOCIATING_RTOL, Numerics, numerics_of
 
 IDEMPOTENT = {
     "relay-simplify-inference",

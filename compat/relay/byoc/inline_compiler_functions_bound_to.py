@@ -41,8 +41,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.inline import MAX_OPS, inline_calls
 from xrelay.passes.relay.inline_closures import ClosureInliner
 

@@ -26,8 +26,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.shared.attribute_names import EXTERN, FORM
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.byoc.outline_compiler_functions import is_for
 
 

@@ -38,8 +38,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 
 PASS_NAME = "relay-merge-compiler-regions"

@@ -53,9 +53,8 @@ from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.value_uses import ValueUses, depth_first
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.compiler_annotations import flatten_ends_of_tuples, remove_annotations
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import update_signatures

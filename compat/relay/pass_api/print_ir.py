@@ -6,10 +6,10 @@ from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.instruments.print_ir import write_heading
 from xrelay.relay.pass_api.passes import ModulePass
 

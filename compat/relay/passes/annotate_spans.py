@@ -28,11 +28,10 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc, StringAttr, U
 
 from xrelay.dialects.shared.locations import fuse_locations, location_of, source_names
 from xrelay.errors import PassError
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.passes.attribute_parts import AttributeFold, count
 
 SOURCE = "GeneratedSource"

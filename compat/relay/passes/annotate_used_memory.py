@@ -53,8 +53,7 @@ from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.graph.value_uses import ValueUses, block_of
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 PASS_NAME = "relay-annotate-used-memory"

@@ -36,8 +36,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.passes.graph.rewriting import Emitter, rewrite
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 BROADCASTING = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
 """The patterns of users with which a cast fuses at no cost."""

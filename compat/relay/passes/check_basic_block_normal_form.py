@@ -41,8 +41,7 @@ from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.scopes import Scopes
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 ORDINALS = ("first", "second")
 

@@ -35,8 +35,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.branch_joints import SideBySide
 from xrelay.relay.passes.branch_levels import Joint
 from xrelay.relay.passes.parallel_branches import (

@@ -47,8 +47,7 @@ from xrelay.dialects.relay.ops.tensor.fill import StackOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.branch_joints import SideBySide, Stacked
 from xrelay.relay.passes.branch_levels import Joint
 from xrelay.relay.passes.parallel_branches import (

@@ -34,8 +34,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseDenseOp
 from xrelay.passes.graph.remarks import Remark
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_layers import make_sparse
 from xrelay.relay.passes.sparse_weights import sizes_by_name, why_no_sparse_dense
 

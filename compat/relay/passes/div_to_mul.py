@@ -32,8 +32,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MultiplyOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 
 @dataclass(frozen=True)

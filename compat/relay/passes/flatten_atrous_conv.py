@@ -37,8 +37,7 @@ from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 
 @dataclass(frozen=True)

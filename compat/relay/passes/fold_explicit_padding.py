@@ -49,8 +49,7 @@ from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import each
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
     Conv1DOp,

@@ -36,9 +36,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.attribute_names import HASH
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.passes.body_digest import body_digest
 
 _LAYOUT = "layout"

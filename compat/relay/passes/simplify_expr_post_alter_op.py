@@ -32,8 +32,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, Multipl
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
-from xrelay.passes.infra.numerics import reassociates
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_numbers import DropBounds, DropNeutral, JoinCasts
 from xrelay.passes.relay.simplify_shapes import JoinReshapes

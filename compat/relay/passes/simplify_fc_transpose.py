@@ -35,9 +35,8 @@ from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import owner_of
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.passes.parameters import Parameters, free_functions
 
 

@@ -44,8 +44,7 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
-from xrelay.passes.infra.numerics import EXACT
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,8 @@ from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 from xrelay.relay.passes.cps_types import given_type, has_functions

@@ -53,8 +53,7 @@ from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.infra.numerics import quantises
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.relay.passes.precision_rewriter import PrecisionRewriter
 

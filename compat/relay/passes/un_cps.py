@@ -41,9 +41,8 @@ from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.infra.numerics import EXACT
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.errors import PassError
-from xrelay.passes.infra.numerics import REORDERS_SUMS, Numerics
-from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, Numerics, XRelayPass
 from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
 from xrelay.passes.loop.primitives.rewrites import apply_primitive, rewrite_of
 

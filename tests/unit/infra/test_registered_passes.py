@@ -23,8 +23,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.errors import PassError
 from xrelay.extend.passes import points, register_pass, unregister_pass
 from xrelay.lowering.pipelines import Phase, compile_stages
-from xrelay.passes.infra.numerics import EXACT, UNKNOWN, quantises
-from xrelay.passes.infra.xrelay_pass import XRelayPass, is_per_function, numerics_of
+from xrelay.passes.infra.xrelay_pass import EXACT, UNKNOWN, XRelayPass, is_per_function, numerics_of, quantises
 from xrelay.tools.xrelay_opt import main
 from xrelay.transform import PassContext, Sequential
 

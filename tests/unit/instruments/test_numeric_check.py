@@ -20,8 +20,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.infra.numerics import EXACT, UNKNOWN
-from xrelay.passes.infra.xrelay_pass import XRelayPass, numerics_of
+from xrelay.passes.infra.xrelay_pass import EXACT, UNKNOWN, XRelayPass, numerics_of
 from xrelay.passes.instruments.numeric_check import describe_difference
 from xrelay.relay.pass_api.named_passes import XdslPass
 from xrelay.transform import PassContext, Sequential
