@@ -37,7 +37,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import names_in
@@ -48,6 +47,7 @@ from xrelay.dialects.shared.types import IncompleteType, dims_in
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.closure_callers import (
     MAIN,
     ReturnedClosure,
@@ -61,10 +61,11 @@ from xrelay.passes.types.check_types import check_types
 
 
 @dataclass(frozen=True)
-class RelayAddCallersPass(ModulePass):
+class RelayAddCallersPass(XRelayPass):
     """Adds functions that call the closures which `@main` returns; see the module's docstring. Exact."""
 
     name = "relay-add-callers"
+    numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Adds functions in place."""

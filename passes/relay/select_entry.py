@@ -25,23 +25,24 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import CALLERS, TAKES
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.closure_callers import MAIN, functions_of, returned_closures
 from xrelay.passes.relay.dead_code_elimination import PRIVATE, eliminate_dead_code
 from xrelay.passes.types.infer_type import infer_types
 
 
 @dataclass(frozen=True)
-class RelaySelectEntryPass(ModulePass):
+class RelaySelectEntryPass(XRelayPass):
     """Extracts the program of one entry; see the module's docstring. Exact."""
 
     name = "relay-select-entry"
+    numerics = EXACT
 
     entry: str = field(default=MAIN, metadata={"help": "the entry that becomes @main"})
 
