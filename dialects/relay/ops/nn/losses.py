@@ -182,7 +182,7 @@ class NLLLossOp(CompositeOp):
         """Gathers elements by class, in double precision."""
         from xrelay.dialects.shared.numerics.rounding import cast_once
 
-        axis = class_axis(predictions.ndim)
+        axis = 1 if targets.ndim else 0
         named = targets.astype(np.int64)
         is_used = named != self.ignore_index.value.data
         classes, count = np.where(is_used, named, 0), predictions.shape[axis]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, isfinite
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
@@ -109,8 +109,9 @@ class UpsamplingOp(CompositeOp):
             for axis, factor in zip(self.AXES, self.factors, strict=True):
                 data = np.repeat(data, int(factor), self.axes_text.index(axis))
             return data
-        block = Block(arg_types=[self.data.type])
-        return self.RESIZE.call(*block.args, size=self.sizes(data.shape), **resizing).evaluate(data)
+        block, shape = Block(arg_types=[self.data.type]), shape_of(self.result.type)
+        size = [shape[self.axes_text.index(axis)] for axis in self.AXES]
+        return self.RESIZE.call(*block.args, size=cast("list[int]", size), **resizing).evaluate(data)
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The resizing op."""

@@ -322,7 +322,8 @@ class CollapseSumLikeOp(CompositeOp):
         """Sums over the broadcast axes."""
         from xrelay.dialects.relay.meaning.accumulators import accumulator
 
-        axes = self.summed_axes(shape_of(self.data.type), shape_of(self.collapse_type.type))
+        shape = (*(1,) * (data.ndim - collapse_type.ndim), *collapse_type.shape)
+        axes = tuple(axis for axis, extent in enumerate(shape) if extent == 1)
         total = np.sum(data.astype(accumulator(data.dtype), copy=False), axis=axes, keepdims=True)
         return np.asarray(total, data.dtype).reshape(collapse_type.shape)
 

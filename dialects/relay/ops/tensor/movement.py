@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType, i64
@@ -146,10 +146,16 @@ class StridedSliceOp(MovementOp):
         return tuple(found[axis][1] if axis in found else extent for axis, extent in enumerate(shape))
 
     def evaluate(self, data: Array) -> Array:
-        """Takes the indices that the shape rule computes for this array."""
-        for axis, (first, count, step) in self.steps(Facts(self.name, self.operand_types), data.shape).items():
-            data = np.take(data, cast(int, first) + step * np.arange(cast(int, count)), axis)
-        return data
+        """Slices as numpy does; a slice by size may reach the end of the axis."""
+        begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
+        places = [slice(None)] * data.ndim
+        for number, axis in enumerate(range(len(begin)) if self.axes is None else ints(self.axes)):
+            first, last = begin[number], end[number]
+            if self.slice_mode.data == "size":
+                stop = first + last
+                last = None if last < 0 or first < 0 <= stop else stop
+            places[axis] = slice(first, last, strides[number % len(strides)])
+        return data[tuple(places)]
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads with a first index and a step along each sliced axis."""
