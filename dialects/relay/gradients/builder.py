@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
@@ -12,8 +12,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of, shape_of
@@ -24,6 +26,9 @@ OpT = TypeVar("OpT", bound=Operation)
 
 Gradients: TypeAlias = Sequence[SSAValue | None]
 """The gradient of each operand; None if the result does not depend on it."""
+
+END: Final = 2**31 - 1
+"""An end of slices that is after every axis."""
 
 
 class GradientBuilder:
@@ -62,6 +67,11 @@ class GradientBuilder:
         ]
         return self.insert(get_relay_op(name).call(*values, **attributes)).results[0]
 
+    def constant(self, array: Array, like: SSAValue | None = None) -> SSAValue:
+        """Returns a constant with the element type of the tensor `like`, by default with that of the array."""
+        array = array if like is None else array.astype(numpy_dtype(element_type_of(like.type)))
+        return self.insert(ConstantOp.of(array)).result
+
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
         """Returns a constant of rank 0 with the element type of the tensor `like`.
 
@@ -74,7 +84,7 @@ class GradientBuilder:
             raise PassError(message, location=describe_place(self._source))
         whole = int(value) if dtype.kind in "iub" else value
         with np.errstate(over="ignore"):  # numbers beyond f16 become infinite
-            return self.insert(ConstantOp.of(np.array(whole, dtype))).result
+            return self.constant(np.array(whole, dtype))
 
     def nearest_scalar(self, value: float, like: SSAValue) -> SSAValue:
         """Returns a constant as `scalar` does, clamped to the range of an integer type."""
@@ -127,6 +137,16 @@ class GradientBuilder:
             return gradient
         return self.op("reshape_like", gradient, value)
 
+    def transposed(self, value: SSAValue, axes: Sequence[int]) -> SSAValue:
+        """Permutes the axes of a tensor unless they are in order."""
+        return value if list(axes) == sorted(axes) else self.op("transpose", value, axes=list(axes))
+
+    def in_layout(self, value: SSAValue, source: Layout, target: Layout) -> SSAValue:
+        """Returns `value` in layout `target`, converted if `source` differs."""
+        if source == target:
+            return value
+        return self.op("layout_transform", value, src_layout=str(source), dst_layout=str(target))
+
     def cast_like(self, gradient: SSAValue, value: SSAValue) -> SSAValue:
         """Casts `gradient` to the element type of `value`."""
         if element_type_of(gradient.type) == element_type_of(value.type):
@@ -178,6 +198,11 @@ def _holds(dtype: np.dtype, value: float) -> bool:
 def _limits(dtype: np.dtype) -> tuple[int, int]:
     """Returns the least and the greatest integer of a type; for booleans 0 and 1."""
     return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
+def no_gradients(op: RelayOp, of: SSAValue, build: GradientBuilder) -> Gradients:
+    """Returns None for each operand: small changes of their elements do not change the result almost everywhere."""
+    return [None] * len(op.operands)
 
 
 def not_differentiable(op: Operation, reason: str) -> PassError:

@@ -1,4 +1,4 @@
-"""Matrices of tensors of any rank, for the gradients of matrix products."""
+"""Tensors of any rank in matrix products of gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def as_matrix(value: SSAValue, build: GradientBuilder) -> SSAValue:
     return value
 
 
-def transposed(value: SSAValue, build: GradientBuilder) -> SSAValue:
-    """Transposes the matrices of a stack."""
+def multiply_axis(value: SSAValue, axis: int, matrix: SSAValue, build: GradientBuilder) -> SSAValue:
+    """Multiplies `value` along `axis` by `matrix`, which has as many rows as the axis has elements."""
     rank = len(build.shape(value))
-    return build.op("transpose", value, axes=(*range(rank - 2), rank - 1, rank - 2))
+    order = [*(other for other in range(rank) if other != axis), axis]
+    product = build.op("nn.matmul", build.transposed(value, order), matrix)
+    return build.transposed(product, [order.index(other) for other in range(rank)])

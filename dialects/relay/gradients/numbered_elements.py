@@ -7,16 +7,11 @@ number.
 
 from __future__ import annotations
 
-from typing import Final
-
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-
-_FAR: Final = 2**31 - 1
-"""An index after the end of every axis."""
+from xrelay.dialects.relay.gradients.builder import END, GradientBuilder, Gradients
 
 
 def gradient_by_numbers(op: RelayOp, of: SSAValue, build: GradientBuilder) -> Gradients:
@@ -43,7 +38,7 @@ def collected(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: Grad
     # Elements without a source are added to an extra element, which is dropped.
     room = emit.op("nn.pad", zeros, 0, pad_width=(1, 0))
     total = emit.op("scatter_elements", room, _flat(numbers, emit), _flat(gradient, emit), axis=0, reduction="add")
-    found = emit.op("strided_slice", total, begin=[1], end=[_FAR])
+    found = emit.op("strided_slice", total, begin=[1], end=[END])
     return emit.cast_like(emit.reshape_like(found, value), value)
 
 

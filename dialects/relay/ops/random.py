@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
@@ -117,9 +117,7 @@ class ThreefryGenerateOp(KeyedOp):
         words = build.compute("words", shape, WORD, lambda b: draw.word(b, b.spatial))
         return [draw.new_key(), words]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None, because the results are integers."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op
@@ -167,9 +165,7 @@ class ThreefrySplitOp(KeyedOp):
 
         return [side(0), side(1)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None, because the results are integers."""
-        return [None]
+    gradient = no_gradients
 
 
 class DistributionOp(KeyedOp):
@@ -408,6 +404,4 @@ class MultinomialOp(KeyedOp):
 
         return [draw.new_key(), build.compute("multinomial", shape, i32, found)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None, because the results are integers."""
-        return [None, None]
+    gradient = no_gradients

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
@@ -104,6 +104,4 @@ class SearchsortedOp(RelayOp):
         places = number_by_halving(build, "searchsorted", build.shape(values), shape[-1], is_left)
         return [as_places(build, places, build.result_type.element_type)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None: indices do not change with small changes of the elements."""
-        return [None, None]
+    gradient = no_gradients

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
@@ -103,9 +103,7 @@ class ArgwhereOp(RelayOp):
         rows = build.shape(found.positions)[0]
         return [build.counted(build.compute("argwhere", {"i": rows, "j": len(shape)}, i32, index), found.count)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None: indices do not change with small changes of the elements."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op
@@ -315,9 +313,7 @@ class DynStridedSliceOp(RelayOp):
 
         return build.compute("slice_places", {"k": 3}, IndexType(), fill)
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the gradient of each taken element; None for begin, end and strides."""
-        return gradient_by_numbers(self, of, build)
+    gradient = gradient_by_numbers
 
 
 def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
@@ -101,9 +101,7 @@ class CompressOp(RelayOp):
         room = (*shape[:axis], *build.shape(found.positions), *shape[axis + 1 :])
         return [build.counted(build.compute("compress", room, element, kept), found.count)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the gradient of each kept element; None for the condition."""
-        return gradient_by_numbers(self, of, build)
+    gradient = gradient_by_numbers
 
 
 @register_relay_op
@@ -178,9 +176,7 @@ class RankRowsOp(RelayOp):
         op = compute("rank_rows", {"i": rows}, [i32, i32], step, reduce=reduce, init=[0, 0])
         return [build.insert(op).results[1]]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None: ranks do not change with small changes of the elements."""
-        return [None]
+    gradient = no_gradients
 
 
 def _sign(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
@@ -178,9 +178,7 @@ class ArgsortOp(OrderOp):
 
         return [as_places(build, self.sorted_first(build).indices, build.result_type.element_type)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None: indices do not change with small changes of the elements."""
-        return [None]
+    gradient = no_gradients
 
 
 class FirstOp(OrderOp):

@@ -25,9 +25,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import ElementType
-from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
@@ -281,8 +279,8 @@ class AffineGridOp(RelayOp):
         """Returns the sums of the gradient times the factor of each element of a matrix: x, y or 1."""
         units = np.zeros((3, 2, 3))
         units[:, 0] = np.eye(3)
-        grids = build.op("image.affine_grid", matrix_of(units, of, build), **self.properties)
-        factors = build.op("take", grids, build.insert(ConstantOp.of(np.array(0, np.int64))).result, axis=1)
+        grids = build.op("image.affine_grid", build.constant(units, of), **self.properties)
+        factors = build.op("take", grids, build.constant(np.array(0, np.int64)), axis=1)
         return [build.op("einsum", build.tuple(of, factors), equation="nchw,khw->nck")]
 
 

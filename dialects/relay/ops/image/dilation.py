@@ -163,10 +163,10 @@ class Dilation2DOp(RelayOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Adds the gradient to the element and the weight of the first tap whose sum is the result; ignores padding."""
         plain, back = [0, *self.image_axes], [[0, *self.image_axes].index(axis) for axis in range(4)]
-        data, result, given = (_moved(value, plain, build) for value in (self.data, self.result, of))
+        data, result, given = (build.transposed(value, plain) for value in (self.data, self.result, of))
         data, weight = (
             build.cast_like(data, given),
-            _moved(build.cast_like(self.weight, given), self.weight_axes, build),
+            build.transposed(build.cast_like(self.weight, given), self.weight_axes),
         )
         rows, columns = self._known(build.shape(weight)[1:])
         counts = self._known(build.shape(result)[2:])
@@ -184,10 +184,10 @@ class Dilation2DOp(RelayOp):
             seen_numbers.append(at)
             of_taps.append(build.op("sum", share, axis=[0, 2, 3]))
         joined = [build.op("concatenate", build.tuple(*each), axis=0) for each in (seen_numbers, updates)]
-        of_data = _moved(collected(joined[0], joined[1], data, build), back, build)
+        of_data = build.transposed(collected(joined[0], joined[1], data, build), back)
         of_weight = build.reshape_like(build.op("stack", build.tuple(*of_taps), axis=1), weight)
         turned = [self.weight_axes.index(axis) for axis in range(3)]
-        return [build.cast_like(of_data, self.data), build.cast_like(_moved(of_weight, turned, build), self.weight)]
+        return [build.cast_like(of_data, self.data), build.cast_like(build.transposed(of_weight, turned), self.weight)]
 
     def _known(self, extents: Shape) -> list[int]:
         """Returns extents that must be integers."""
@@ -207,8 +207,3 @@ class Dilation2DOp(RelayOp):
         begin = [step * place for step, place in zip(ints(self.dilations), tap, strict=True)]
         end = [first + (count - 1) * step + 1 for first, count, step in zip(begin, counts, strides, strict=True)]
         return build.op("strided_slice", value, begin=begin, end=end, strides=list(strides), axes=[2, 3])
-
-
-def _moved(value: SSAValue, axes: Sequence[int], build: GradientBuilder) -> SSAValue:
-    """Transposes a tensor unless the axes are in order."""
-    return value if list(axes) == sorted(axes) else build.op("transpose", value, axes=list(axes))

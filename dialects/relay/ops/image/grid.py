@@ -21,7 +21,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import shape_text
@@ -192,7 +191,7 @@ class GridSampleOp(RelayOp):
         extent, aligned = build.shape(self.data)[2 + axis], bool(self.align_corners.value.data)
         if not isinstance(extent, int):
             raise not_differentiable(self, f"the extent {extent} of its data is not known")
-        number = build.insert(ConstantOp.of(np.array(len(build.shape(self.data)) - 3 - axis, np.int64))).result
+        number = build.constant(np.array(len(build.shape(self.data)) - 3 - axis, np.int64))
         moved = build.op("add", build.op("take", grid, number, axis=1), 1.0)
         speed = (extent - 1) / 2 if aligned else extent / 2
         place = build.op("multiply", moved, speed)

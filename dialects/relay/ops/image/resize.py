@@ -33,11 +33,10 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
-from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.matrices import multiply_axis
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
@@ -100,7 +99,7 @@ class ResizingOp(RelayOp):
         """Returns unit vectors of `extent` elements; their resized values are the weights of each element."""
         if not isinstance(extent, int):
             raise not_differentiable(self, f"the extent {extent} of its data is not known")
-        return matrix_of(np.eye(extent)[None], like, build)
+        return build.constant(np.eye(extent)[None], like)
 
     @property
     def weight_attributes(self) -> dict[str, AttributeValue]:
@@ -226,7 +225,7 @@ class ResizeOp(ResizingOp, ImageOp):
             lines, rule = self.lines(extent, of, build), self.weight_attributes
             region = [roi[number], roi[number + count]] if self.resampling.crops else ()
             weights = build.op("image.resize1d", lines, size=(size,), roi=region, layout="NWC", **rule)
-            of = multiplied(of, axis, build.op("squeeze", weights, axis=[0]), build)
+            of = multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]), build)
         return [of]
 
 
@@ -431,13 +430,13 @@ class DynResizeOp(ResizingOp):
             size, scale = (build.op("take", each, _vector(build, number), axis=0) for each in (self.size, self.scale))
             region = build.op("take", self.roi, _vector(build, number, number + len(axes)), axis=0)
             weights = build.op("dyn.image.resize", lines, size, scale, region, axes=[1], **rule)
-            of = multiplied(of, axis, build.op("squeeze", weights, axis=[0]), build)
+            of = multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]), build)
         return [of, None, None, None]
 
 
 def _vector(build: GradientBuilder, *numbers: int) -> SSAValue:
     """Returns a constant vector of integers."""
-    return build.insert(ConstantOp.of(np.array(numbers, np.int64))).result
+    return build.constant(np.array(numbers, np.int64))
 
 
 RESIZES = (Resize1DOp, Resize2DOp, Resize3DOp)

@@ -17,10 +17,9 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.axis_products import matrix_of, multiplied
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.matrices import multiply_axis
 from xrelay.dialects.relay.ops.nn.pool import PoolOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim
@@ -141,7 +140,7 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
                 share = build.op("multiply", of, count / extent)
                 of = build.op("repeat", share, repeats=extent // count, axis=axis)
             else:
-                of = multiplied(of, axis, matrix_of(_shares(count, extent), of, build), build)
+                of = multiply_axis(of, axis, build.constant(_shares(count, extent), of), build)
         return [of]
 
 
@@ -176,12 +175,12 @@ class AdaptiveMaxPoolOp(AdaptivePoolOp):
             if extent % count:
                 places = _places(count, extent)
                 sizes[axis], spread[axis] = places.shape[1], np.eye(extent)[places.ravel()]
-                data = build.op("take", data, build.insert(ConstantOp.of(places.ravel())).result, axis=axis)
+                data = build.op("take", data, build.constant(places.ravel()), axis=axis)
         size = tuple(sizes.values())
         name = f"nn.max_pool{len(self.AXES)}d_grad"
         found = build.op(name, of, data, pool_size=size, strides=size, layout=str(layout))
         for axis, matrix in spread.items():
-            found = multiplied(found, axis, matrix_of(matrix, found, build), build)
+            found = multiply_axis(found, axis, build.constant(matrix, found), build)
         return [found]
 
 

@@ -16,7 +16,6 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.layouts import converted
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.pool import PoolOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -147,13 +146,13 @@ class GlobalMaxPoolOp(GlobalPoolOp):
     def _at_greatest(self, of: SSAValue, build: GradientBuilder) -> SSAValue:
         """Returns the gradient of each image at its first greatest element, for symbolic extents."""
         (layout, out_layout), plain = self.layouts, Layout.parse(self.image_axes)
-        data, of = converted(self.data, layout, plain, build), converted(of, out_layout, plain, build)
+        data, of = build.in_layout(self.data, layout, plain), build.in_layout(of, out_layout, plain)
         rows, given = (build.op("reshape", value, newshape=(0, 0, -1)) for value in (data, of))
         # The least element is appended, because an image may have no elements.
         room = build.op("nn.pad", rows, build.nearest_scalar(-math.inf, rows), pad_width=(0, 0, 0, 0, 0, 1))
         places = build.op("argmax", room, axis=[2], keepdims=True)
         found = build.op("scatter_elements", build.zeros_like(room), places, given, axis=2, reduction="update")
-        return converted(build.reshape_like(build.op("slice_like", found, rows), data), plain, layout, build)
+        return build.in_layout(build.reshape_like(build.op("slice_like", found, rows), data), plain, layout)
 
 
 @register_relay_op

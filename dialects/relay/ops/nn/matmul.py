@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.properties import bool_property, optional_int, o
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.matrices import as_matrix, transposed
+from xrelay.dialects.relay.gradients.matrices import as_matrix
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
@@ -147,10 +147,14 @@ class MatmulOp(MatrixProductOp):
         flip_a, flip_b = self.transposed
         of = build.cast_like(of, self.tensor_a)
         of_a = build.op("nn.matmul", of, self.tensor_b, transpose_b=not flip_b)
-        data = transposed(self.tensor_a, build) if flip_a else self.tensor_a
-        left, right = as_matrix(data, build), as_matrix(of, build)
+
+        def in_order(value: SSAValue) -> SSAValue:
+            axes = list(range(len(build.shape(value))))
+            return build.transposed(value, [*axes[:-2], axes[-1], axes[-2]]) if flip_a else value
+
+        left, right = as_matrix(in_order(self.tensor_a), build), as_matrix(of, build)
         factors = (right, left) if flip_b else (left, right)
-        return [transposed(of_a, build) if flip_a else of_a, build.op("nn.matmul", *factors, transpose_a=True)]
+        return [in_order(of_a), build.op("nn.matmul", *factors, transpose_a=True)]
 
 
 @register_relay_op

@@ -21,7 +21,6 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import ImageOp, WindowedOp
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.layouts import converted
 from xrelay.dialects.relay.gradients.one_axis import gradients_of_twin, high, high_layout, high_window
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
@@ -108,7 +107,7 @@ class PoolOp(ImageOp):
     def in_layout_of_data(self, of: SSAValue, build: GradientBuilder) -> SSAValue:
         """Converts the gradient to the layout of the data."""
         layout, out_layout = self.layouts
-        return converted(of, out_layout, layout, build)
+        return build.in_layout(of, out_layout, layout)
 
     def gradient_of_twin(
         self, twin: type[PoolOp], of: SSAValue, build: GradientBuilder, **attributes: AttributeValue

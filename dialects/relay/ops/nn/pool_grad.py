@@ -22,7 +22,6 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.layouts import converted
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType, tensor_type
@@ -193,14 +192,14 @@ class MaxPoolGradOp(PoolGradOp):
         The derivative by the data is 0 almost everywhere.
         """
         (layout, out_layout), plain = self.layouts, Layout.parse(self.image_axes)
-        data, of = converted(self.data, layout, plain, build), converted(of, layout, plain, build)
+        data, of = build.in_layout(self.data, layout, plain), build.in_layout(of, layout, plain)
         layouts: dict[str, Attribute] = {"layout": string_attribute(str(plain)), "out_layout": string_attribute("")}
         places = build.op(f"nn.max_pool{len(self.AXES)}d_indices", data, **{**self.properties, **layouts})
         # The index of windows within the padding is -1.
         rows, chosen = self._in_rows(of, build), self._in_rows(build.op("maximum", places, 0), build)
         found = build.reshape_like(build.op("gather", rows, chosen, axis=2), places)
         found = build.op("where", build.op("less", places, 0), build.zeros_like(found), found)
-        return [converted(found, plain, out_layout, build), None]
+        return [build.in_layout(found, plain, out_layout), None]
 
     def _in_rows(self, value: SSAValue, build: GradientBuilder) -> SSAValue:
         """Merges the spatial axes."""

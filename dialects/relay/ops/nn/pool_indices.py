@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.pool import WindowPoolOp
@@ -71,9 +71,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
         places = number_maxima(build, data, window, [extents[axis] for axis in self.AXES], number, i64)
         return [in_layout(build, places, plain, out_layout)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns None, because indices change only in steps."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -24,7 +24,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import END, GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 
 IMAGE_LAYOUTS = ("NCHW", "NHWC")
-
-
-_FAR: Final = 2**31 - 1
-"""An index after the end of every axis."""
 
 
 class PixelBlockOp(MovementOp):
@@ -82,9 +78,7 @@ class PixelBlockOp(MovementOp):
         """Returns an image in the layout NCHW in the layout of the op."""
         return image if self.layout.data == "NCHW" else image.transpose(0, 2, 3, 1)
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the gradient at the place of each element."""
-        return gradient_by_numbers(self, of, build)
+    gradient = gradient_by_numbers
 
 
 @register_relay_op
@@ -437,5 +431,5 @@ class DilateOp(MovementOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient at the elements of the data."""
         strides = ints(self.strides)
-        begin, end = [0] * len(strides), [_FAR] * len(strides)
+        begin, end = [0] * len(strides), [END] * len(strides)
         return [build.reshape_like(build.op("strided_slice", of, begin=begin, end=end, strides=strides), self.data)]

@@ -20,8 +20,6 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.axis_products import matrix_of
-from xrelay.dialects.relay.gradients.block_sparse import at_values
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
@@ -63,6 +61,23 @@ class SparseOp(RelayOp):
     def require_numbers(self, facts: Facts, constraint: str) -> None:
         """Requires that the elements are not booleans."""
         facts.require(facts.element(0) != i1, constraint, "sums of booleans are not supported", help="cast to int32")
+
+    def at_values(self, matrix: SSAValue, build: GradientBuilder) -> SSAValue:
+        """Returns the elements of a dense matrix at the positions of the values, or blocks; 0 for those in no row."""
+        _, data, indices, indptr = self.operands
+        if len(build.shape(data)) == 3:
+            _, rows, columns = build.shape(data)
+            if not isinstance(rows, int) or not isinstance(columns, int):
+                raise not_differentiable(self, "the extents of its blocks are not known")
+            # Splits rows and columns into blocks: -4 splits an extent, -1 is the inferred part.
+            blocks = build.op("reshape", matrix, newshape=(-4, -1, rows, -4, -1, columns))
+            matrix = build.op("transpose", blocks, axes=[0, 2, 1, 3])
+        row, is_used = _rows(indices, indptr, build)
+        column = build.op("cast", indices, dtype=i64)
+        found = build.op("gather_nd", matrix, build.op("stack", build.tuple(row, column), axis=0))
+        for _ in build.shape(found)[1:]:
+            is_used = build.op("expand_dims", is_used, axis=-1)
+        return build.op("where", is_used, found, build.zeros_like(found))
 
 
 @register_relay_op
@@ -147,10 +162,10 @@ class SparseDenseOp(SparseOp):
         if not isinstance(depth, int):
             raise not_differentiable(self, f"the extent {depth} of its data is not known")
         turned = build.op("transpose", of, axes=[1, 0]) if self.sparse_lhs.value.data else of
-        whole = build.op("nn.sparse_dense", matrix_of(np.eye(depth), self.dense_data, build), *self.operands[1:])
+        whole = build.op("nn.sparse_dense", build.constant(np.eye(depth), self.dense_data), *self.operands[1:])
         of_dense = build.op("nn.matmul", turned, whole, transpose_b=True)
         of_matrix = build.op("nn.matmul", turned, self.dense_data, transpose_a=True)
-        return [of_dense, at_values(self, of_matrix, build), None, None]
+        return [of_dense, self.at_values(of_matrix, build), None, None]
 
 
 @register_relay_op
@@ -219,7 +234,7 @@ class SparseAddOp(SparseOp):
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient, and its elements at the positions of the values."""
-        return [of, at_values(self, of, build), None, None]
+        return [of, self.at_values(of, build), None, None]
 
 
 @register_relay_op
@@ -312,3 +327,13 @@ class SparseTransposeOp(RelayOp):
         numbers = numbered(self.sparse_data, build)
         moved = build.op("nn.sparse_transpose", numbers, self.sparse_indices, self.sparse_indptr)
         return [collected(build.item(moved, 0), build.item(of, 0), self.sparse_data, build), None, None]
+
+
+def _rows(indices: SSAValue, indptr: SSAValue, build: GradientBuilder) -> tuple[SSAValue, SSAValue]:
+    """Returns the row of each value, the last that begins at or before it, and whether there is one."""
+    begins = build.op("cast", indptr, dtype=i64)
+    numbers = build.op("subtract", numbered(indices, build), 1)
+    row = build.op("subtract", build.op("searchsorted", begins, numbers, right=True, dtype=i64), 1)
+    last = build.op("subtract", build.op("sum", build.ones_like(begins)), 2)
+    is_used = build.op("logical_and", build.op("greater_equal", row, 0), build.op("less_equal", row, last))
+    return build.op("maximum", build.op("minimum", row, last), 0), is_used

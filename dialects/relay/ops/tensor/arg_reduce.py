@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
@@ -119,9 +119,7 @@ class ArgReduceOp(ReduceOp):
             no_number = b.add(arith.AndIOp(no_number, b.add(arith.CmpfOp(best, best, "ord"))))
         return b.add(arith.OrIOp(beats, no_number))
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.element_rules import (
 )
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
@@ -60,9 +60,7 @@ class CompareOp(ScalarBinaryOp):
 
         return compare(b, x, y, *self.PREDICATES)
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None, None]
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -19,7 +19,6 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -225,7 +224,7 @@ class _FactorGradients:
                     raise not_differentiable(self.op, f"the extent {extent} of a diagonal is not known")
                 other = next(free)
                 terms.append(letter + other)
-                factors.append(matrix_of(np.eye(extent), value, self.build))
+                factors.append(self.build.constant(np.eye(extent), value))
                 letter = other
             axes.append(letter)
         return self.build.op("einsum", self.build.tuple(*factors), equation=f"{','.join(terms)}->{''.join(axes)}")

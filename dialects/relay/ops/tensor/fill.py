@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
@@ -55,9 +55,7 @@ class ConstantFillOp(RelayOp):
         number, element = self.NUMBER, build.result_type.element_type
         return [build.compute("constant_like", build.result_shape, element, lambda b: b.constant(number, element))]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0: no operand's elements are read."""
-        return [None] * len(self.operands)
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -19,10 +19,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.axis_products import matrix_of
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, shape_text
@@ -226,12 +224,12 @@ class STFTOp(RelayOp):
         angles = 2 * np.pi / length * np.outer(np.arange(self._frequencies), np.arange(length))
         scale = 1 / np.sqrt(size) if self.normalized.value.data else 1.0
         # Converts (…, frequencies, frames, 2) to real and imaginary parts of shape (…, frames, frequencies).
-        places = (build.insert(ConstantOp.of(np.array(number, np.int64))).result for number in range(2))
+        places = (build.constant(np.array(number, np.int64)) for number in range(2))
         parts = [build.op("take", of, place, axis=-1) for place in places]
         order = [*range(rank - 1), rank, rank - 1]
         real, imaginary = (build.op("transpose", part, axes=order) for part in parts)
-        of_real = build.op("nn.matmul", real, matrix_of(np.cos(angles) * scale, real, build))
-        of_imaginary = build.op("nn.matmul", imaginary, matrix_of(np.sin(angles) * scale, real, build))
+        of_real = build.op("nn.matmul", real, build.constant(np.cos(angles) * scale, real))
+        of_imaginary = build.op("nn.matmul", imaginary, build.constant(np.sin(angles) * scale, real))
         given = build.op("subtract", of_real, of_imaginary)
         frames, numbers = (self._frames(value, build) for value in (self.data, numbered(self.data, build)))
         of_window = build.op("sum", build.op("multiply", given, frames), axis=list(range(rank)))

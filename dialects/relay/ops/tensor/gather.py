@@ -191,11 +191,11 @@ class TakeOp(IndexingOp):
         others = len(build.shape(flat)) - 1
         front = [axis, *range(axis), *range(axis + 1, others + 1)]
         updates = [*range(axis, axis + places), *range(axis), *range(axis + places, others + places)]
-        zeros = build.zeros_like(_transposed(flat, front, build))
+        zeros = build.zeros_like(build.transposed(flat, front))
         indices = build.op("expand_dims", self._read_indices(build.shape(flat)[axis], build), axis=0)
-        total = build.op("scatter_nd", zeros, indices, _transposed(of, updates, build), mode="add")
+        total = build.op("scatter_nd", zeros, indices, build.transposed(of, updates), mode="add")
         back = sorted(range(len(front)), key=front.__getitem__)
-        return [build.reshape_like(_transposed(total, back, build), self.data), None]
+        return [build.reshape_like(build.transposed(total, back), self.data), None]
 
     def _read_indices(self, extent: Dim, build: GradientBuilder) -> SSAValue:
         """Returns the indices of the elements that are read; those of mode "raise" are in range."""
@@ -207,10 +207,6 @@ class TakeOp(IndexingOp):
         if self.mode.data == "wrap":
             return build.op("floor_mod", indices, extent)
         return build.op("minimum", build.op("maximum", indices, 0), extent - 1)
-
-
-def _transposed(value: SSAValue, axes: list[int], build: GradientBuilder) -> SSAValue:
-    return value if axes == sorted(axes) else build.op("transpose", value, axes=axes)
 
 
 @register_relay_op

@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -27,9 +27,7 @@ class LogicalOp(ScalarBinaryOp):
 
     CONSTRAINTS: ClassVar[Constraints] = {**ScalarBinaryOp.CONSTRAINTS, "C3": BooleanElements()}
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Booleans have no derivative."""
-        return [None, None]
+    gradient = no_gradients
 
 
 @register_relay_op
@@ -132,9 +130,7 @@ class LogicalNotOp(ScalarUnaryOp):
 
         return b.add(arith.XOrIOp(x, b.constant(1, x.type)))
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Booleans have no derivative."""
-        return [None]
+    gradient = no_gradients
 
 
 class LogicalReduceOp(ReduceOp):
@@ -143,9 +139,7 @@ class LogicalReduceOp(ReduceOp):
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": BooleanElements()}
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Booleans have no derivative."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
 from xrelay.dialects.relay.structure.weights import Array
 
@@ -119,9 +119,7 @@ class FloorDivideOp(ScalarBinaryOp):
             return quotient
         return b.select(_rounds_up(b, _remainder(b, x, y), y), b.minus(quotient, b.constant(1, x.type)), quotient)
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None, None]
+    gradient = no_gradients
 
 
 def _remainder(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

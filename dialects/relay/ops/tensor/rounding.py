@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
@@ -37,9 +37,7 @@ class RoundingOp(ScalarUnaryOp):
         """Returns a float rounded to a whole number."""
         raise NotImplementedError(f"{self.name} does not define its rounding of a float")
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op
@@ -175,9 +173,7 @@ class SignOp(ScalarUnaryOp):
         negative = compare(b, x, zero, "olt", "slt")
         return b.select(positive, one, b.select(negative, b.constant(-1, x.type), rest))
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None]
+    gradient = no_gradients
 
 
 class FloatPredicateOp(ScalarUnaryOp):
@@ -211,9 +207,7 @@ class FloatPredicateOp(ScalarUnaryOp):
         """Returns the predicate of a float."""
         raise NotImplementedError(f"{self.name} does not define its predicate of a float")
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0 almost everywhere."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op

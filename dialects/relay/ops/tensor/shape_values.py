@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
@@ -47,9 +47,7 @@ class ShapeValueOp(RelayOp):
             return None
         return tuple(wrapped(value, numpy_dtype(self.dtype)) for value in self.values(facts.shape(0)))
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """The derivative is 0: the elements of the data are not read."""
-        return [None]
+    gradient = no_gradients
 
 
 @register_relay_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -23,7 +23,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.gradients.builder import END, GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 PAD_MODES = ("constant", "edge", "reflect")
 """The ways in which `nn.pad` fills."""
-
-_FAR: Final = 2**31 - 1
-"""An index after the end of every axis."""
 
 
 @register_relay_op
@@ -322,7 +319,7 @@ class PadOp(RelayOp):
             return [collected(numbers, of, self.data, build), None]
         rows = list(zip(self.pad_pairs, build.shape(self.data), strict=True))
         begins = [before for (before, _), _ in rows]
-        ends = [before + extent if isinstance(extent, int) else _FAR for (before, _), extent in rows]
+        ends = [before + extent if isinstance(extent, int) else END for (before, _), extent in rows]
         data = build.op("strided_slice", of, begin=begins, end=ends)
         if build.shape(data) != build.shape(self.data):
             data = build.op("slice_like", data, self.data)

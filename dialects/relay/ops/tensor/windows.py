@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.dialects.relay.structure.weights import Array
@@ -216,10 +216,7 @@ class SlidingWindowOp(MovementOp):
 
         return [build.compute("sliding_window", build.result_shape, build.element(data), read)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the sums over the windows that contain an element."""
-        numbers = build.op(self.relay_name(), numbered(self.data, build), **self.properties)
-        return [collected(numbers, of, self.data, build)]
+    gradient = gradient_by_numbers
 
 
 @register_relay_op

@@ -12,7 +12,6 @@ from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -85,6 +84,4 @@ class YoloReorgOp(MovementOp):
 
         return [build.compute("yolo_reorg", result, build.element(data), read)]
 
-    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
-        """Returns the gradient of each moved element."""
-        return gradient_by_numbers(self, of, build)
+    gradient = gradient_by_numbers
