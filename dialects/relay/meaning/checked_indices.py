@@ -1,4 +1,4 @@
-"""Indices from an operand, which are checked."""
+"""Indices from an operand, which are checked, along an axis or as tuples."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def checked(indices: Array, size: int, *, from_end: bool = True) -> Array:
         raise InterpreterError(out_of_range(int(indices[wrong].flat[0]), (least, size)))
     places = indices.astype(np.int64)
     return np.where(places < 0, places + size, places)
+
+
+def indices_along(indices: Array, axis: int, size: int) -> tuple[Array, ...]:
+    """Returns an index for each axis of the data: `indices`, checked, along `axis`, and their own along the others."""
+    places: list[Array] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = checked(indices, size)
+    return tuple(places)
+
+
+def index_tuples(indices: Array, sizes: tuple[int, ...]) -> list[Array]:
+    """Returns the components of the index tuples, each checked against the extent of its axis."""
+    return [checked(part, size) for part, size in zip(indices, sizes, strict=False)]

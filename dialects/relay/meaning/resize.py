@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xrelay.dialects.relay.core.resampling import Resampling
-from xrelay.dialects.relay.meaning.clipped_integers import clipped_integers
+from xrelay.dialects.relay.meaning.element_types import round_and_clip
 from xrelay.dialects.relay.structure.weights import Array
 
 Region = tuple[float, float] | None
@@ -32,10 +32,10 @@ def resized(data: Array, axes: Sequence[ResizedAxis], rule: Resampling, target: 
     """Resizes axes and converts the result to `target`."""
     values = data.astype(_weighed_in(data.dtype)) if rule.reach else data
     if rule.is_plain_linear and len(axes) == 2:
-        return clipped_integers(_resized_axes(values, sorted(axes), rule), target)
+        return round_and_clip(_resized_axes(values, sorted(axes), rule), target)
     for axis in axes:
         values = _resized_axes(values, [axis], rule)
-    return clipped_integers(values, target)
+    return round_and_clip(values, target)
 
 
 def _weighed_in(dtype: np.dtype) -> type[np.float64 | np.float32]:

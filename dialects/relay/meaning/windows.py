@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xrelay.dialects.relay.meaning.value_range import value_range
+from xrelay.dialects.relay.meaning.element_types import value_range
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
 

@@ -53,11 +53,12 @@ class OrderOp(RelayOp):
 
     data = operand_def()
     axis = int_property(-1)
+    is_ascend = bool_property(True)
 
     @property
     def ascends(self) -> bool:
         """Whether the sort is ascending."""
-        raise NotImplementedError(f"{self.name} does not define a direction")
+        return bool(self.is_ascend.value.data)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follows the layout of the data if it does not split the axis; both fields of a tuple have it."""
@@ -107,15 +108,6 @@ class SortOp(OrderOp):
     name = "relay.sort"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
 
-    # Redeclared to be first, as in Relay.
-    axis = int_property(-1)
-    is_ascend = bool_property(True)
-
-    @property
-    def ascends(self) -> bool:
-        """Whether the sort is ascending."""
-        return bool(self.is_ascend.value.data)
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's type."""
         return facts.tensor(0)
@@ -159,11 +151,6 @@ class ArgsortOp(OrderOp):
     is_ascend = bool_property(True)
     dtype = opt_prop_def()
 
-    @property
-    def ascends(self) -> bool:
-        """Whether the sort is ascending."""
-        return bool(self.is_ascend.value.data)
-
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's shape with the element type of indices; checks C2."""
         return tensor_type(facts.shape(0), self.index_type(facts, self.dtype, "C2"))
@@ -191,11 +178,6 @@ class FirstOp(OrderOp):
     ret_type = string_property("both")
     is_ascend = bool_property(False)
     dtype = opt_prop_def()
-
-    @property
-    def ascends(self) -> bool:
-        """Whether the sort is ascending."""
-        return bool(self.is_ascend.value.data)
 
     def kept_shape(self, facts: Facts) -> Shape:
         """Returns the data's shape with the number of elements kept along the axis; checks C2."""

@@ -236,7 +236,7 @@ class CollapseSumToOp(ShapeOperandOp):
 
     def evaluate(self, data: Array, shape: Array) -> Array:
         """Sums over the axes that a broadcast from that shape repeats."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         wanted = tuple(int(extent) for extent in shape)
         lacking = data.ndim - len(wanted)

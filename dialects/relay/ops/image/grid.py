@@ -104,7 +104,7 @@ class GridSampleOp(RelayOp):
 
     def evaluate(self, data: Array, grid: Array) -> Array:
         """Sums over taps with the products of the weights of all axes."""
-        from xrelay.dialects.relay.meaning.clipped_integers import clipped_integers
+        from xrelay.dialects.relay.meaning.element_types import round_and_clip
 
         reach, mirrors = SAMPLINGS.index(self.method.data), self.padding_mode.data == "reflection"
         aligned, spatial = bool(self.align_corners.value.data), data.shape[2:]
@@ -125,7 +125,7 @@ class GridSampleOp(RelayOp):
             if self.padding_mode.data == "zeros":
                 values = np.where(inside[..., None], values, np.zeros((), data.dtype))
             total = total + weight.astype(wide)[..., None] * values.astype(wide) if reach else values
-        return clipped_integers(np.moveaxis(total, -1, 1), data.dtype)
+        return round_and_clip(np.moveaxis(total, -1, 1), data.dtype)
 
     def _place(self, grid: Array, extent: int) -> Array:
         """Returns the coordinates along an axis of the data, clamped or reflected according to the padding mode."""

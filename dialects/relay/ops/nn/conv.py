@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
@@ -35,6 +37,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
+from xrelay.index_algebra.windows import WindowAxis
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -261,8 +264,7 @@ class ConvOp(FilterOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the weight by the unfolded windows, for each image and group."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
-        from xrelay.dialects.relay.meaning.convolution import convolve
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 
         data_layout, weight_layout, out_layout = self.layouts
@@ -270,8 +272,24 @@ class ConvOp(FilterOp):
         compute_dtype = accumulator(out_dtype)
         plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
         kernel = to_plain(weight, weight_layout, f"OI{self.AXES}").astype(compute_dtype, copy=False)
-        result = convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data)
+        result = _convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data)
         return from_plain(result, self.image_axes, out_layout).astype(out_dtype, copy=False)
+
+
+def _convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], groups: int) -> Array:
+    """Returns the convolution (N, O, …) of data (N, C, …) with kernels (O, C / groups, …)."""
+    from xrelay.dialects.relay.meaning.windows import taps
+
+    batch, channels = data.shape[:2]
+    out_channels = kernel.shape[0]
+    counts = [axis.count(extent) for axis, extent in zip(window, data.shape[2:], strict=True)]
+    depth, points = channels // groups * prod(kernel.shape[2:]), prod(counts)
+    matrix = kernel.reshape(groups, out_channels // groups, depth)
+    result = np.empty((batch, groups, out_channels // groups, points), data.dtype)
+    for image in range(batch):
+        columns = np.stack(list(taps(data[image : image + 1], window, counts, 0)), axis=2)
+        np.matmul(matrix, columns.reshape(groups, depth, points), out=result[image])
+    return result.reshape(batch, out_channels, *counts)
 
 
 class DirectConvOp(ConvOp):

@@ -122,7 +122,7 @@ class ConvBackwardWeightOp(WindowedOp):
 
     def evaluate(self, grad: Array, data: Array) -> Array:
         """Sums the products of the gradient and the elements under the tap, for each tap of the filters."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
         from xrelay.dialects.relay.meaning.windows import taps
 

@@ -101,8 +101,7 @@ class ConvTransposeOp(FilterOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the data by each tap of the filters, and adds the products at their places in the result."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
-        from xrelay.dialects.relay.meaning.convolution import spread
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 
         data_layout, weight_layout, out_layout = self.layouts
@@ -118,10 +117,21 @@ class ConvTransposeOp(FilterOp):
         counts = [axis.covered(extent) - axis.before - axis.after + extra for axis, extent, extra in rows]
         result = np.zeros((batch, groups, filters.shape[2], *counts), compute_dtype)
         for tap in np.ndindex(*kernel.shape[2:]):
-            seen, places = zip(*map(spread, window, tap, extents, counts), strict=True)
+            seen, places = zip(*map(_spread, window, tap, extents, counts), strict=True)
             result[(..., *places)] += np.einsum("bgi...,gio->bgo...", images[(..., *seen)], filters[(..., *tap)])
         result = result.reshape(batch, groups * filters.shape[2], *counts)
         return from_plain(result, self.image_axes, out_layout).astype(out_dtype, copy=False)
+
+
+def _spread(axis: WindowAxis[int], tap: int, extent: int, count: int) -> tuple[slice, slice]:
+    """Returns the elements along an axis that a tap adds to a result of `count` elements, and their places in it."""
+    from xrelay.dialects.relay.meaning.windows import steps_inside
+
+    first = axis.place(0, tap)
+    begin, end = steps_inside(first, axis.stride, extent, count)
+    if begin == end:
+        return slice(0), slice(0)
+    return slice(begin, end), slice(first + begin * axis.stride, first + (end - 1) * axis.stride + 1, axis.stride)
 
 
 class PhaseAxis:

@@ -194,8 +194,6 @@ class DeformableConv2DOp(RelayOp):
 
     def evaluate(self, data: Array, offset: Array, weight: Array) -> Array:
         """Samples the data for each tap, followed by a matrix product for each group."""
-        from xrelay.dialects.relay.meaning.interpolation import interpolated
-
         order = (0, *self.image_axes)
         image, moves, window = data.transpose(order), offset.transpose(order), weight.transpose(self.weight_axes)
         batch, channels, *_ = image.shape
@@ -207,7 +205,7 @@ class DeformableConv2DOp(RelayOp):
             y, x = (self._coordinates(axis, divmod(tap, columns)[axis], moves[:, :, tap, axis]) for axis in (0, 1))
             for number, part in np.ndindex(batch, parts):
                 own = slice(part * channels // parts, (part + 1) * channels // parts)
-                taps[number, own, tap] = interpolated(image[number, own], y[number, part], x[number, part])
+                taps[number, own, tap] = _interpolated(image[number, own], y[number, part], x[number, part])
         apart = taps.reshape(batch, groups, depth * rows * columns, height * width)
         matrix = window.reshape(groups, filters // groups, depth * rows * columns).astype(np.float64)
         result = np.einsum("gfk,ngkp->ngfp", matrix, apart).reshape(batch, filters, height, width)
@@ -247,3 +245,19 @@ class DeformableConv2DOp(RelayOp):
         return [
             build.compute("rounded", shape, element, lambda b: convert_scalar(b, b.read(total, *b.spatial), element))
         ]
+
+
+def _interpolated(image: Array, rows: Array, columns: Array) -> Array:
+    """Returns the values of an image (C, H, W) at coordinates, in double precision.
+
+    Zeros follow the last row and column; coordinates outside of the image have the value 0.
+    """
+    height, width = image.shape[1:]
+    inside = (rows >= 0) & (columns >= 0) & (rows < height) & (columns < width)
+    y, x = np.where(inside, rows, 0), np.where(inside, columns, 0)
+    top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
+    low, right = (y - np.floor(y)).astype(np.float64), (x - np.floor(x)).astype(np.float64)
+    wide = np.pad(image.astype(np.float64), ((0, 0), (0, 1), (0, 1)))
+    above = wide[:, top, left] * (1 - right) + wide[:, top, left + 1] * right
+    below = wide[:, top + 1, left] * (1 - right) + wide[:, top + 1, left + 1] * right
+    return np.where(inside, above * (1 - low) + below * low, 0)

@@ -110,7 +110,7 @@ class DenseOp(RelayOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies by the transposed weight in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         out_dtype = numpy_dtype(element_type_of(self.result.type))
         left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, weight))

@@ -121,7 +121,7 @@ class ContribDensePackOp(RelayOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies by the unpacked and transposed weight in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
         out_dtype = numpy_dtype(element_type_of(self.result.type))

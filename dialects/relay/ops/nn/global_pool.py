@@ -120,7 +120,7 @@ class GlobalMaxPoolOp(GlobalPoolOp):
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum, of no elements the least value."""
-        from xrelay.dialects.relay.meaning.value_range import value_range
+        from xrelay.dialects.relay.meaning.element_types import value_range
 
         plain, least = self.plain(data), value_range(data.dtype)[0]
         return self.laid_out(np.max(plain, axis=tuple(range(2, plain.ndim)), keepdims=True, initial=least))

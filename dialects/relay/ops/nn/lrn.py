@@ -65,7 +65,7 @@ class LRNOp(AlongAxisOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sums each window, then divides, in double precision; sums that overflow their type are infinite."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.shared.numerics.powers import float_power
 
         axis, size = self.axis.value.data % data.ndim, self.size.value.data

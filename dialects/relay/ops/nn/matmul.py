@@ -67,7 +67,7 @@ class MatrixProductOp(RelayOp):
 
     def evaluate(self, first: Array, second: Array) -> Array:
         """Uses `np.matmul` in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         out_dtype = numpy_dtype(element_type_of(self.result.type))
         left, right = (

@@ -211,7 +211,7 @@ class MaxPoolOp(WindowPoolOp):
 
     def evaluate(self, data: Array) -> Array:
         """Combines the elements of each window."""
-        from xrelay.dialects.relay.meaning.value_range import value_range
+        from xrelay.dialects.relay.meaning.element_types import value_range
 
         return self.laid_out(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
 

@@ -205,12 +205,13 @@ class SparseAddOp(SparseOp):
 
     def evaluate(self, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
         """Adds value by value, in the widest type of the same kind."""
-        from xrelay.dialects.relay.meaning.block_sparse import rows_of_all, wide_sum
+        from xrelay.dialects.relay.meaning.block_sparse import rows_of
         from xrelay.dialects.relay.meaning.checked_indices import checked
+        from xrelay.dialects.relay.meaning.element_types import widest
         from xrelay.dialects.shared.numerics.rounding import cast_once
 
-        columns, rows = checked(indices, dense.shape[1], from_end=False), rows_of_all(indptr, data.shape[0])
-        result = dense.astype(wide_sum(data))
+        columns, rows = checked(indices, dense.shape[1], from_end=False), rows_of(indptr, data.shape[0])
+        result = dense.astype(widest(data.dtype))
         with np.errstate(all="ignore"):
             np.add.at(result, (rows, columns), data.astype(result.dtype))
             return cast_once(result, dense.dtype)
@@ -281,11 +282,11 @@ class SparseTransposeOp(RelayOp):
 
     def evaluate(self, data: Array, indices: Array, indptr: Array) -> tuple[Array, Array, Array]:
         """Sorts values by column."""
-        from xrelay.dialects.relay.meaning.block_sparse import rows_of_all
+        from xrelay.dialects.relay.meaning.block_sparse import rows_of
         from xrelay.dialects.relay.meaning.checked_indices import checked
 
         size = len(indptr) - 1
-        columns, rows = checked(indices, size, from_end=False), rows_of_all(indptr, data.shape[0])
+        columns, rows = checked(indices, size, from_end=False), rows_of(indptr, data.shape[0])
         order = np.lexsort((rows, columns))
         begins = np.append(0, np.cumsum(np.bincount(columns, minlength=size)[:size]))
         return data[order], rows[order].astype(indices.dtype), begins.astype(indptr.dtype)

@@ -101,7 +101,7 @@ class EinsumOp(RelayOp):
 
     def evaluate(self, data: tuple[Array, ...]) -> Array:
         """Calls numpy in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         equation = self.labelled([array.ndim for array in data])
         labels = dict.fromkeys(label for labels in equation.operands for label in labels)

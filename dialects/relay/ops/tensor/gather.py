@@ -244,7 +244,7 @@ class GatherOp(IndexingOp):
 
     def evaluate(self, data: Array, indices: Array) -> Array:
         """Takes elements at the indices along the axis, and at the result's index along the others."""
-        from xrelay.dialects.relay.meaning.gather import indices_along
+        from xrelay.dialects.relay.meaning.checked_indices import indices_along
 
         axis = self.axis.value.data % data.ndim
         return data[indices_along(indices, axis, data.shape[axis])]
@@ -329,7 +329,7 @@ class GatherNDOp(IndexingOp):
 
     def evaluate(self, data: Array, indices: Array) -> Array:
         """Takes slices at index tuples, after the batch axes."""
-        from xrelay.dialects.relay.meaning.gather import index_tuples
+        from xrelay.dialects.relay.meaning.checked_indices import index_tuples
 
         batch, places = self.batch_dims.value.data, indices.shape[1:]
         own = [values.reshape(values.shape[: len(places)]) for values in np.indices(places, sparse=True)[:batch]]

@@ -33,6 +33,7 @@ from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -70,9 +71,7 @@ class CastLikeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Converts each element to the type of the result."""
-        from xrelay.dialects.relay.computes.like import broadcast_and_converted
-
-        return [broadcast_and_converted(build)]
+        return [_converted(build)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient in the data's element type; None for the other operand."""
@@ -115,13 +114,24 @@ class BroadcastToLikeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the element that is broadcast to an index."""
-        from xrelay.dialects.relay.computes.like import broadcast_and_converted
-
-        return [broadcast_and_converted(build)]
+        return [_converted(build)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the sum over broadcast axes; None for the shape."""
         return [build.sum_like(of, self.data), None]
+
+
+def _converted(build: TopiBuilder) -> SSAValue:
+    """Broadcasts and converts each element of the first operand to the result's type."""
+    from xrelay.dialects.relay.computes.builder import read_broadcast
+    from xrelay.dialects.topi.scalars import convert_scalar
+
+    data, shape, element = build.operand(0), build.result_shape, build.result_type.element_type
+
+    def fill(b: Body) -> SSAValue:
+        return convert_scalar(b, read_broadcast(b, data, shape), element)
+
+    return build.compute("like", shape, element, fill)
 
 
 @register_relay_op
@@ -320,7 +330,7 @@ class CollapseSumLikeOp(CompositeOp):
 
     def evaluate(self, data: Array, collapse_type: Array) -> Array:
         """Sums over the broadcast axes."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         shape = (*(1,) * (data.ndim - collapse_type.ndim), *collapse_type.shape)
         axes = tuple(axis for axis, extent in enumerate(shape) if extent == 1)

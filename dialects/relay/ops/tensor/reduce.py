@@ -139,7 +139,7 @@ class SumOp(ReduceOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sums in the widest type of the same kind."""
-        from xrelay.dialects.relay.meaning.accumulators import widest
+        from xrelay.dialects.relay.meaning.element_types import widest
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(widest(data.dtype), copy=False)
@@ -179,7 +179,7 @@ class MeanOp(ReduceOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sums in the widest type of the same kind, then divides; means of integers are truncated."""
-        from xrelay.dialects.relay.meaning.accumulators import widest
+        from xrelay.dialects.relay.meaning.element_types import widest
         from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
@@ -249,7 +249,7 @@ class MaxOp(ExtremumOp):
 
     def evaluate(self, data: Array) -> Array:
         """Returns the greatest element; for no elements, the least value of the dtype."""
-        from xrelay.dialects.relay.meaning.value_range import value_range
+        from xrelay.dialects.relay.meaning.element_types import value_range
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         least, _ = value_range(data.dtype)
@@ -283,7 +283,7 @@ class MinOp(ExtremumOp):
 
     def evaluate(self, data: Array) -> Array:
         """Returns the least element; for no elements, the greatest value of the dtype."""
-        from xrelay.dialects.relay.meaning.value_range import value_range
+        from xrelay.dialects.relay.meaning.element_types import value_range
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         _, greatest = value_range(data.dtype)
@@ -318,7 +318,7 @@ class ProdOp(ReduceOp):
 
     def evaluate(self, data: Array) -> Array:
         """Multiplies in the widest type of the same kind."""
-        from xrelay.dialects.relay.meaning.accumulators import widest
+        from xrelay.dialects.relay.meaning.element_types import widest
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(widest(data.dtype), copy=False)
@@ -373,7 +373,7 @@ class LogsumexpOp(ReduceOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Calls `np.logaddexp.reduce`, in f32 for floats of 16 bits."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(accumulator(data.dtype), copy=False)

@@ -56,7 +56,7 @@ class CumulativeOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Accumulates element by element; 16-bit floats in f32."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.shared.numerics.rounding import cast_once
 
         dtype = data.dtype if self.dtype is None else numpy_dtype(self.dtype)

@@ -182,7 +182,7 @@ class ScatterElementsOp(ScatterOp):
 
     def evaluate(self, data: Array, indices: Array, updates: Array) -> Array:
         """Updates elements at the indices along the axis, and at the update's index along the others."""
-        from xrelay.dialects.relay.meaning.gather import indices_along
+        from xrelay.dialects.relay.meaning.checked_indices import indices_along
 
         axis = axis_index(self.axis.value.data, data.ndim)
         return self.put(data, np.broadcast_arrays(*indices_along(indices, axis, data.shape[axis])), updates)
@@ -258,7 +258,7 @@ class ScatterNDOp(ScatterOp):
 
     def evaluate(self, data: Array, indices: Array, updates: Array) -> Array:
         """Updates slices at index tuples."""
-        from xrelay.dialects.relay.meaning.gather import index_tuples
+        from xrelay.dialects.relay.meaning.checked_indices import index_tuples
 
         places = indices.shape[1:]
         parts = index_tuples(indices, data.shape)

@@ -79,7 +79,7 @@ class SigmoidOp(ScalarUnaryOp):
 
     def function(self, data: Array) -> Array:
         """Computes in f32 for floats of 16 bits."""
-        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.element_types import accumulator
 
         wide = data.astype(accumulator(data.dtype), copy=False)
         one = wide.dtype.type(1)
