@@ -52,6 +52,9 @@ class QnnFunctionOp(QnnOp):
 class QnnUnaryOp(QnnFunctionOp):
     """Base of the functions that are computed in f32."""
 
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The function of arrays, unless `function` is overridden."""
+
     x = operand_def()
     scale = operand_def()
     zero_point = operand_def()
@@ -59,8 +62,8 @@ class QnnUnaryOp(QnnFunctionOp):
     output_zero_point = operand_def()
 
     def function(self, x: Array) -> Array:
-        """Returns the function of an f32 array."""
-        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+        """Returns the function of an f32 array, by default `ON_ARRAYS`."""
+        return self.ON_ARRAYS(x)
 
     def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
         """Computes the function of an f32 tensor, by default with the plain op."""
@@ -103,10 +106,7 @@ class QnnAbsOp(QnnUnaryOp):
 
     name = "relay.qnn.abs"
     PLAIN: ClassVar[str] = "abs"
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.abs(x)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.abs
 
 
 @register_relay_op
@@ -124,10 +124,7 @@ class QnnExpOp(QnnUnaryOp):
 
     name = "relay.qnn.exp"
     PLAIN: ClassVar[str] = "exp"
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.exp(x)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.exp
 
 
 @register_relay_op
@@ -166,10 +163,7 @@ class QnnLogOp(QnnUnaryOp):
 
     name = "relay.qnn.log"
     PLAIN: ClassVar[str] = "log"
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.log(x)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.log
 
 
 @register_relay_op
@@ -208,10 +202,7 @@ class QnnSqrtOp(QnnUnaryOp):
 
     name = "relay.qnn.sqrt"
     PLAIN: ClassVar[str] = "sqrt"
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.sqrt(x)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.sqrt
 
 
 @register_relay_op
@@ -250,10 +241,7 @@ class QnnTanhOp(QnnUnaryOp):
 
     name = "relay.qnn.tanh"
     PLAIN: ClassVar[str] = "tanh"
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.tanh(x)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.tanh
 
 
 @register_relay_op

@@ -39,10 +39,7 @@ class AddOp(ScalarBinaryOp):
     name = "relay.add"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.add
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.add(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.add
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -68,10 +65,7 @@ class SubtractOp(ScalarBinaryOp):
     name = "relay.subtract"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.sub
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.subtract(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.subtract
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -97,10 +91,7 @@ class MultiplyOp(ScalarBinaryOp):
     name = "relay.multiply"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.SCALING
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.mul
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.multiply(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.multiply
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -213,10 +204,7 @@ class MaximumOp(ScalarBinaryOp):
     name = "relay.maximum"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_maximum
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.maximum(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.maximum
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -242,10 +230,7 @@ class MinimumOp(ScalarBinaryOp):
     name = "relay.minimum"
     QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
     ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_minimum
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.minimum(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.minimum
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""

@@ -11,7 +11,6 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
-from xrelay.dialects.relay.structure.weights import Array
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
@@ -36,10 +35,7 @@ class BitwiseAndOp(BitwiseOp):
     """
 
     name = "relay.bitwise_and"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.bitwise_and(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_and
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -61,10 +57,7 @@ class BitwiseOrOp(BitwiseOp):
     """
 
     name = "relay.bitwise_or"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.bitwise_or(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_or
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -86,10 +79,7 @@ class BitwiseXorOp(BitwiseOp):
     """
 
     name = "relay.bitwise_xor"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.bitwise_xor(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_xor
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -112,10 +102,7 @@ class BitwiseNotOp(ScalarUnaryOp):
 
     name = "relay.bitwise_not"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements()}
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.bitwise_not(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_not
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with all bits."""
@@ -143,10 +130,7 @@ class LeftShiftOp(BitwiseOp):
     """
 
     name = "relay.left_shift"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.left_shift(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.left_shift
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits a shift by `y`, or 0 if the width of the type is exceeded."""
@@ -172,10 +156,7 @@ class RightShiftOp(BitwiseOp):
     """
 
     name = "relay.right_shift"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.right_shift(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.right_shift
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits a shift by at most the width of the type less 1, which leaves copies of the sign bit."""

@@ -78,10 +78,7 @@ class EqualOp(CompareOp):
     name = "relay.equal"
     ON_ELEMENTS: ClassVar[Combine | None] = equality
     PREDICATES: ClassVar[tuple[str, str]] = ("oeq", "eq")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.equal(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.equal
 
 
 @register_relay_op
@@ -99,10 +96,7 @@ class NotEqualOp(CompareOp):
     name = "relay.not_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = inequality
     PREDICATES: ClassVar[tuple[str, str]] = ("une", "ne")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.not_equal(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.not_equal
 
 
 @register_relay_op
@@ -120,10 +114,7 @@ class LessOp(CompareOp):
     name = "relay.less"
     ON_ELEMENTS: ClassVar[Combine | None] = less
     PREDICATES: ClassVar[tuple[str, str]] = ("olt", "slt")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.less(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.less
 
 
 @register_relay_op
@@ -141,10 +132,7 @@ class LessEqualOp(CompareOp):
     name = "relay.less_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = less_equal
     PREDICATES: ClassVar[tuple[str, str]] = ("ole", "sle")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.less_equal(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.less_equal
 
 
 @register_relay_op
@@ -162,10 +150,7 @@ class GreaterOp(CompareOp):
     name = "relay.greater"
     ON_ELEMENTS: ClassVar[Combine | None] = greater
     PREDICATES: ClassVar[tuple[str, str]] = ("ogt", "sgt")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.greater(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.greater
 
 
 @register_relay_op
@@ -183,7 +168,4 @@ class GreaterEqualOp(CompareOp):
     name = "relay.greater_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = greater_equal
     PREDICATES: ClassVar[tuple[str, str]] = ("oge", "sge")
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.greater_equal(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.greater_equal

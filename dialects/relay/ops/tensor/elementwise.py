@@ -88,9 +88,12 @@ class BinaryBroadcastOp(RelayOp):
 class ScalarUnaryOp(UnaryElementwiseOp):
     """Base of the unary ops that are computed element by element."""
 
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The function of arrays, unless `function` is overridden."""
+
     def function(self, data: Array) -> Array:
-        """Returns the function of an array."""
-        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+        """Returns the function of an array, by default `ON_ARRAYS`."""
+        return self.ON_ARRAYS(data)
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Returns the function of one element."""
@@ -109,10 +112,12 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
     """Base of the unary composite ops of floats that fuse as one elementwise op."""
 
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The function of arrays, unless `function` is overridden."""
 
     def function(self, x: Array) -> Array:
-        """Returns the function of an array of f64."""
-        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+        """Returns the function of an array of f64, by default `ON_ARRAYS`."""
+        return self.ON_ARRAYS(x)
 
     def evaluate(self, data: Array) -> Array:
         """Applies the function in double precision and rounds once."""
@@ -124,9 +129,12 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
 class ScalarBinaryOp(BinaryBroadcastOp):
     """Base of the binary ops that are computed element by element, with broadcasting."""
 
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The function of arrays, unless `function` is overridden."""
+
     def function(self, lhs: Array, rhs: Array) -> Array:
-        """Returns the function of two arrays, which broadcast."""
-        raise NotImplementedError(f"{self.name} does not define its function on arrays")
+        """Returns the function of two arrays, which broadcast, by default `ON_ARRAYS`."""
+        return self.ON_ARRAYS(lhs, rhs)
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Returns the function of two elements."""

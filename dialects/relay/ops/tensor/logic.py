@@ -43,10 +43,7 @@ class LogicalAndOp(LogicalOp):
     """
 
     name = "relay.logical_and"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.logical_and(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_and
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -68,10 +65,7 @@ class LogicalOrOp(LogicalOp):
     """
 
     name = "relay.logical_or"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.logical_or(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_or
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -93,10 +87,7 @@ class LogicalXorOp(LogicalOp):
     """
 
     name = "relay.logical_xor"
-
-    def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy."""
-        return np.logical_xor(lhs, rhs)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_xor
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -119,10 +110,7 @@ class LogicalNotOp(ScalarUnaryOp):
 
     name = "relay.logical_not"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": BooleanElements()}
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.logical_not(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_not
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with true."""
@@ -158,8 +146,7 @@ class AllOp(LogicalReduceOp):
 
     def evaluate(self, data: Array) -> Array:
         """Calls numpy."""
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
-        return np.asarray(np.all(data, axis=axes, keepdims=keepdims))
+        return self.reduced_by(np.all, data)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds over the reduced axes."""
@@ -184,8 +171,7 @@ class AnyOp(LogicalReduceOp):
 
     def evaluate(self, data: Array) -> Array:
         """Calls numpy."""
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
-        return np.asarray(np.any(data, axis=axes, keepdims=keepdims))
+        return self.reduced_by(np.any, data)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds over the reduced axes."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
@@ -100,6 +100,11 @@ class ReduceOp(RelayOp):
             result = without_axes(layout, letters)
         return LayoutDecision((layout,), result, {"axis": int_array(axes), "exclude": bool_attribute(False)})
 
+    def reduced_by(self, function: Callable[..., Any], data: Array, **options: object) -> Array:
+        """Returns the result of a numpy reduction of `data` along the reduced axes."""
+        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
+        return np.asarray(function(data, axis=axes, keepdims=keepdims, **options))
+
     def kept(self, value: SSAValue, build: GradientBuilder) -> SSAValue:
         """Reshapes `value` from the shape of the result to extent 1 along the reduced axes."""
         if self.keepdims.value.data:
@@ -141,9 +146,8 @@ class SumOp(ReduceOp):
         """Sums in the widest type of the same kind."""
         from xrelay.dialects.relay.meaning.element_types import widest
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(widest(data.dtype), copy=False)
-        return np.asarray(np.sum(wide, axis=axes, keepdims=keepdims)).astype(data.dtype)
+        return self.reduced_by(np.sum, wide).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums over the reduced axes; for booleans, computes whether any is true."""
@@ -182,9 +186,8 @@ class MeanOp(ReduceOp):
         from xrelay.dialects.relay.meaning.element_types import widest
         from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
-        total = np.asarray(np.sum(data.astype(widest(data.dtype), copy=False), axis=axes, keepdims=keepdims))
-        count = prod(data.shape[axis] for axis in axes)
+        total = self.reduced_by(np.sum, data.astype(widest(data.dtype), copy=False))
+        count = prod(data.shape[axis] for axis in self.reduced_axes(data.ndim))
         if total.dtype.kind in "iu":
             return truncated_quotient(total, total.dtype.type(count)).astype(data.dtype)
         return (total / np.float64(count)).astype(data.dtype)
@@ -251,9 +254,8 @@ class MaxOp(ExtremumOp):
         """Returns the greatest element; for no elements, the least value of the dtype."""
         from xrelay.dialects.relay.meaning.element_types import value_range
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         least, _ = value_range(data.dtype)
-        return np.asarray(np.max(data, axis=axes, keepdims=keepdims, initial=least), data.dtype)
+        return self.reduced_by(np.max, data, initial=least).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum over the reduced axes."""
@@ -285,9 +287,8 @@ class MinOp(ExtremumOp):
         """Returns the least element; for no elements, the greatest value of the dtype."""
         from xrelay.dialects.relay.meaning.element_types import value_range
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         _, greatest = value_range(data.dtype)
-        return np.asarray(np.min(data, axis=axes, keepdims=keepdims, initial=greatest), data.dtype)
+        return self.reduced_by(np.min, data, initial=greatest).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the minimum over the reduced axes."""
@@ -320,9 +321,8 @@ class ProdOp(ReduceOp):
         """Multiplies in the widest type of the same kind."""
         from xrelay.dialects.relay.meaning.element_types import widest
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(widest(data.dtype), copy=False)
-        return np.asarray(np.prod(wide, axis=axes, keepdims=keepdims)).astype(data.dtype)
+        return self.reduced_by(np.prod, wide).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Multiplies over the reduced axes; for booleans, computes whether all are true."""
@@ -375,6 +375,5 @@ class LogsumexpOp(ReduceOp, CompositeOp):
         """Calls `np.logaddexp.reduce`, in f32 for floats of 16 bits."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
 
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         wide = data.astype(accumulator(data.dtype), copy=False)
-        return np.asarray(np.logaddexp.reduce(wide, axis=axes, keepdims=keepdims), data.dtype)
+        return self.reduced_by(np.logaddexp.reduce, wide).astype(data.dtype)

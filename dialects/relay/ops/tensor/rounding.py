@@ -53,10 +53,7 @@ class FloorOp(RoundingOp):
     """
 
     name = "relay.floor"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.floor(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.floor
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -78,10 +75,7 @@ class CeilOp(RoundingOp):
     """
 
     name = "relay.ceil"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.ceil(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.ceil
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -103,10 +97,7 @@ class RoundOp(RoundingOp):
     """
 
     name = "relay.round"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.rint(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.rint
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -128,10 +119,7 @@ class TruncOp(RoundingOp):
     """
 
     name = "relay.trunc"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.trunc(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.trunc
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -224,10 +212,7 @@ class IsnanOp(FloatPredicateOp):
 
     name = "relay.isnan"
     OF_INTEGERS: ClassVar[bool] = False
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.isnan(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.isnan
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares with itself."""
@@ -250,10 +235,7 @@ class IsinfOp(FloatPredicateOp):
 
     name = "relay.isinf"
     OF_INTEGERS: ClassVar[bool] = False
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.isinf(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.isinf
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
@@ -276,10 +258,7 @@ class IsfiniteOp(FloatPredicateOp):
 
     name = "relay.isfinite"
     OF_INTEGERS: ClassVar[bool] = True
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.isfinite(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.isfinite
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""

@@ -40,6 +40,8 @@ class CumulativeOp(RelayOp):
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
     FIRST: ClassVar[int]
     """The value before the first element: 0 for sums, 1 for products."""
+    ON_ARRAYS: ClassVar[np.ufunc]
+    """The function of the value so far and an element."""
 
     data = operand_def()
 
@@ -64,14 +66,10 @@ class CumulativeOp(RelayOp):
         wide = cast_once(data if self.axis is not None else data.reshape(-1), accumulator(dtype))
         first = np.full_like(wide, self.FIRST, shape=[*wide.shape[:axis], 1, *wide.shape[axis:][1:]])
         rows = np.concatenate([first, wide], axis)
-        steps = self.accumulate(rows, axis)
+        steps = self.ON_ARRAYS.accumulate(rows, axis, dtype=rows.dtype)
         count = wide.shape[axis]
         kept = range(count) if self.exclusive.value.data else range(1, count + 1)
         return cast_once(steps.take(kept, axis), dtype)
-
-    def accumulate(self, data: Array, axis: int) -> Array:
-        """Returns the cumulative values along an axis, in the dtype of the data."""
-        raise NotImplementedError(f"{self.name} does not define how values are accumulated")
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a scan along one axis, or over the flattened data without an axis."""
@@ -128,10 +126,7 @@ class CumsumOp(CumulativeOp):
 
     name = "relay.cumsum"
     FIRST: ClassVar[int] = 0
-
-    def accumulate(self, data: Array, axis: int) -> Array:
-        """Returns the cumulative sums along an axis."""
-        return np.add.accumulate(data, axis, dtype=data.dtype)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.add
 
     def next_value(self, b: Body, so_far: SSAValue, x: SSAValue) -> SSAValue:
         """Returns the sum with `x`."""
@@ -162,10 +157,7 @@ class CumprodOp(CumulativeOp):
 
     name = "relay.cumprod"
     FIRST: ClassVar[int] = 1
-
-    def accumulate(self, data: Array, axis: int) -> Array:
-        """Returns the cumulative products along an axis."""
-        return np.multiply.accumulate(data, axis, dtype=data.dtype)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.multiply
 
     def next_value(self, b: Body, so_far: SSAValue, x: SSAValue) -> SSAValue:
         """Returns the product with `x`."""

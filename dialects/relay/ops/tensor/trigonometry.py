@@ -13,7 +13,6 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ScalarUnaryOp
-from xrelay.dialects.relay.structure.weights import Array
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
@@ -33,10 +32,7 @@ class SinOp(ScalarUnaryOp):
 
     name = "relay.sin"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.sin(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.sin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -63,10 +59,7 @@ class CosOp(ScalarUnaryOp):
 
     name = "relay.cos"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.cos(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.cos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -94,10 +87,7 @@ class TanOp(ScalarUnaryOp):
     name = "relay.tan"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.tan(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.tan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -124,10 +114,7 @@ class AsinOp(ScalarUnaryOp):
 
     name = "relay.asin"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arcsin(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arcsin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -154,10 +141,7 @@ class AcosOp(ScalarUnaryOp):
 
     name = "relay.acos"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arccos(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arccos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -184,10 +168,7 @@ class AtanOp(ScalarUnaryOp):
 
     name = "relay.atan"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arctan(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arctan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -215,10 +196,7 @@ class SinhOp(ScalarUnaryOp):
     name = "relay.sinh"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.sinh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.sinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -246,10 +224,7 @@ class CoshOp(ScalarUnaryOp):
     name = "relay.cosh"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.cosh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.cosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -276,10 +251,7 @@ class AsinhOp(ScalarUnaryOp):
 
     name = "relay.asinh"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arcsinh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arcsinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -307,10 +279,7 @@ class AcoshOp(ScalarUnaryOp):
 
     name = "relay.acosh"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arccosh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arccosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -338,10 +307,7 @@ class AtanhOp(ScalarUnaryOp):
 
     name = "relay.atanh"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.arctanh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.arctanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""

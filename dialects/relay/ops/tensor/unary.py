@@ -110,10 +110,7 @@ class ExpOp(ScalarUnaryOp):
     name = "relay.exp"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.exp(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.exp
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -138,10 +135,7 @@ class TanhOp(ScalarUnaryOp):
 
     name = "relay.tanh"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.tanh(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.tanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -166,10 +160,7 @@ class SqrtOp(ScalarUnaryOp):
 
     name = "relay.sqrt"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.sqrt(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.sqrt
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -222,10 +213,7 @@ class LogOp(ScalarUnaryOp):
 
     name = "relay.log"
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.log(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.log
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -249,14 +237,11 @@ class Log2Op(ElementwiseCompositeOp):
     """
 
     name = "relay.log2"
+    ON_ARRAYS: ClassVar[np.ufunc] = np.log2
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A multiple of the natural logarithm."""
         return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(2))
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.log2(x)
 
 
 @register_relay_op
@@ -272,14 +257,11 @@ class Log10Op(ElementwiseCompositeOp):
     """
 
     name = "relay.log10"
+    ON_ARRAYS: ClassVar[np.ufunc] = np.log10
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A multiple of the natural logarithm."""
         return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(10))
-
-    def function(self, x: Array) -> Array:
-        """Calls numpy."""
-        return np.log10(x)
 
 
 @register_relay_op
@@ -328,10 +310,7 @@ class NegativeOp(ScalarUnaryOp):
     """
 
     name = "relay.negative"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.negative(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.negative
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -358,10 +337,7 @@ class AbsOp(ScalarUnaryOp):
     """
 
     name = "relay.abs"
-
-    def function(self, data: Array) -> Array:
-        """Calls numpy."""
-        return np.abs(data)
+    ON_ARRAYS: ClassVar[np.ufunc] = np.abs
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element. The least signed integer wraps to itself."""

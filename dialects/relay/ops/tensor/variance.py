@@ -84,8 +84,8 @@ class VarianceOp(ReduceOp):
         axes = self.reduced_axes(data.ndim)
         count = max(prod(data.shape[axis] for axis in axes) - bool(self.unbiased.value.data), 0)
         distances = data.astype(np.float64) - mean.astype(np.float64)
-        total = np.sum(distances * distances, axis=axes, keepdims=bool(self.keepdims.value.data))
-        return np.asarray(np.asarray(total) / np.float64(count)).astype(data.dtype)
+        total = self.reduced_by(np.sum, distances * distances)
+        return np.asarray(total / np.float64(count)).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Computes the sum of squared differences from the mean, divided by the number of terms."""
@@ -149,6 +149,5 @@ class StdOp(ReduceOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Calls `np.std` in double precision."""
-        axes, keepdims = self.reduced_axes(data.ndim), bool(self.keepdims.value.data)
         ddof = int(bool(self.unbiased.value.data))
-        return np.asarray(np.std(data.astype(np.float64), axis=axes, keepdims=keepdims, ddof=ddof), data.dtype)
+        return self.reduced_by(np.std, data.astype(np.float64), ddof=ddof).astype(data.dtype)
