@@ -166,6 +166,11 @@ class Body:
             Rewriter.replace_value_with_new_type(op.element, element)
         return self.add(op)
 
+    def read_index(self, tensor: SSAValue, *indices: IndexLike) -> AffineExpr:
+        """Reads an integer and converts it to an index expression."""
+        value = self.read(tensor, *indices)
+        return self.as_index(value if isinstance(value.type, IndexType) else self.add(IndexCastOp(value, IndexType())))
+
     def index(self, expr: IndexLike) -> SSAValue:
         """The value of an index expression."""
         return self.add(IndexOp(self._exprs([expr]), self._space.values))

@@ -84,7 +84,7 @@ class SparseBlocks:
 
     def _column(self, b: Body, k: IndexLike, c: IndexLike) -> IndexLike:
         """Returns the column of the matrix for a column of a block."""
-        start = b.scaled(b.as_index(b.read(self._columns, k)), self.sizes.columns)
+        start = b.scaled(b.read_index(self._columns, k), self.sizes.columns)
         return start + b.expr(c)
 
 

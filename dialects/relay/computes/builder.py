@@ -24,6 +24,7 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, Number, compute, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, Shape
@@ -175,6 +176,22 @@ class TopiBuilder:
         spatial = spatial if isinstance(spatial, Mapping) else variables("i", spatial)
         op = compute(label, spatial, [element_type], lambda body: [fill(body)], reduce=reduce, init=init)
         return self.insert(op).results[0]
+
+    def filled(self, value: SSAValue) -> SSAValue:
+        """Fills a tensor of the result's type with a scalar, converted to its element type."""
+        element = self.result_type.element_type
+        return self.compute("full", self.result_shape, element, lambda b: convert_scalar(b, b.read(value), element))
+
+    def scalar(self, label: str, value: Number, type: Attribute) -> SSAValue:
+        """Builds a tensor of rank 0 with a number."""
+        return self.compute(label, {}, type, lambda b: b.constant(value, type))
+
+    def converted(self, label: str, value: SSAValue, element: Attribute) -> SSAValue:
+        """Converts each element of a tensor, if the type differs."""
+        if self.element(value) == element:
+            return value
+        shape = shape_of(value)
+        return self.compute(label, shape, element, lambda b: convert_scalar(b, b.read(value, *b.spatial), element))
 
     def counted(self, buffer: SSAValue, count: SSAValue, field: int = 0) -> SSAValue:
         """Result `field` of the op, of open extent: as many elements of a buffer as `count`, an i64, says.

@@ -63,9 +63,7 @@ class DeformedTaps:
 
     def _weighed(self, b: Body, places: Sequence[SSAValue]) -> SSAValue:
         batch, channel, *_ = b.spatial
-        rows, columns = (
-            taps_around(b, place, extent, nearest=False) for place, extent in zip(places, self._extents, strict=True)
-        )
+        rows, columns = (taps_around(b, place, extent) for place, extent in zip(places, self._extents, strict=True))
         lines: list[SSAValue] = []
         for row in rows[0]:
             values = [b.read(self._data, *self._laid_out(batch, channel, row, column)) for column in columns[0]]

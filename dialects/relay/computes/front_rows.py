@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -31,7 +31,7 @@ class FrontRows:
 
     def row(self, b: Body, batch: AffineExpr, place: AffineExpr) -> AffineExpr:
         """Returns the row that is moved to an index."""
-        return b.as_index(b.add(IndexCastOp(b.read(self.order, batch, place), IndexType())))
+        return b.read_index(self.order, batch, place)
 
     def is_used(self, b: Body, batch: AffineExpr, place: AffineExpr) -> SSAValue:
         """Returns whether a selected row is moved to an index."""

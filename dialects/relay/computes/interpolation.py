@@ -14,22 +14,30 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 
 
-def taps_around(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
-    """Returns the index of the nearest element; or the surrounding two, and the weight of the second."""
-    floor = b.add(math.FloorOp(place))
-    after, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
-    following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))
-    if nearest:
-        is_far = b.add(arith.CmpfOp(after, b.constant(0.5, place.type), "oge"))
-        numbers, weight = [b.add(SelectOp(is_far, following, number))], None
-    else:
-        numbers, weight = [number, following], after
-    return [b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in numbers], weight
+def taps_around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[AffineExpr], SSAValue]:
+    """Returns the indices of the elements below and above a coordinate within an axis, and the weight of the second."""
+    numbers, above = _around(b, place, extent)
+    return [_as_index(b, each) for each in numbers], above
 
 
-def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
-    """Returns the only value, or the interpolation of both."""
-    if weight is None:
-        return values[0]
+def nearest_tap(b: Body, place: SSAValue, extent: Dim) -> AffineExpr:
+    """Returns the index of the element nearest to a coordinate, the later of two equally near ones."""
+    (number, following), above = _around(b, place, extent)
+    is_far = b.add(arith.CmpfOp(above, b.constant(0.5, place.type), "oge"))
+    return _as_index(b, b.add(SelectOp(is_far, following, number)))
+
+
+def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue) -> SSAValue:
+    """Interpolates two values; `weight` is that of the second."""
     rest = b.minus(b.constant(1, weight.type), weight)
     return b.plus(b.times(values[0], rest), b.times(values[1], weight))
+
+
+def _around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[SSAValue], SSAValue]:
+    floor = b.add(math.FloorOp(place))
+    above, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
+    return [number, b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))], above
+
+
+def _as_index(b: Body, number: SSAValue) -> AffineExpr:
+    return b.as_index(b.add(arith.IndexCastOp(number, IndexType())))

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
-from xrelay.dialects.topi.scalars import convert_scalar
-from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, minimum
 
@@ -60,14 +58,6 @@ def _halvings(length: Dim) -> Dim:
     if isinstance(length, int):
         return length.bit_length()
     return 16 * minimum(1, length) + 16 * minimum(1, length // 2**16) + 16 * minimum(1, length // 2**32)
-
-
-def as_places(build: TopiBuilder, indices: SSAValue, element: Attribute) -> SSAValue:
-    """Converts i64 indices to another element type."""
-    if element == i64:
-        return indices
-    spatial = variables("i", shape_of(indices))
-    return build.compute("places", spatial, element, lambda b: convert_scalar(b, b.read(indices, *b.spatial), element))
 
 
 def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:

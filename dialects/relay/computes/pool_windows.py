@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, is_unsigned, variables
@@ -55,14 +55,6 @@ def number_maxima(
 def taps_of(b: Body, window: Sequence[WindowAxis[int]]) -> list[AffineExpr]:
     """Returns the indices in the image of the current tap of the current window."""
     return [axis.place(at, tap) for axis, at, tap in zip(window, b.spatial[2:], b.reduction, strict=True)]
-
-
-def row_major(b: Body, indices: Sequence[AffineExpr], sizes: Sequence[Dim]) -> AffineExpr:
-    """Returns the row-major number of an element of a tensor of `sizes`."""
-    number: AffineExpr = AffineConstantExpr(0)
-    for index, size in zip(indices, sizes, strict=True):
-        number = b.scaled(number, size) + index
-    return number
 
 
 def _greater(b: Body, value: SSAValue, best: SSAValue) -> SSAValue:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.scalars import row_major
 from xrelay.dialects.topi.build import Body, Number
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
@@ -67,9 +68,7 @@ class Reduction:
 
     def number(self, b: Body) -> SSAValue:
         """Returns the row-major index of the current element over the reduced axes, as i32."""
-        number: AffineExpr = AffineConstantExpr(0)
-        for variable, axis in zip(b.reduction, self.axes, strict=True):
-            number = b.scaled(number, self.shape[axis]) + variable
+        number = row_major(b, b.reduction, [self.shape[axis] for axis in self.axes])
         return b.add(arith.IndexCastOp(b.index(number), i32))
 
 

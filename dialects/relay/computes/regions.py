@@ -8,14 +8,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.scalars import clamped
+from xrelay.dialects.relay.computes.scalars import FAR, clamped
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
-
-FAR = 1 << 40
-"""Coordinates farther outside are clamped to this."""
 
 
 class Regions:
@@ -49,7 +46,7 @@ class Regions:
 
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
         """Reads an element of a region's image in the type of the sums."""
-        at: list[IndexLike] = [b.as_index(b.read(self.images, region)), 0, 0, 0]
+        at: list[IndexLike] = [b.read_index(self.images, region), 0, 0, 0]
         for axis, index in zip(self.image_axes, (channel, row, column), strict=True):
             at[axis] = index
         return convert_scalar(b, b.read(self.data, *at), self.real)

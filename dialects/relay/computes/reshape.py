@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.scalars import row_major
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, is_positive, product
@@ -35,9 +36,7 @@ def reshaped_indices(
     """
     indices: list[IndexLike] = []
     for targets, sources in matching_runs(target, source):
-        linear: AffineExpr = AffineConstantExpr(0)
-        for axis in targets:
-            linear = b.scaled(linear, target[axis]) + at[axis]
+        linear = row_major(b, [at[axis] for axis in targets], [target[axis] for axis in targets])
         extents = [source[axis] for axis in sources]
         indices.extend(_delinearized(b, linear, extents))
     return indices

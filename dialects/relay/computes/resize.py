@@ -62,7 +62,7 @@ def _bilinear(
         for (axis, own), number in zip(taps.items(), numbers, strict=True):
             assert own.weights is not None, "linear interpolation has weights"
             if axis == rows or source is data:
-                place[axis] = b.as_index(b.read(own.indices, number, b.spatial[axis]))
+                place[axis] = b.read_index(own.indices, number, b.spatial[axis])
             weights.append(b.read(own.weights, number, b.spatial[axis]))
         return b.times(b.times(*weights), convert_scalar(b, b.read(source, *place), real))
 
@@ -93,7 +93,7 @@ def _gathered(
 
     def fill(b: Body) -> SSAValue:
         place: list[IndexLike] = [*b.spatial]
-        place[axis] = b.as_index(b.read(taps.indices, number, b.spatial[axis]))
+        place[axis] = b.read_index(taps.indices, number, b.spatial[axis])
         return convert_scalar(b, b.read(data, *place), real)
 
     return build.compute("resize_columns", variables("i", shape), real, fill)
@@ -133,7 +133,7 @@ def _resized_axis(
 
     def term(b: Body, number: IndexLike) -> SSAValue:
         place: list[IndexLike] = [*b.spatial]
-        place[axis] = b.as_index(b.read(taps.indices, number, b.spatial[axis]))
+        place[axis] = b.read_index(taps.indices, number, b.spatial[axis])
         value = b.read(data, *place)
         if taps.weights is None:
             return value

@@ -10,14 +10,12 @@ from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.scalars import as_number, clamped
+from xrelay.dialects.relay.computes.scalars import FAR, as_number, clamped
 from xrelay.dialects.relay.core.resampling import Resampling
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.index_algebra.dims import Dim
 
-FAR = 1 << 40
-"""A bound that is beyond any axis."""
 F32_ERROR = 2.0**-24
 """The relative error of rounding to f32."""
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import reduce
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IndexType, f64, i64
+from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.regions import FAR, Regions
-from xrelay.dialects.relay.computes.scalars import as_number, clamped
+from xrelay.dialects.relay.computes.interpolation import taps_around
+from xrelay.dialects.relay.computes.regions import Regions
+from xrelay.dialects.relay.computes.scalars import FAR, as_number, clamped
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.index_algebra.dims import Dim
@@ -104,14 +105,8 @@ class RoiAxis:
 
     def taps(self, b: Body, place: SSAValue) -> list[tuple[AffineExpr, SSAValue]]:
         """Returns the indices of the elements below and above a coordinate, and their weights."""
-        inside = clipped(b, place, self.extent)
-        floor = b.add(math.FloorOp(inside))
-        above = b.minus(inside, floor)
-        number = b.add(arith.FPToSIOp(floor, i64))
-        following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(self.extent - 1, i64))
-        weights = b.minus(b.constant(1, self.real), above), above
-        indices = (b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in (number, following))
-        return list(zip(indices, weights, strict=True))
+        indices, above = taps_around(b, clipped(b, place, self.extent), self.extent)
+        return list(zip(indices, (b.minus(b.constant(1, self.real), above), above), strict=True))
 
     def has_places(self, b: Body, region: AffineExpr) -> SSAValue:
         """Returns whether the bins of a region have samples."""

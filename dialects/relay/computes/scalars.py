@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, IndexType, f64, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.scalars import convert_scalar, value_range
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.index_algebra.dims import Dim
+
+FAR: Final = 1 << 40
+"""A bound of coordinates that is beyond any axis."""
 
 
 def as_number(b: Body, index: IndexLike, type: Attribute) -> SSAValue:
     """Converts an index to a scalar type."""
     return convert_scalar(b, b.add(IndexCastOp(b.index(index), i64)), type)
+
+
+def row_major(b: Body, indices: Sequence[AffineExpr], sizes: Sequence[Dim]) -> AffineExpr:
+    """Returns the row-major number of an element of a tensor of `sizes`."""
+    number: AffineExpr = AffineConstantExpr(0)
+    for index, size in zip(indices, sizes, strict=True):
+        number = b.scaled(number, size) + index
+    return number
 
 
 def chosen(b: Body, number: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.scalars import chosen
+from xrelay.dialects.relay.computes.scalars import chosen, row_major
 from xrelay.dialects.shared.numerics.threefry import ONES, PARITY, ROTATIONS
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -51,9 +51,7 @@ class Draw:
 
     def word(self, b: Body, at: Sequence[AffineExpr]) -> SSAValue:
         """Returns the word at a point of the shape."""
-        place = b.expr(0)
-        for index, extent in zip(at, self._shape, strict=True):
-            place = place * extent + index
+        place = row_major(b, at, self._shape)
         return chosen(b, place % 4, [b.read(words, place // 4) for words in self._blocks])
 
     def fraction(self, b: Body, at: Sequence[AffineExpr], element: Attribute) -> SSAValue:

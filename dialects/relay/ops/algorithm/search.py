@@ -89,7 +89,7 @@ class SearchsortedOp(RelayOp):
         """Counts the elements before each value; with `right`, equal elements are included."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.ordering import as_places, before, number_by_halving
+        from xrelay.dialects.relay.computes.ordering import before, number_by_halving
 
         rows, values, right = build.operand(0), build.operand(1), bool(self.right.value.data)
         shape = build.shape(rows)
@@ -102,6 +102,6 @@ class SearchsortedOp(RelayOp):
             return b.add(arith.XOrIOp(before(b, value, found), b.constant(1, i1)))
 
         places = number_by_halving(build, "searchsorted", build.shape(values), shape[-1], is_left)
-        return [as_places(build, places, build.result_type.element_type)]
+        return [build.converted("places", places, build.result_type.element_type)]
 
     gradient = no_gradients

@@ -89,7 +89,7 @@ class ArgwhereOp(RelayOp):
 
         def index(b: Body) -> SSAValue:
             row, column = b.spatial
-            position = b.as_index(b.add(arith.IndexCastOp(b.read(found.positions, row), IndexType())))
+            position = b.read_index(found.positions, row)
             result = b.constant(0, i32)
             inner: Dim = 1
             for axis in reversed(range(len(shape))):
@@ -397,9 +397,7 @@ class _Lists:
 
     def at(self, b: Body, places: SSAValue, j: AffineExpr) -> AffineExpr:
         """Returns element `j` of `places` as an index."""
-        from xrelay.dialects.upstream.arith_extras import IndexCastOp
-
-        return b.as_index(b.add(IndexCastOp(b.read(places, j), IndexType())))
+        return b.read_index(places, j)
 
     def _is_used(self, b: Body, j: SSAValue) -> SSAValue:
         from xrelay.dialects.relay.computes.ordering import is_below_count

@@ -77,9 +77,6 @@ class CompressOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Gathers the slices where the condition is true, followed by zeros."""
-        from xdsl.dialects import arith
-        from xdsl.dialects.builtin import IndexType
-
         from xrelay.dialects.relay.computes.ordering import is_below_count
         from xrelay.dialects.topi import PositionsOp
 
@@ -92,7 +89,7 @@ class CompressOp(RelayOp):
             at = b.spatial[axis]
 
             def read() -> SSAValue:
-                place = b.as_index(b.add(arith.IndexCastOp(b.read(found.positions, at), IndexType())))
+                place = b.read_index(found.positions, at)
                 return b.read(data, *b.spatial[:axis], place, *b.spatial[axis + 1 :])
 
             is_used = is_below_count(b, b.index(at), found.count)

@@ -161,9 +161,7 @@ class ArgsortOp(OrderOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Returns the indices of a sort."""
-        from xrelay.dialects.relay.computes.ordering import as_places
-
-        return [as_places(build, self.sorted_first(build).indices, build.result_type.element_type)]
+        return [build.converted("places", self.sorted_first(build).indices, build.result_type.element_type)]
 
     gradient = no_gradients
 
@@ -199,14 +197,12 @@ class FirstOp(OrderOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Returns the first values of a sort, their indices, or both."""
-        from xrelay.dialects.relay.computes.ordering import as_places
-
         axis = self.axis.value.data % len(build.shape(build.operand(0)))
         last = build.result_types[-1]
         op = self.sorted_first(build, shape_of(last)[axis])
         if self.ret_type.data == "values":
             return [op.values]
-        indices = as_places(build, op.indices, last.element_type)
+        indices = build.converted("places", op.indices, last.element_type)
         return [indices] if self.ret_type.data == "indices" else [op.values, indices]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:

@@ -120,7 +120,7 @@ class DynPadOp(RelayOp):
             widths.append(checked_indices(build, build.operand(1), most + 1, part=axis, from_end=False))
 
         def before(b: Body) -> Sequence[IndexLike]:
-            return [b.as_index(b.read(pair, 0)) for pair in widths]
+            return [b.read_index(pair, 0) for pair in widths]
 
         return [padded(build, build.operand(2), before, [True] * len(shape))]
 

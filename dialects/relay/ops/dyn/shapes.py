@@ -327,9 +327,7 @@ class DynFullOp(ShapeOperandOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Fills with the value."""
-        from xrelay.dialects.relay.computes.fill import filled
-
-        return [filled(build, build.operand(0))]
+        return [build.filled(build.operand(0))]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the sum of the gradient for the scalar; None for the shape."""

@@ -141,7 +141,7 @@ class CropAndResizeOp(RelayOp):
         from xdsl.dialects import arith
 
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
-        from xrelay.dialects.relay.computes.interpolation import between_taps, taps_around
+        from xrelay.dialects.relay.computes.interpolation import between_taps, nearest_tap, taps_around
         from xrelay.dialects.topi.scalars import convert_scalar
 
         data, boxes = build.operand(0), build.operand(1)
@@ -156,16 +156,17 @@ class CropAndResizeOp(RelayOp):
             is_inside = b.add(arith.CmpfOp(b.minimum(*places), b.constant(0, real), "oge"))
 
             def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
-                where: list[IndexLike] = [b.as_index(b.read(images, number)), 0, 0, 0]
+                where: list[IndexLike] = [b.read_index(images, number), 0, 0, 0]
                 for axis, index in zip(self.image_axes, (channel, row, column), strict=True):
                     where[axis] = index
                 return convert_scalar(b, b.read(data, *where), real)
 
             def found() -> SSAValue:
-                rows, columns = (
-                    taps_around(b, place, build.shape(data)[axis], nearest=nearest)
-                    for place, axis in zip(places, self.image_axes[1:], strict=True)
-                )
+                sizes = [build.shape(data)[axis] for axis in self.image_axes[1:]]
+                if nearest:
+                    row, column = (nearest_tap(b, *pair) for pair in zip(places, sizes, strict=True))
+                    return read(row, column)
+                rows, columns = (taps_around(b, *pair) for pair in zip(places, sizes, strict=True))
                 lines = [between_taps(b, [read(row, column) for column in columns[0]], columns[1]) for row in rows[0]]
                 return between_taps(b, lines, rows[1])
 

@@ -221,7 +221,6 @@ class DeformableConv2DOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
         from xrelay.dialects.relay.computes.deformed_taps import DeformedTaps
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         weight, element, shape = build.operand(2), build.result_type.element_type, build.result_shape
         filters, depth, rows, columns = (build.shape(weight)[axis] for axis in self.weight_axes)
@@ -240,11 +239,7 @@ class DeformableConv2DOp(RelayOp):
 
         reduce = {"c": depth, "k": rows, "l": columns}
         total = build.compute("deformable_conv2d", shape, real, add, reduce=reduce, init=[0.0])
-        if element == real:
-            return [total]
-        return [
-            build.compute("rounded", shape, element, lambda b: convert_scalar(b, b.read(total, *b.spatial), element))
-        ]
+        return [build.converted("rounded", total, element)]
 
 
 def _interpolated(image: Array, rows: Array, columns: Array) -> Array:

@@ -172,7 +172,8 @@ class MaxPoolGradOp(PoolGradOp):
         """Numbers the greatest tap of each window; an element sums the windows whose greatest tap it is."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.pool_windows import number_maxima, row_major
+        from xrelay.dialects.relay.computes.pool_windows import number_maxima
+        from xrelay.dialects.relay.computes.scalars import row_major
 
         out_grad, data, sizes = self.plain_operand(build, 0), self.plain_operand(build, 1), self.sizes
         counts, type, element = build.shape(out_grad)[2:], i32 if prod(sizes) < _FEW_TAPS else i64, build.element(data)

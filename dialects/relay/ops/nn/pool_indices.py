@@ -57,7 +57,8 @@ class MaxPoolIndicesOp(WindowPoolOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds each window with two accumulators: the greatest element so far, and its index."""
         from xrelay.dialects.relay.computes.layouts import in_layout
-        from xrelay.dialects.relay.computes.pool_windows import number_maxima, row_major, taps_of
+        from xrelay.dialects.relay.computes.pool_windows import number_maxima, taps_of
+        from xrelay.dialects.relay.computes.scalars import row_major
 
         (layout, out_layout), plain = self.layouts, Layout.parse(self.image_axes)
         data = in_layout(build, build.operand(0), layout, plain)

@@ -294,7 +294,7 @@ class SparseTransposeOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
         from xrelay.dialects.relay.computes.block_sparse import counted_up, rows_of_values
-        from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
+        from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.topi import SortOp
         from xrelay.dialects.topi.scalars import convert_scalar
 
@@ -312,7 +312,7 @@ class SparseTransposeOp(RelayOp):
         index, pointer = build.element(indices), build.element(indptr)
 
         def place(b: Body) -> AffineExpr:
-            return b.as_index(b.add(arith.IndexCastOp(b.read(order, *b.spatial), INDEX)))
+            return b.read_index(order, *b.spatial)
 
         def begin(b: Body) -> SSAValue:
             return convert_scalar(b, b.read(before, *b.spatial), pointer)

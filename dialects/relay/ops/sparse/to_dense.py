@@ -184,12 +184,11 @@ def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default:
 def _scattered(build: TopiBuilder, indices: SSAValue, values: SSAValue, default: SSAValue) -> Sequence[SSAValue]:
     """Fills a tensor with the default and scatters the values at their coordinates."""
     from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
-    from xrelay.dialects.relay.computes.fill import filled
     from xrelay.dialects.topi.build import variables
     from xrelay.dialects.topi.build_scatter import scatter
     from xrelay.dialects.topi.scatter import Combine
 
-    full, sizes, places = filled(build, default), build.result_shape, build.shape(indices)
+    full, sizes, places = build.filled(default), build.result_shape, build.shape(indices)
 
     def column(axis: int) -> SSAValue:
         def index(b: Body) -> SSAValue:

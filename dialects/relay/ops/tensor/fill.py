@@ -38,9 +38,7 @@ class FillOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Fills with the scalar, converted to the element type of the result."""
-        from xrelay.dialects.relay.computes.fill import filled
-
-        return [filled(build, build.operand(len(self.operands) - 1))]
+        return [build.filled(build.operand(len(self.operands) - 1))]
 
 
 class ConstantFillOp(RelayOp):

@@ -258,7 +258,7 @@ class GatherOp(IndexingOp):
 
         def fill(b: Body) -> SSAValue:
             at = list(b.spatial)
-            at[axis] = b.as_index(b.read(known, *b.spatial))
+            at[axis] = b.read_index(known, *b.spatial)
             return b.read(data, *at)
 
         return [build.compute("gather", build.result_shape, build.element(data), fill)]
@@ -346,7 +346,7 @@ class GatherNDOp(IndexingOp):
 
         def fill(b: Body) -> SSAValue:
             place = b.spatial[:rank]
-            at = [b.as_index(b.read(part, *place)) for part in parts]
+            at = [b.read_index(part, *place) for part in parts]
             return b.read(data, *place[:batch], *at, *b.spatial[rank:])
 
         return [build.compute("gather_nd", build.result_shape, build.element(data), fill)]

@@ -283,7 +283,7 @@ class AdvIndexOp(RelayOp):
             extents = build.shape(table)
             first = rank - len(extents)
             rows = zip(b.spatial[first:rank], extents, result[first:rank], strict=True)
-            return b.as_index(b.read(table, *(b.broadcast(at, extent, space) for at, extent, space in rows)))
+            return b.read_index(table, *(b.broadcast(at, extent, space) for at, extent, space in rows))
 
         def read(b: Body) -> SSAValue:
             return b.read(data, *(place(b, table) for table in tables), *b.spatial[rank:])

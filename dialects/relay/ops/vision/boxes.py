@@ -263,7 +263,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         """Sorts by score, suppresses boxes in each class, and returns the results in the requested form."""
         from xrelay.dialects.relay.computes.front_rows import FrontRows
         from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         data, taken = build.operand(0), self._taken(build)
         shape, of_boxes = build.shape(data), build.shape(taken)
@@ -282,7 +282,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
             def inside() -> SSAValue:
                 at = place if front is None else front.row(b, batch, place)
-                box = b.as_index(b.add(IndexCastOp(b.read(taken, batch, at), IndexType())))
+                box = b.read_index(taken, batch, at)
                 return b.read(tensor, batch, box, *rest)
 
             return b.guard(is_used, element, inside, lambda: b.constant(-1, element))
@@ -320,7 +320,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         limits = (
             build.compute("most", {}, i64, limit),
             build.compute("overlap", {}, real, lambda b: _below(b, convert_scalar(b, b.read(iou), real))),
-            build.compute("least", {}, real, lambda b: b.constant(0, real)),
+            build.scalar("least", 0, real),
         )
         kept = build.insert(SuppressOp([sides, order, scores, *limits])).kept
 

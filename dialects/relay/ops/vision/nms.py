@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, TupleType, f32, i32, i64
+from xdsl.dialects.builtin import TupleType, f32, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -169,8 +169,6 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
     def _rows(self, build: TopiBuilder, order: SSAValue, found: PositionsOp) -> SSAValue:
         """Returns batch, class and box of each position."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.builder import divisor
         from xrelay.dialects.relay.computes.ordering import is_below_count
         from xrelay.dialects.relay.computes.scalars import as_number, chosen
@@ -181,7 +179,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
             row, column = b.spatial
 
             def read() -> SSAValue:
-                position = b.as_index(b.add(arith.IndexCastOp(b.read(found.positions, row), IndexType())))
+                position = b.read_index(found.positions, row)
                 of_class = b.quotient(position, count)
                 at = b.quotient(of_class, classes), b.remainder(of_class, classes), b.remainder(position, count)
                 return chosen(b, column, [*(as_number(b, each, i64) for each in at[:2]), b.read(order, *at)])
@@ -290,7 +288,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
         from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.topi import SortOp
         from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         boxes = build.operand(0)
         (batch, count, _), real = build.shape(boxes), build.element(boxes)
@@ -323,7 +321,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
                 image, place = b.spatial[:2]
 
                 def read() -> SSAValue:
-                    index = b.as_index(b.add(IndexCastOp(b.read(best, image, place), IndexType())))
+                    index = b.read_index(best, image, place)
                     return fill(b, at(b, image, index))
 
                 is_used = b.add(CmpiOp(as_number(b, place, i64), b.read(numbers, image), "slt"))
@@ -332,7 +330,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
             return build.compute(f"detection_{field}", build.extents(field), element, number)
 
         def side(b: Body, place: tuple[AffineExpr, ...]) -> SSAValue:
-            box = b.as_index(b.add(IndexCastOp(b.read(by_class.indices, *place), IndexType())))
+            box = b.read_index(by_class.indices, *place)
             return b.read(boxes, place[0], box, b.spatial[2])
 
         def limited(b: Body) -> SSAValue:
@@ -384,12 +382,12 @@ class RegularNonMaxSuppressionOp(RelayOp):
             has_lengths = b.add(arith.AndIOp(is_high, is_wide))
             return chosen(b, number, [*sides, b.select(has_lengths, b.times(*lengths), nan)])
 
-        def scalar(name: str, value: float, type: Attribute) -> SSAValue:
-            return build.compute(name, {}, type, lambda b: b.constant(value, type))
-
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": count}, real, side)
-        most = scalar("most", self.max_detections_per_class.value.data, i64)
-        limits = scalar("overlap", self.iou_threshold.value.data, real), scalar("least", float("-inf"), real)
+        most = build.scalar("most", self.max_detections_per_class.value.data, i64)
+        limits = (
+            build.scalar("overlap", self.iou_threshold.value.data, real),
+            build.scalar("least", float("-inf"), real),
+        )
         return build.insert(SuppressOp([sides, by_class.indices, by_class.values, most, *limits])).kept
 
 

@@ -205,7 +205,7 @@ class ProposalOp(RelayOp):
             def side() -> SSAValue:
                 own = b.add(arith.RemUIOp(as_number(b, place, i64), count))
                 rank = front.row(b, image, b.as_index(b.add(IndexCastOp(own, IndexType()))))
-                box = b.as_index(b.add(IndexCastOp(b.read(order, image, rank), IndexType())))
+                box = b.read_index(order, image, rank)
                 return chosen(b, column, [b.constant(0, real), *(b.read(ends, image, end, box) for end in range(4))])
 
             has_box = b.add(CmpiOp(count, zero, "sgt"))
@@ -322,9 +322,9 @@ class ProposalOp(RelayOp):
 
         best_scores = build.compute("best_scores", rows, real, best)
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": boxes}, real, side)
-        most = build.compute("most", {}, i64, lambda b: b.constant((1 << 63) - 1, i64))
-        overlap = build.compute("overlap", {}, real, lambda b: b.constant(self.threshold.value.data, real))
-        least = build.compute("least", {}, real, lambda b: b.constant(float("-inf"), real))
+        most = build.scalar("most", (1 << 63) - 1, i64)
+        overlap = build.scalar("overlap", self.threshold.value.data, real)
+        least = build.scalar("least", float("-inf"), real)
         kept = build.insert(SuppressOp([sides, sort.indices, best_scores, most, overlap, least])).kept
         order = build.compute("order", of_image, i64, lambda b: b.read(sort.indices, b.spatial[0], 0, b.spatial[1]))
         return order, build.compute("taken", of_image, i1, lambda b: b.read(kept, b.spatial[0], 0, b.spatial[1]))

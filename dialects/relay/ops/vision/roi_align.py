@@ -107,7 +107,6 @@ class RoiAlignOp(RegionOp):
         """
         from xrelay.dialects.relay.computes.regions import Regions
         from xrelay.dialects.relay.computes.roi_axis import RoiAxis
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         regions = Regions(build, self.image_axes)
         axes = RoiAxis(regions, 0), RoiAxis(regions, 1)
@@ -117,14 +116,7 @@ class RoiAlignOp(RegionOp):
             value = self._mean(build, regions, axes)
         else:
             value = self._product(build, regions, axes)
-        element = regions.element
-        if regions.real == element:
-            return [value]
-
-        def rounded(b: Body) -> SSAValue:
-            return convert_scalar(b, b.read(value, *b.spatial), element)
-
-        return [build.compute("roi_rounded", build.shape(value), element, rounded)]
+        return [build.converted("roi_rounded", value, regions.element)]
 
     def _product(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
         """Multiplies the images by the weights of rows, then of columns."""

@@ -94,7 +94,7 @@ class RoiPoolOp(RegionOp):
 
         def fold_rows(b: Body) -> SSAValue:
             region, channel, row, x = b.spatial
-            image = b.as_index(b.read(regions.images, region))
+            image = b.read_index(regions.images, region)
             is_in_bin = _is_in_bin(b, rows, row)
 
             def inside() -> SSAValue:
@@ -161,8 +161,7 @@ def _rounded(b: Body, value: SSAValue) -> SSAValue:
     """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
     from xdsl.dialects import arith, math
 
-    from xrelay.dialects.relay.computes.regions import FAR
-    from xrelay.dialects.relay.computes.scalars import clamped
+    from xrelay.dialects.relay.computes.scalars import FAR, clamped
 
     near = clamped(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
     whole = b.add(math.TruncOp(near))
