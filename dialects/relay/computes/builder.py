@@ -235,8 +235,3 @@ def tuple_fields(value: SSAValue) -> list[SSAValue]:
 def element_of(value: SSAValue) -> Attribute:
     """The element type of a tensor value."""
     return tensor_type(value).element_type
-
-
-def divisor(extent: Dim) -> Dim:
-    """What an index along an axis is divided by: the extent, but for 0, of which there are no indices."""
-    return max(1, extent) if isinstance(extent, int) else extent

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.interpolation import between_taps, taps_around
+from xrelay.dialects.relay.computes.layouts import arranged
 from xrelay.dialects.relay.computes.scalars import as_number
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.upstream.arith_extras import SelectOp
@@ -35,10 +36,7 @@ class DeformedTaps:
 
     def _laid_out(self, batch: IndexLike, *at: IndexLike) -> list[IndexLike]:
         """Returns batch, channel, row and column indices in the order of the layout."""
-        places: list[IndexLike] = [batch, 0, 0, 0]
-        for axis, index in zip(self._image_axes, at, strict=True):
-            places[axis] = index
-        return places
+        return arranged((0, *self._image_axes), (batch, *at))
 
     def _place(self, b: Body, axis: int, tap: AffineExpr) -> SSAValue:
         """Returns the coordinate of a tap along a spatial axis."""

@@ -40,6 +40,11 @@ def in_layout(build: TopiBuilder, data: SSAValue, source: Layout, target: Layout
     return data if source == target else relayout(build, data, source, target)
 
 
+def arranged(axes: Sequence[int], indices: Sequence[IndexLike]) -> list[IndexLike]:
+    """Returns indices in the order of axes, where index k is that along axis `axes[k]`."""
+    return [index for _, index in sorted(zip(axes, indices, strict=True), key=lambda pair: pair[0])]
+
+
 def primal_indices(layout: Layout, indices: Sequence[AffineExpr]) -> dict[str, AffineExpr]:
     """Returns the index along each primal axis of the element at `indices` of a tensor in `layout`."""
     found: dict[str, AffineExpr] = {}

@@ -16,7 +16,7 @@ from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.errors import LoweringError
 
 
-def of_any_number(build: Build) -> Build:
+def for_any_width(build: Build) -> Build:
     """Wraps `build`, which computes means of f32, f64 and i64, for elements of any width."""
     of_floats, of_integers = in_single(build), _LONG.around(build)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiBuilder, divisor, element_of
+from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 
@@ -31,5 +31,4 @@ def tiled(build: TopiBuilder) -> Sequence[SSAValue]:
     """Builds a compute that repeats the data along each axis: it reads at the remainder of the index."""
     shape, target = shape_of(build.operand(0)), build.result_shape
     own = target[len(target) - len(shape) :]
-    sizes = [divisor(extent) for extent in shape]
-    return moved(build, "tile", lambda b, axis, i: i if own[axis] == shape[axis] else b.remainder(i, sizes[axis]))
+    return moved(build, "tile", lambda b, axis, i: i if own[axis] == shape[axis] else b.remainder(i, shape[axis]))

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.layouts import arranged
 from xrelay.dialects.relay.computes.scalars import FAR, clamped
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.scalars import convert_scalar
@@ -46,10 +47,8 @@ class Regions:
 
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
         """Reads an element of a region's image in the type of the sums."""
-        at: list[IndexLike] = [b.read_index(self.images, region), 0, 0, 0]
-        for axis, index in zip(self.image_axes, (channel, row, column), strict=True):
-            at[axis] = index
-        return convert_scalar(b, b.read(self.data, *at), self.real)
+        at = b.read_index(self.images, region), channel, row, column
+        return convert_scalar(b, b.read(self.data, *arranged((0, *self.image_axes), at)), self.real)
 
     def of_point(self, b: Body) -> tuple[AffineExpr, AffineExpr, AffineExpr, AffineExpr]:
         """Returns region, channel, row and column of the current point."""

@@ -29,24 +29,24 @@ def gradients_of_twin(
     `twin` is in no block, exists only for its properties and operands, and is erased.
     """
     try:
-        found = cast(DifferentiableOp, twin).gradient(high(of, out_layout, build), build)
+        found = cast(DifferentiableOp, twin).gradient(with_height(of, out_layout, build), build)
     finally:
         twin.erase()
     rows = zip(found, layouts, strict=True)
     return [each if each is None else build.op("squeeze", each, axis=[layout.index("W")]) for each, layout in rows]
 
 
-def high(value: SSAValue, layout: Layout, build: GradientBuilder) -> SSAValue:
+def with_height(value: SSAValue, layout: Layout, build: GradientBuilder) -> SSAValue:
     """Inserts an axis of height 1 before the width."""
     return build.op("expand_dims", value, axis=layout.index("W"))
 
 
-def high_layout(layout: Layout) -> str:
+def layout_with_height(layout: Layout) -> str:
     """Returns the layout of a tensor with a height."""
     return str(layout).replace("W", "HW")
 
 
-def high_window(axis: WindowAxis[int]) -> dict[str, AttributeValue]:
+def window_with_height(axis: WindowAxis[int]) -> dict[str, AttributeValue]:
     """Returns strides, dilation and padding of a window of height 1 with the width `axis`."""
     return {
         "strides": (1, axis.stride),

@@ -24,7 +24,7 @@ def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
     return np.asarray(floor + (fraction & ((dividend < 0) != (by < 0))), dividend.dtype)
 
 
-def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+def checking_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     """Returns `function` with an `InterpreterError` for zero divisors of integers or booleans."""
 
     def divide(lhs: Array, rhs: Array) -> Array:

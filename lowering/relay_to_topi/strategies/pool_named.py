@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.means import of_any_number
+from xrelay.dialects.relay.computes.means import for_any_width
 from xrelay.dialects.relay.ops.nn.pool import AVG_POOLS, MAX_POOLS, WindowPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.lowering.relay_to_topi.registry import implements
@@ -33,5 +33,5 @@ def build_named(build: TopiBuilder) -> Sequence[SSAValue]:
 
 
 for _pool in (*MAX_POOLS, *AVG_POOLS):
-    _build = build_named if _pool in MAX_POOLS else of_any_number(build_named)
+    _build = build_named if _pool in MAX_POOLS else for_any_width(build_named)
     implements(_pool, f"{_pool.relay_name()}.pool{len(_pool.AXES)}d", condition=_is_channels_first)(_build)

@@ -77,7 +77,6 @@ class ArgwhereOp(RelayOp):
         """Finds the positions of nonzero elements and converts them to indices."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.builder import divisor
         from xrelay.dialects.topi import PositionsOp
         from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import CmpiOp
@@ -93,7 +92,7 @@ class ArgwhereOp(RelayOp):
             result = b.constant(0, i32)
             inner: Dim = 1
             for axis in reversed(range(len(shape))):
-                extent = divisor(shape[axis])
+                extent = shape[axis]
                 value = b.add(arith.IndexCastOp(b.index(b.remainder(b.quotient(position, inner), extent)), i32))
                 here = b.add(CmpiOp(b.index(column), b.constant(axis, IndexType()), "eq"))
                 result = b.select(here, value, result)

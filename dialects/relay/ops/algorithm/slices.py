@@ -148,7 +148,6 @@ class RankRowsOp(RelayOp):
         from xdsl.dialects import arith
         from xdsl.dialects.builtin import IndexType
 
-        from xrelay.dialects.relay.computes.builder import divisor
         from xrelay.dialects.topi.build import compute
         from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 
@@ -158,7 +157,7 @@ class RankRowsOp(RelayOp):
         def step(b: Body) -> list[SSAValue]:
             sign, number = b.accumulators
             (row,), (place,) = b.spatial, b.reduction
-            other, column = b.quotient(place, divisor(columns)), b.remainder(place, divisor(columns))
+            other, column = b.quotient(place, columns), b.remainder(place, columns)
             zero = b.constant(0, i32)
             begins = b.add(CmpiOp(b.index(column), b.constant(0, IndexType()), "eq"))
             so_far = b.add(SelectOp(begins, zero, sign))

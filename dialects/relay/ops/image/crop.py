@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -142,6 +142,7 @@ class CropAndResizeOp(RelayOp):
 
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.interpolation import between_taps, nearest_tap, taps_around
+        from xrelay.dialects.relay.computes.layouts import arranged
         from xrelay.dialects.topi.scalars import convert_scalar
 
         data, boxes = build.operand(0), build.operand(1)
@@ -156,10 +157,8 @@ class CropAndResizeOp(RelayOp):
             is_inside = b.add(arith.CmpfOp(b.minimum(*places), b.constant(0, real), "oge"))
 
             def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
-                where: list[IndexLike] = [b.read_index(images, number), 0, 0, 0]
-                for axis, index in zip(self.image_axes, (channel, row, column), strict=True):
-                    where[axis] = index
-                return convert_scalar(b, b.read(data, *where), real)
+                at = b.read_index(images, number), channel, row, column
+                return convert_scalar(b, b.read(data, *arranged((0, *self.image_axes), at)), real)
 
             def found() -> SSAValue:
                 sizes = [build.shape(data)[axis] for axis in self.image_axes[1:]]

@@ -134,6 +134,7 @@ class Dilation2DOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
+        from xrelay.dialects.relay.computes.layouts import arranged
         from xrelay.dialects.topi.named.pool import lowest
         from xrelay.dialects.topi.scalars import convert_scalar
 
@@ -152,9 +153,7 @@ class Dilation2DOp(RelayOp):
                 return convert_scalar(b, b.read(data, *at), element)
 
             value = b.guard(inside, element, read, lambda: b.constant(0, element))
-            places: list[IndexLike] = [0, 0, 0]
-            for axis, index in zip(own, (b.spatial[axes[0]], *b.reduction), strict=True):
-                places[axis] = index
+            places = arranged(own, (b.spatial[axes[0]], *b.reduction))
             return b.largest(b.accumulators[0], b.plus(value, convert_scalar(b, b.read(weight, *places), element)))
 
         reduced, init = {"k": window[own[1]], "l": window[own[2]]}, [lowest(element)]

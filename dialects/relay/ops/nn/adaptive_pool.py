@@ -119,9 +119,9 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums each window and divides by its size."""
-        from xrelay.dialects.relay.computes.means import of_any_number
+        from xrelay.dialects.relay.computes.means import for_any_width
 
-        return of_any_number(self._means)(build)
+        return for_any_width(self._means)(build)
 
     def _means(self, build: TopiBuilder) -> Sequence[SSAValue]:
         windows, element = self.windows(build), build.element(build.operand(0))

@@ -29,7 +29,12 @@ from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
-from xrelay.dialects.relay.gradients.one_axis import gradients_of_twin, high, high_layout, high_window
+from xrelay.dialects.relay.gradients.one_axis import (
+    gradients_of_twin,
+    layout_with_height,
+    window_with_height,
+    with_height,
+)
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -171,13 +176,13 @@ class FilterOp(WindowedOp):
         data, weight, out = self.layouts
         (axis,) = self.window(known_extents(self, weight.primal_extents(build.shape(self.weight)), "W"))
         other = twin.call(
-            high(self.data, data, build),
-            high(self.weight, weight, build),
-            **high_window(axis),
+            with_height(self.data, data, build),
+            with_height(self.weight, weight, build),
+            **window_with_height(axis),
             groups=self.groups.value.data,
-            data_layout=high_layout(data),
-            kernel_layout=high_layout(weight),
-            out_layout=high_layout(out),
+            data_layout=layout_with_height(data),
+            kernel_layout=layout_with_height(weight),
+            out_layout=layout_with_height(out),
             **attributes,
         )
         return gradients_of_twin(other, build.cast_like(of, self.data), out, [data, weight], build)

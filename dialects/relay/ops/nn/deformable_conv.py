@@ -36,7 +36,7 @@ from xrelay.index_algebra.dims import Dim, Shape, quotient
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -221,6 +221,7 @@ class DeformableConv2DOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
         from xrelay.dialects.relay.computes.deformed_taps import DeformedTaps
+        from xrelay.dialects.relay.computes.layouts import arranged
 
         weight, element, shape = build.operand(2), build.result_type.element_type, build.result_shape
         filters, depth, rows, columns = (build.shape(weight)[axis] for axis in self.weight_axes)
@@ -230,9 +231,7 @@ class DeformableConv2DOp(RelayOp):
         def add(b: Body) -> SSAValue:
             channel, row, column = (b.spatial[axis] for axis in self.image_axes)
             part, k, m = b.reduction
-            at: list[IndexLike] = [0, 0, 0, 0]
-            for axis, index in zip(self.weight_axes, (channel, part, k, m), strict=True):
-                at[axis] = index
+            at = arranged(self.weight_axes, (channel, part, k, m))
             own = b.scaled(b.quotient(channel, per_group), depth) + part
             seen = b.read(taps, b.spatial[0], own, b.scaled(k, columns) + m, row, column)
             return b.accumulate_product(b.accumulators[0], seen, b.read(weight, *at))

@@ -84,9 +84,9 @@ class GlobalAvgPoolOp(GlobalPoolOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums and divides by the number of elements."""
-        from xrelay.dialects.relay.computes.means import of_any_number
+        from xrelay.dialects.relay.computes.means import for_any_width
 
-        return of_any_number(self._mean)(build)
+        return for_any_width(self._mean)(build)
 
     def _mean(self, build: TopiBuilder) -> Sequence[SSAValue]:
         data = build.operand(0)

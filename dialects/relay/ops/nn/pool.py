@@ -21,7 +21,12 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import ImageOp, WindowedOp
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.one_axis import gradients_of_twin, high, high_layout, high_window
+from xrelay.dialects.relay.gradients.one_axis import (
+    gradients_of_twin,
+    layout_with_height,
+    window_with_height,
+    with_height,
+)
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
 from xrelay.dialects.relay.structure.weights import Array
@@ -114,8 +119,8 @@ class PoolOp(ImageOp):
     ) -> Gradients:
         """Returns the gradient of a pool over the width by that of `twin`, a pool of images of height 1."""
         layout, out_layout = self.layouts
-        layouts = {"layout": high_layout(layout), "out_layout": high_layout(out_layout)}
-        other = twin.call(high(self.data, layout, build), **layouts, **attributes)
+        layouts = {"layout": layout_with_height(layout), "out_layout": layout_with_height(out_layout)}
+        other = twin.call(with_height(self.data, layout, build), **layouts, **attributes)
         return gradients_of_twin(other, of, out_layout, [layout], build)
 
 
@@ -200,7 +205,7 @@ class WindowPoolOp(WindowedOp, PoolOp):
     def high_attributes(self) -> dict[str, AttributeValue]:
         """The attributes of the pool of images of height 1 that is equivalent to a pool over the width."""
         (axis,) = self.window(self.sizes)
-        return {"pool_size": (1, *self.sizes), "ceil_mode": bool(self.ceil_mode.value.data), **high_window(axis)}
+        return {"pool_size": (1, *self.sizes), "ceil_mode": bool(self.ceil_mode.value.data), **window_with_height(axis)}
 
 
 class MaxPoolOp(WindowPoolOp):
@@ -259,9 +264,9 @@ class DirectAvgPoolOp(AvgPoolOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds topi's pool, in any layouts. A strategy needs no conversion of channels-first layouts."""
-        from xrelay.dialects.relay.computes.means import of_any_number
+        from xrelay.dialects.relay.computes.means import for_any_width
 
-        return of_any_number(self.in_plain_layout)(build)
+        return for_any_width(self.in_plain_layout)(build)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns `nn.avg_pool2d_grad` or `nn.avg_pool3d_grad`."""

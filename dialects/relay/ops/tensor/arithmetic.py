@@ -184,9 +184,9 @@ class TruncModOp(BinaryBroadcastOp, CompositeOp):
 
     def evaluate(self, lhs: Array, rhs: Array) -> Array:
         """Returns the remainder of C's `%` and `fmod`."""
-        from xrelay.dialects.relay.meaning.integer_division import of_divisors
+        from xrelay.dialects.relay.meaning.integer_division import checking_divisors
 
-        return np.asarray(of_divisors(np.fmod)(lhs, rhs), lhs.dtype)
+        return np.asarray(checking_divisors(np.fmod)(lhs, rhs), lhs.dtype)
 
 
 @register_relay_op

@@ -44,9 +44,11 @@ class ModOp(RemainderOp):
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy; for integers, computes the remainder of the truncated quotient."""
-        from xrelay.dialects.relay.meaning.integer_division import of_divisors, truncated_quotient
+        from xrelay.dialects.relay.meaning.integer_division import checking_divisors, truncated_quotient
 
-        return lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else of_divisors(np.fmod)(lhs, rhs)
+        return (
+            lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else checking_divisors(np.fmod)(lhs, rhs)
+        )
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -69,9 +71,9 @@ class FloorModOp(RemainderOp):
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""
-        from xrelay.dialects.relay.meaning.integer_division import of_divisors
+        from xrelay.dialects.relay.meaning.integer_division import checking_divisors
 
-        return of_divisors(np.mod)(lhs, rhs)
+        return checking_divisors(np.mod)(lhs, rhs)
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the truncated remainder and its correction; a zero has the sign of the divisor, as in numpy."""
@@ -102,9 +104,9 @@ class FloorDivideOp(ScalarBinaryOp):
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy for integers; rounds the quotient of floats down."""
-        from xrelay.dialects.relay.meaning.integer_division import of_divisors
+        from xrelay.dialects.relay.meaning.integer_division import checking_divisors
 
-        return of_divisors(np.floor_divide)(lhs, rhs) if lhs.dtype.kind in "iub" else np.floor(lhs / rhs)
+        return checking_divisors(np.floor_divide)(lhs, rhs) if lhs.dtype.kind in "iub" else np.floor(lhs / rhs)
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the truncated quotient and its correction; rounds the quotient of floats down."""

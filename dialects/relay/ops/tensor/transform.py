@@ -34,7 +34,7 @@ from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.topi.build import Body
 
 PAD_MODES = ("constant", "edge", "reflect")
 """The ways in which `nn.pad` fills."""
@@ -101,15 +101,14 @@ class TransposeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads with permuted axes."""
+        from xrelay.dialects.relay.computes.layouts import arranged
+
         data = build.operand(0)
         rank = len(build.shape(data))
         axes = [axis % rank for axis in build.ints("axes")] or list(reversed(range(rank)))
 
         def fill(b: Body) -> SSAValue:
-            at: list[IndexLike] = [0] * rank
-            for axis, index in zip(axes, b.spatial, strict=True):
-                at[axis] = index
-            return b.read(data, *at)
+            return b.read(data, *arranged(axes, b.spatial))
 
         return [build.compute("transpose", build.result_shape, build.element(data), fill)]
 

@@ -169,11 +169,10 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
     def _rows(self, build: TopiBuilder, order: SSAValue, found: PositionsOp) -> SSAValue:
         """Returns batch, class and box of each position."""
-        from xrelay.dialects.relay.computes.builder import divisor
         from xrelay.dialects.relay.computes.ordering import is_below_count
         from xrelay.dialects.relay.computes.scalars import as_number, chosen
 
-        _, classes, count = (divisor(extent) for extent in build.shape(order))
+        _, classes, count = (extent for extent in build.shape(order))
 
         def index(b: Body) -> SSAValue:
             row, column = b.spatial
@@ -284,7 +283,6 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts and suppresses the boxes of each class, and sorts the selected boxes of all classes."""
-        from xrelay.dialects.relay.computes.builder import divisor
         from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.topi import SortOp
         from xrelay.dialects.topi.scalars import convert_scalar
@@ -298,7 +296,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
         def at(b: Body, image: AffineExpr, place: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
             """Returns image, class, and index among its boxes, for an index among those of all classes."""
-            return image, b.quotient(place, divisor(count)), b.remainder(place, divisor(count))
+            return image, b.quotient(place, count), b.remainder(place, count)
 
         def kept_score(b: Body) -> SSAValue:
             place, last = at(b, *b.spatial), b.constant(float("-inf"), real)

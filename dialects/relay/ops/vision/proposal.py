@@ -217,10 +217,8 @@ class ProposalOp(RelayOp):
 
     def _pixel(self, b: Body, box: AffineExpr, width: Dim) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
         """Returns the anchor, the row and the column of a box: boxes are in order of pixels, then of anchors."""
-        from xrelay.dialects.relay.computes.builder import divisor
-
         count = len(self.anchors)
-        return box % count, b.quotient(box // count, divisor(width)), b.remainder(box // count, divisor(width))
+        return box % count, b.quotient(box // count, width), b.remainder(box // count, width)
 
     def _ends(self, build: TopiBuilder) -> tuple[SSAValue, SSAValue]:
         """Returns the transformed boxes clipped to the image, before and after small boxes are enlarged."""
