@@ -56,11 +56,11 @@ class TopiBuilder:
     # --- operands and result -----------------------------------------------------------------------------------
 
     def operand(self, index: int) -> SSAValue:
-        """Operand `index`, a tensor whose dimensions are known or have names."""
+        """Returns operand `index`, a tensor whose extents are known or have names."""
         return self.checked(self.op.operands[index])
 
     def operands_of_tuple(self, index: int) -> list[SSAValue]:
-        """The tensors of operand `index`, a tuple made in this kernel."""
+        """Returns the tensors of operand `index`, a tuple built in this kernel."""
         return [self.checked(value) for value in tuple_fields(self.op.operands[index])]
 
     @staticmethod
@@ -74,7 +74,7 @@ class TopiBuilder:
         return tensor_type(value).element_type
 
     def checked(self, value: SSAValue) -> SSAValue:
-        """`value`, refused where a dimension of it is neither known nor has a name."""
+        """Returns a tensor. Raises `LoweringError` if an extent is neither known nor has a name."""
         type = value.type
         if not isinstance(type, TensorType) or ANY in shape_of_type(type):
             raise LoweringError(
@@ -84,11 +84,11 @@ class TopiBuilder:
         return value
 
     def known(self, value: SSAValue, what: str) -> tuple[int, ...]:
-        """The shape of a tensor whose extents must be integers; `what` calls it in the error."""
+        """Returns the shape of a tensor whose extents must be integers; `what` is its name in the error."""
         return self.known_extents(shape_of(value), what)
 
     def known_extents(self, shape: Sequence[Dim], what: str) -> tuple[int, ...]:
-        """Extents that must be integers; `LoweringError` where one has a name."""
+        """Returns extents that must be integers. Raises `LoweringError` for an extent with a name."""
         named = next((dim for dim in shape if not isinstance(dim, int)), None)
         if named is not None:
             raise LoweringError(
@@ -115,7 +115,7 @@ class TopiBuilder:
         return self.extents(0)
 
     def extents(self, field: int) -> Shape:
-        """The shape of a field of the result; `LoweringError` where an extent is neither known nor has a name."""
+        """Returns the shape of a field of the result. Raises `LoweringError` as `checked` does."""
         type = self.result_types[field]
         shape = shape_of_type(type)
         if ANY in shape:
@@ -133,33 +133,33 @@ class TopiBuilder:
     # --- properties --------------------------------------------------------------------------------------------
 
     def ints(self, name: str) -> tuple[int, ...]:
-        """An integer-array property; empty where it is absent."""
+        """Returns an integer-array property; empty if it is absent."""
         return ints(self.op.properties.get(name))
 
     def integer(self, name: str) -> int:
-        """An integer property."""
+        """Returns an integer property."""
         return cast(IntegerAttr[IntegerType], self.op.properties[name]).value.data
 
     def flag(self, name: str) -> bool:
-        """A boolean property."""
+        """Returns a boolean property."""
         return bool(self.integer(name))
 
     def number(self, name: str) -> float:
-        """A float property."""
+        """Returns a float property."""
         return cast(FloatAttr[Float64Type], self.op.properties[name]).value.data
 
     def held(self, name: str) -> float:
-        """A number attribute as an element of the result holds it."""
+        """Returns a float property, rounded to the element type of the result."""
         return np.asarray(self.number(name)).astype(numpy_dtype(self.result_type.element_type)).item()
 
     def text(self, name: str) -> str:
-        """A string property."""
+        """Returns a string property."""
         return cast(StringAttr, self.op.properties[name]).data
 
     # --- building ----------------------------------------------------------------------------------------------
 
     def insert(self, op: OpT) -> OpT:
-        """Add a topi op before the relay op, with its location."""
+        """Adds a topi op before the relay op, with its location."""
         return self.inserter.insert(op)
 
     def compute(
@@ -194,15 +194,16 @@ class TopiBuilder:
         return self.compute(label, shape, element, lambda b: convert_scalar(b, b.read(value, *b.spatial), element))
 
     def counted(self, buffer: SSAValue, count: SSAValue, field: int = 0) -> SSAValue:
-        """Result `field` of the op, of open extent: as many elements of a buffer as `count`, an i64, says.
+        """Returns result `field` of the op, with an open extent: the first `count`, an i64, elements of a buffer.
 
-        Only what a kernel returns may be so; `relay.cut` takes both behind the call (see `counted_results`).
+        Only results of a kernel may have an open extent; `relay.cut` cuts the buffer after the call (see
+        `counted_results`).
         """
         cast = UnrealizedConversionCastOp.get([buffer, count], [self.result_types[field]])
         return self.insert(cast).results[0]
 
     def map_elements(self, label: str, fill: Callable[[Body, list[SSAValue]], SSAValue]) -> list[SSAValue]:
-        """Add an elementwise compute: `fill` gets the operands' elements, broadcast to the result's shape."""
+        """Adds an elementwise compute: `fill` receives the operands' elements, broadcast to the result's shape."""
         sources = [self.operand(index) for index in range(len(self.op.operands))]
         shape = self.result_shape
 
@@ -217,7 +218,7 @@ Build: TypeAlias = Callable[[TopiBuilder], Sequence[SSAValue]]
 
 
 def read_broadcast(b: Body, source: SSAValue, shape: Sequence[Dim]) -> SSAValue:
-    """The element of `source` that numpy's broadcasting brings to the current point of an index space of `shape`."""
+    """Reads the element of `source` that is broadcast to the current point of an index space of `shape`."""
     extents = shape_of(source)
     first = len(shape) - len(extents)
     rows = zip(b.spatial[first:], extents, shape[first:], strict=True)
@@ -225,7 +226,7 @@ def read_broadcast(b: Body, source: SSAValue, shape: Sequence[Dim]) -> SSAValue:
 
 
 def tuple_fields(value: SSAValue) -> list[SSAValue]:
-    """The tensors behind a tuple value: a tuple that is already converted is a cast of its tensors."""
+    """Returns the tensors of a tuple: a tuple that is already converted is a cast of its tensors."""
     owner = value.owner
     if isinstance(owner, UnrealizedConversionCastOp):
         return list(owner.inputs)
@@ -233,5 +234,5 @@ def tuple_fields(value: SSAValue) -> list[SSAValue]:
 
 
 def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
+    """Returns the element type of a tensor."""
     return tensor_type(value).element_type

@@ -180,7 +180,7 @@ class GradientBuilder:
         return self.op("divide", value, count)
 
     def wide_enough(self, value: SSAValue, number: int | None) -> SSAValue:
-        """Casts `value` to a type that represents `number`, or any number of elements if it is None."""
+        """Casts `value` to a type that represents `number`, or if it is None all numbers of elements."""
         dtype, greatest = numpy_dtype(element_type_of(value.type)), MAX_EXTENT if number is None else number
         if dtype == np.float16:
             return value if greatest <= float(np.finfo(dtype).max) else self.op("cast", value, dtype="float32")

@@ -108,6 +108,12 @@ class ScalarUnaryOp(UnaryElementwiseOp):
         return build.map_elements(build.label, lambda b, values: self.scalar(b, values[0]))
 
 
+class FloatFunctionOp(ScalarUnaryOp):
+    """Base of the unary ops that are defined only on floats."""
+
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+
+
 class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
     """Base of the unary composite ops of floats that fuse as one elementwise op."""
 

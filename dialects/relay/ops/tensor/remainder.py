@@ -43,12 +43,10 @@ class ModOp(RemainderOp):
     name = "relay.mod"
 
     def function(self, lhs: Array, rhs: Array) -> Array:
-        """Calls numpy; for integers, computes the remainder of the truncated quotient."""
-        from xrelay.dialects.relay.meaning.integer_division import checking_divisors, truncated_quotient
+        """Calls `np.fmod`, which truncates the quotient towards zero."""
+        from xrelay.dialects.relay.meaning.integer_division import checking_divisors
 
-        return (
-            lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else checking_divisors(np.fmod)(lhs, rhs)
-        )
+        return checking_divisors(np.fmod)(lhs, rhs)
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""

@@ -8,11 +8,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ScalarUnaryOp
+from xrelay.dialects.relay.ops.tensor.elementwise import FloatFunctionOp
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 @register_relay_op
 @irdl_op_definition
-class SinOp(ScalarUnaryOp):
+class SinOp(FloatFunctionOp):
     """The sine of x, in radians, elementwise.
 
     Example:
@@ -31,7 +30,6 @@ class SinOp(ScalarUnaryOp):
     """
 
     name = "relay.sin"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.sin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -47,7 +45,7 @@ class SinOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class CosOp(ScalarUnaryOp):
+class CosOp(FloatFunctionOp):
     """The cosine of x, in radians, elementwise.
 
     Example:
@@ -58,7 +56,6 @@ class CosOp(ScalarUnaryOp):
     """
 
     name = "relay.cos"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.cos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -74,7 +71,7 @@ class CosOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class TanOp(ScalarUnaryOp):
+class TanOp(FloatFunctionOp):
     """The tangent of x, in radians, elementwise.
 
     Example:
@@ -86,7 +83,6 @@ class TanOp(ScalarUnaryOp):
 
     name = "relay.tan"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.tan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -102,7 +98,7 @@ class TanOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AsinOp(ScalarUnaryOp):
+class AsinOp(FloatFunctionOp):
     """The angle in [-π/2, π/2] whose sine is x, elementwise; NaN outside of [-1, 1].
 
     Example:
@@ -113,7 +109,6 @@ class AsinOp(ScalarUnaryOp):
     """
 
     name = "relay.asin"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arcsin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -129,7 +124,7 @@ class AsinOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AcosOp(ScalarUnaryOp):
+class AcosOp(FloatFunctionOp):
     """The angle in [0, π] whose cosine is x, elementwise; NaN outside of [-1, 1].
 
     Example:
@@ -140,7 +135,6 @@ class AcosOp(ScalarUnaryOp):
     """
 
     name = "relay.acos"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arccos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -156,7 +150,7 @@ class AcosOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AtanOp(ScalarUnaryOp):
+class AtanOp(FloatFunctionOp):
     """The angle in [-π/2, π/2] whose tangent is x, elementwise.
 
     Example:
@@ -167,7 +161,6 @@ class AtanOp(ScalarUnaryOp):
     """
 
     name = "relay.atan"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arctan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -183,7 +176,7 @@ class AtanOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class SinhOp(ScalarUnaryOp):
+class SinhOp(FloatFunctionOp):
     """The hyperbolic sine of x, elementwise.
 
     Example:
@@ -195,7 +188,6 @@ class SinhOp(ScalarUnaryOp):
 
     name = "relay.sinh"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.sinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -211,7 +203,7 @@ class SinhOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class CoshOp(ScalarUnaryOp):
+class CoshOp(FloatFunctionOp):
     """The hyperbolic cosine of x, elementwise.
 
     Example:
@@ -223,7 +215,6 @@ class CoshOp(ScalarUnaryOp):
 
     name = "relay.cosh"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.cosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -239,7 +230,7 @@ class CoshOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AsinhOp(ScalarUnaryOp):
+class AsinhOp(FloatFunctionOp):
     """The number whose hyperbolic sine is x, elementwise.
 
     Example:
@@ -250,7 +241,6 @@ class AsinhOp(ScalarUnaryOp):
     """
 
     name = "relay.asinh"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arcsinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -267,7 +257,7 @@ class AsinhOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AcoshOp(ScalarUnaryOp):
+class AcoshOp(FloatFunctionOp):
     """The nonnegative number whose hyperbolic cosine is x, elementwise; NaN if x is less than 1.
 
     Example:
@@ -278,7 +268,6 @@ class AcoshOp(ScalarUnaryOp):
     """
 
     name = "relay.acosh"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arccosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -295,7 +284,7 @@ class AcoshOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class AtanhOp(ScalarUnaryOp):
+class AtanhOp(FloatFunctionOp):
     """The number whose hyperbolic tangent is x, elementwise; infinite at 1 and -1, NaN beyond.
 
     Example:
@@ -306,7 +295,6 @@ class AtanhOp(ScalarUnaryOp):
     """
 
     name = "relay.atanh"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.arctanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:

@@ -11,14 +11,13 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.ops.tensor.elementwise import FLOATS, ElementwiseCompositeOp, ScalarUnaryOp
+from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, FloatFunctionOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
@@ -63,7 +62,7 @@ class CopyOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class SigmoidOp(ScalarUnaryOp):
+class SigmoidOp(FloatFunctionOp):
     """`1 / (1 + exp(-x))`, elementwise.
 
     Example:
@@ -74,7 +73,6 @@ class SigmoidOp(ScalarUnaryOp):
     """
 
     name = "relay.sigmoid"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE  # exp overflows where the sigmoid does not
 
     def function(self, data: Array) -> Array:
@@ -97,7 +95,7 @@ class SigmoidOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class ExpOp(ScalarUnaryOp):
+class ExpOp(FloatFunctionOp):
     """`exp(x)`, elementwise.
 
     Example:
@@ -109,7 +107,6 @@ class ExpOp(ScalarUnaryOp):
 
     name = "relay.exp"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.exp
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -123,7 +120,7 @@ class ExpOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class TanhOp(ScalarUnaryOp):
+class TanhOp(FloatFunctionOp):
     """The hyperbolic tangent of x, elementwise.
 
     Example:
@@ -134,7 +131,6 @@ class TanhOp(ScalarUnaryOp):
     """
 
     name = "relay.tanh"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.tanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -148,7 +144,7 @@ class TanhOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class SqrtOp(ScalarUnaryOp):
+class SqrtOp(FloatFunctionOp):
     """The square root of x, elementwise; NaN if x is negative.
 
     Example:
@@ -159,7 +155,6 @@ class SqrtOp(ScalarUnaryOp):
     """
 
     name = "relay.sqrt"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.sqrt
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -173,7 +168,7 @@ class SqrtOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class RsqrtOp(ScalarUnaryOp):
+class RsqrtOp(FloatFunctionOp):
     """`1 / sqrt(x)`, elementwise.
 
     Example:
@@ -184,7 +179,6 @@ class RsqrtOp(ScalarUnaryOp):
     """
 
     name = "relay.rsqrt"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
     def function(self, data: Array) -> Array:
         """Calls numpy."""
@@ -201,7 +195,7 @@ class RsqrtOp(ScalarUnaryOp):
 
 @register_relay_op
 @irdl_op_definition
-class LogOp(ScalarUnaryOp):
+class LogOp(FloatFunctionOp):
     """The natural logarithm of x, elementwise.
 
     Example:
@@ -212,7 +206,6 @@ class LogOp(ScalarUnaryOp):
     """
 
     name = "relay.log"
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc] = np.log
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
@@ -266,7 +259,7 @@ class Log10Op(ElementwiseCompositeOp):
 
 @register_relay_op
 @irdl_op_definition
-class ErfOp(ScalarUnaryOp):
+class ErfOp(FloatFunctionOp):
     """The error function of x, elementwise.
 
     Example:
@@ -278,7 +271,6 @@ class ErfOp(ScalarUnaryOp):
 
     name = "relay.erf"
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
     def function(self, data: Array) -> Array:
         """Applies Python's function to each element, in f64."""
