@@ -473,10 +473,10 @@ def _broadcast_parts(parts: Sequence[Dim]) -> list[Dim]:
     known: list[Dim] = [part for part in kept if isinstance(part, int)]
     if len(known) > 1:
         raise DimensionError(f"{known[0]} and {known[1]} do not broadcast")
-    return known or [part for part in kept if not _gives_way(_same_selection("min", part), kept)] or [1]
+    return known or [part for part in kept if not _is_redundant(_same_selection("min", part), kept)] or [1]
 
 
-def _gives_way(options: Sequence[Dim], others: Sequence[Dim]) -> bool:
+def _is_redundant(options: Sequence[Dim], others: Sequence[Dim]) -> bool:
     """Whether `min(*options)` adds nothing to a broadcast with `others`: `broadcast(min(n, 40), n)` is `n`.
 
     Two different extents broadcast only if one is 1. For n = 1 the minimum is 1 too, as all other options are positive.

@@ -106,7 +106,7 @@ class DimFacts:
         found = [
             (monomial[0], coefficient)
             for monomial, coefficient in equation.terms
-            if len(monomial) == 1 and abs(coefficient) == 1 and not _stands_elsewhere(monomial[0], equation)
+            if len(monomial) == 1 and abs(coefficient) == 1 and not _occurs_elsewhere(monomial[0], equation)
         ]
         if not found:
             return False
@@ -243,7 +243,7 @@ def _primitive(dim: Dim | None) -> Dim | None:
     return constant % common if constant % common else from_terms(divided(terms_of(dim), common))
 
 
-def _stands_elsewhere(atom: Atom, equation: Polynomial) -> bool:
+def _occurs_elsewhere(atom: Atom, equation: Polynomial) -> bool:
     """Whether `atom` occurs in `equation` outside the term that consists of it alone."""
     pending: list[Dim] = []
     for monomial, _ in equation.terms:

@@ -115,7 +115,7 @@ class DimKnowledge:
         current = self.simplify(dim)
         for _ in range(_MAX_ROUNDS):
             try:
-                following = self.simplify(self._apart(current))
+                following = self.simplify(self._expanded(current))
             except DimensionError:  # the expanded form is too large
                 break
             if following == current:
@@ -211,13 +211,13 @@ class DimKnowledge:
             total = total + term
         return total
 
-    def _apart(self, dim: Dim) -> Dim:
+    def _expanded(self, dim: Dim) -> Dim:
         """`dim` with `d * (x floordiv d)` as `x - x mod d`, and common factors moved out of `mod`."""
         if not isinstance(dim, Polynomial):
             return dim
         total: Dim = 0
         for monomial, coefficient in dim.terms:
-            total = total + _term_apart(monomial, coefficient)
+            total = total + _expanded_term(monomial, coefficient)
         return total
 
 
@@ -245,7 +245,7 @@ def _check_size(dim: Dim) -> None:
         raise _TooLargeError
 
 
-def _term_apart(monomial: Monomial, coefficient: int) -> Dim:
+def _expanded_term(monomial: Monomial, coefficient: int) -> Dim:
     for position, atom in enumerate(monomial):
         if not isinstance(atom, Operation):
             continue

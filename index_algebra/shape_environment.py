@@ -196,8 +196,8 @@ class ShapeEnvironment:
     def _known(self, requirement: Requirement) -> str:
         """The simplified sides of a refuted requirement, for a message; empty if simplification changes nothing."""
         sides = [(dim, self.simplify(dim)) for dim in (requirement.lhs, requirement.rhs)]
-        said = [f"{dim} is {simplified}" for dim, simplified in sides if dim != simplified]
-        return f": {' and '.join(said)}" if said else ""
+        changes = [f"{dim} is {simplified}" for dim, simplified in sides if dim != simplified]
+        return f": {' and '.join(changes)}" if changes else ""
 
 
 def _has_any(requirement: Requirement) -> bool:

@@ -14,7 +14,7 @@ from xrelay.dialects.shared.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.interpreters.loop import run_loop_module
 from xrelay.interpreters.loop.lists import given_of_list
 from xrelay.interpreters.relay import run_relay
-from xrelay.interpreters.relay.run import Given, given_of, run_relay_values
+from xrelay.interpreters.relay.run import HostValue, host_value, run_relay_values
 from xrelay.interpreters.topi import run_topi_module
 
 
@@ -29,13 +29,13 @@ def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[A
             return run_relay(module, inputs, function)
 
 
-def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Given]) -> list[Given]:
+def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[HostValue]) -> list[HostValue]:
     """Like `run_at_level`, but returns sequences as lists, and optionals as their value or None."""
     if level not in ("loop", "topi"):
         return run_relay_values(module, inputs, function)
     values = run_at_level(level, module, function, cast("Sequence[Array]", inputs))
     if level == "topi":
-        return [given_of(value) for value in values]
+        return [host_value(value) for value in values]
     containers = _containers(module, function)
     return [given_of_list(value, containers.get(number)) for number, value in enumerate(values)]
 

@@ -23,11 +23,11 @@ def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overl
         raise InterpreterError(f"the order of boxes has {outside[0]}, and the row has {sides.shape[1]} boxes")
     kept = np.zeros(order.shape, np.bool_)
     boxes: list[int] = []
-    for place, box in enumerate(order.tolist()):
-        if not scores[place] > least or len(boxes) >= int(most):
+    for index, box in enumerate(order.tolist()):
+        if not scores[index] > least or len(boxes) >= int(most):
             break
         if not _overlaps(sides[:, box, None], sides[:, boxes], overlap):
-            kept[place] = True
+            kept[index] = True
             boxes.append(box)
     return kept
 

@@ -15,7 +15,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
 from xrelay.passes.infra.verify import walk_ops
@@ -53,12 +53,12 @@ def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
             kind = "function" if isinstance(op, llvm.FuncOp) else "variable"
             raise LoweringError(
                 f"native code may not use the external {kind} @{op.sym_name.data}",
-                location=describe_place(op),
+                location=describe_location(op),
                 help="define it, or register it with xrelay.extend.symbols.register_external_symbol",
             )
     for op in walk_ops(module):
         if type(op) is llvm.IntToPtrOp and _is_constant(op.operands[0]):
-            raise LoweringError("llvm.inttoptr makes a pointer of a constant", location=describe_place(op))
+            raise LoweringError("llvm.inttoptr makes a pointer of a constant", location=describe_location(op))
 
 
 def _is_constant(value: SSAValue) -> bool:

@@ -158,7 +158,7 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
         return
     args, attrs = main.body.block.args, argument_attrs(main)
     first, end = len(input_arguments(main)), len(args) - len(dim_arguments(main)) - scratch_count(main)
-    names = [_given_name(attributes) for attributes in attrs]
+    names = [_recorded_name(attributes) for attributes in attrs]
     inputs = [_first_known(name, args[n].name_hint, f"input{n}") for n, name in enumerate(names[:first])]
     arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
     tensors = [_named_tensor(arg.type, attributes) for arg, attributes in zip(args, attrs, strict=True)]
@@ -196,8 +196,8 @@ def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf
     rows: dict[DictionaryAttr, int] = {}
     numbers: dict[cf.AssertOp, int] = {}
     for op in assertions:
-        told = {key: op.attributes[name] for key, name in _CHECK_FIELDS.items() if name in op.attributes}
-        numbers[op] = rows.setdefault(DictionaryAttr({"text": op.msg, **told}), len(rows))
+        fields = {key: op.attributes[name] for key, name in _CHECK_FIELDS.items() if name in op.attributes}
+        numbers[op] = rows.setdefault(DictionaryAttr({"text": op.msg, **fields}), len(rows))
     if rows:
         module.attributes[CHECKS] = ArrayAttr(list(rows))
     return numbers
@@ -239,7 +239,7 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
     )
 
 
-def _given_name(attributes: dict[str, Attribute]) -> str | None:
+def _recorded_name(attributes: dict[str, Attribute]) -> str | None:
     name = attributes.get(VALUE_NAME)
     return name.data if isinstance(name, StringAttr) else None
 
@@ -262,7 +262,7 @@ def _returned(main: func.FuncOp) -> list[_Output]:
         if isinstance(type, MemRefType | ListType):
             place = attrs.get(OUTPUT_PLACE)
             number = place.value.data if isinstance(place, IntegerAttr) else None
-            found.append(_Output(_given_name(attrs), _named_tensor(type, attrs), number))
+            found.append(_Output(_recorded_name(attrs), _named_tensor(type, attrs), number))
     return found
 
 
@@ -281,11 +281,11 @@ def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) 
 
 def _numbers(outputs: Sequence[_Output], main: func.FuncOp) -> list[int]:
     """Returns the number of each output; outputs without an explicit number get the free numbers in order."""
-    placed = [output.place for output in outputs if output.place is not None]
-    left = iter(number for number in range(len(outputs)) if number not in placed)
+    numbered = [output.place for output in outputs if output.place is not None]
+    left = iter(number for number in range(len(outputs)) if number not in numbered)
     numbers = [next(left, -1) if output.place is None else output.place for output in outputs]
     if sorted(numbers) != list(range(len(outputs))):
-        raise LoweringError(f"@main has {len(outputs)} outputs, {OUTPUT_PLACE} puts some at {placed}",
+        raise LoweringError(f"@main has {len(outputs)} outputs, {OUTPUT_PLACE} puts some at {numbered}",
                             location=location_of(main))  # fmt: skip
     return numbers
 

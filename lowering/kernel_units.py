@@ -89,8 +89,8 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         if kernel.sym_visibility == _PRIVATE
         and VERSION not in kernel.attributes
         and (with_extents or not (index_arguments(kernel) or kernel.sym_name.data in versions))
-        and _stands_alone(kernel)
-        and all(_stands_alone(own) for own, _ in versions.get(kernel.sym_name.data, ()))
+        and _is_self_contained(kernel)
+        and all(_is_self_contained(own) for own, _ in versions.get(kernel.sym_name.data, ()))
     ]
     calls = _calls(module)
     main = functions.get("main")
@@ -149,8 +149,8 @@ def _take(
     for attribute in _NOT_OF_ITS_CODE:
         if attribute != LOOP_DIMS or not versions:
             kernel.attributes.pop(attribute, None)
-    for number, (own, told) in enumerate(versions):
-        own.attributes[VERSION] = KernelVersion(KERNEL, told.sizes, "").attribute()
+    for number, (own, version) in enumerate(versions):
+        own.attributes[VERSION] = KernelVersion(KERNEL, version.sizes, "").attribute()
         symbol = own.sym_name.data
         own.sym_name = StringAttr(
             KERNEL + (symbol.removeprefix(name) if symbol.startswith(name) else f"_version{number}")
@@ -178,7 +178,7 @@ def _forget_names(function: func.FuncOp) -> None:
                     argument.name_hint = None
 
 
-def _stands_alone(kernel: func.FuncOp) -> bool:
+def _is_self_contained(kernel: func.FuncOp) -> bool:
     """Whether no op in a kernel refers to a symbol of the module."""
     inside = [op for op in all_ops(kernel) if op is not kernel]
     kinds = {type(each) for op in inside for each in (*op.properties.values(), *op.attributes.values())}

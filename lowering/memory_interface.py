@@ -28,9 +28,9 @@ def read_memory(needs: Attribute) -> MemoryEntry | None:
     """Reads an attribute that `loop-plan-memory` wrote; returns None if it is malformed."""
     if not isinstance(needs, DictionaryAttr):
         return None
-    told = [needs.data.get(name, IntegerAttr(0, i64)) for name in _SIZES]
-    sizes = [each.value.data for each in told if isinstance(each, IntegerAttr)]
+    numbers = [needs.data.get(name, IntegerAttr(0, i64)) for name in _SIZES]
+    sizes = [each.value.data for each in numbers if isinstance(each, IntegerAttr)]
     uncounted = needs.data.get("uncounted", _NONE)
-    if len(sizes) < len(told) or not is_attribute(uncounted, ArrayAttr[StringAttr]):
+    if len(sizes) < len(numbers) or not is_attribute(uncounted, ArrayAttr[StringAttr]):
         return None
     return MemoryEntry(*sizes, uncounted=tuple(text.data for text in uncounted))

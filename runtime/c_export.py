@@ -49,7 +49,7 @@ from xrelay.runtime.c_lists import OBJECT_TYPE, list_texts
 from xrelay.runtime.c_names import c_identifier, c_prefix, comment_text
 from xrelay.runtime.c_sizes import SizeTexts, size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
-from xrelay.runtime.files import beside
+from xrelay.runtime.files import sibling
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
 # Types without a C equivalent are passed as their bits.
@@ -74,9 +74,9 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
         if spec.is_function:
             raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which C cannot return")
     prefix = c_prefix(header_path.stem if name is None else name)
-    offsets, size = _weight_places(artifact.metadata)
+    offsets, size = _weight_offsets(artifact.metadata)
     try:
-        weights_path = beside(object_path, ".weights")
+        weights_path = sibling(object_path, ".weights")
         _join_objects(_named_after(artifact.objects, prefix), object_path)
         if artifact.weights:
             with weights_path.open("wb") as file:
@@ -103,7 +103,7 @@ def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False
     boxes = box_texts(
         [named[number] for number in metadata.boxes], prefix=prefix, release=release_symbol(prefix), c_type=_c_type
     )
-    offsets, weights_size = _weight_places(metadata)
+    offsets, weights_size = _weight_offsets(metadata)
     sizes = size_texts(metadata, prefix=prefix, plan_entry=plan_symbol(prefix))
     run = _run_text(prefix, inputs, outputs, offsets, boxes, sizes)
     return _HEADER.format(
@@ -178,7 +178,7 @@ def _c_type(spec: TensorSpec) -> str:
     return _C_TYPES.get(spec.dtype, f"uint{8 * spec.numpy_dtype.itemsize}_t")
 
 
-def _weight_places(metadata: ModelMetadata) -> tuple[list[int], int]:
+def _weight_offsets(metadata: ModelMetadata) -> tuple[list[int], int]:
     """Returns the offset of each weight in the file of weights, and the file's size."""
     offsets: list[int] = []
     end = 0

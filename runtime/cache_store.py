@@ -46,7 +46,7 @@ def usable_folder(folder: Path) -> bool:
     try:
         fault = while_cleared(lambda: _made_fault(folder))
     except OSError as error:
-        warn_once("unusable", f"compiling without the cache: {_said(folder, error)}; {_ELSEWHERE}")
+        warn_once("unusable", f"compiling without the cache: {_description(folder, error)}; {_ELSEWHERE}")
         return False
     if fault is not None:
         remedy = f"remove the write access of other users (chmod, chown), or {_ELSEWHERE}"
@@ -119,7 +119,7 @@ class Store:
         try:
             size = while_cleared(lambda: _write(path, fill))
         except OSError as error:
-            warn_once("unusable", f"the cache cannot be written: {_said(path.parent, error)}; {_ELSEWHERE}")
+            warn_once("unusable", f"the cache cannot be written: {_description(path.parent, error)}; {_ELSEWHERE}")
             return None
         self._grow(size, path)
         return path
@@ -193,5 +193,5 @@ def _remove(path: Path) -> None:
         _LOG.debug("cannot remove %s: %s", path, error)
 
 
-def _said(folder: Path, error: OSError) -> str:
+def _description(folder: Path, error: OSError) -> str:
     return f"'{folder}': {error.strerror if error.strerror else error}"

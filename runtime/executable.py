@@ -71,7 +71,7 @@ class Executable:
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER, _POINTER)
         self._plan_entry = prototype(self._library.address(PLAN_SYMBOL))
         self._binder = SizeBinder(metadata.inputs, metadata.dims)
-        self._plans = PlanCache(self._ask)
+        self._plans = PlanCache(self._compute_plan)
 
     def plan(self, arrays: Sequence[NDArray[Any]]) -> Plan:
         """Returns the plan of a call with these inputs.
@@ -130,7 +130,7 @@ class Executable:
             raise cancelled(run, self._artifact.metadata.name)
         return status
 
-    def _ask(self, sizes: Sizes) -> Plan:
+    def _compute_plan(self, sizes: Sizes) -> Plan:
         """Calls native code for the plan of these sizes."""
         metadata = self._artifact.metadata
         extents = [extent for spec in metadata.written for extent in spec.shape if isinstance(extent, str)]
@@ -140,11 +140,11 @@ class Executable:
         status = self._plan_entry(*(ctypes.addressof(place) for place in (context, dims, needed)))
         if status != 0:
             raise self._error(status, context, dict(zip(metadata.dims, sizes, strict=True)))
-        beside = 1 + len(extents)
-        return self._plan_of(needed[0], needed[1:beside], needed[beside:], dims, sizes)
+        others = 1 + len(extents)
+        return self._plan_of(needed[0], needed[1:others], needed[others:], dims, sizes)
 
     def _plan_of(
-        self, arena_size: int, extents: Sequence[int], beside: Sequence[int], dims: Dims | None, sizes: Sizes = ()
+        self, arena_size: int, extents: Sequence[int], others: Sequence[int], dims: Dims | None, sizes: Sizes = ()
     ) -> Plan:
         """Returns a plan for an arena size, the dynamic extents of the outputs, and the sizes `BESIDE_ARENA`."""
         metadata, known = self._artifact.metadata, iter(extents)
@@ -154,7 +154,7 @@ class Executable:
         ]
         leading, weights, num_values = self._leading, self._weights, self._boxes.count
         frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
-        memory = MemoryNeeds(arena_size, *beside, not_counted=metadata.memory.uncounted)
+        memory = MemoryNeeds(arena_size, *others, not_counted=metadata.memory.uncounted)
         return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)), memory)
 
     def _error(

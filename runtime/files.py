@@ -40,7 +40,7 @@ def open_regular(path: Path, *, follow: bool = True) -> Generator[int]:
         os.close(descriptor)
 
 
-def beside(path: Path, suffix: str) -> Path:
+def sibling(path: Path, suffix: str) -> Path:
     """Returns the path with another suffix.
 
     Raises `IsADirectoryError` for a path without a name, such as `.` and `/`.

@@ -17,7 +17,7 @@ class FunctionObject:
         self.objects = objects
 
 
-class GivenFunction:
+class FunctionHandle:
     """A closure with its type and owner: the model that returned it and whose functions may take it."""
 
     def __init__(self, function: FunctionObject, type: str, owner: object):
@@ -29,8 +29,8 @@ def objects_of(spec: TensorSpec, value: object) -> NDArray[np.int64]:
     """Returns the objects of an input that is a function. Raises `InputError` for other values and other types."""
     if isinstance(value, FunctionObject):
         return value.objects
-    if isinstance(value, GivenFunction) and value.type in spec.functions:
+    if isinstance(value, FunctionHandle) and value.type in spec.functions:
         return value.function.objects
     kind = "nothing" if value is None else type(value).__name__
-    got = f"one of {value.type}" if isinstance(value, GivenFunction) else kind
+    got = f"one of {value.type}" if isinstance(value, FunctionHandle) else kind
     raise InputError(f"input '{spec.name}': expected a function {' or '.join(spec.functions)}, got {got}")

@@ -26,7 +26,7 @@ OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
 OPEN: Final = "?"
 """A dynamic extent that may differ between the values of a sequence."""
-UNTOLD: Final = "…"
+UNKNOWN: Final = "…"
 """A placeholder for a number that is known only at run time."""
 ANY_RANK: Final = "*"
 """The only extent of values whose ranks may differ."""
@@ -144,8 +144,8 @@ class CheckInfo:
 
         `found` are the values of the sides, if the run has stored them.
         """
-        if self.has_places:
-            return self._filled(self.text, (UNTOLD, UNTOLD) if found is None else found)
+        if self.has_placeholders:
+            return self._filled(self.text, (UNKNOWN, UNKNOWN) if found is None else found)
         text = self.text
         try:
             values = self._values(sizes) if found is None else found
@@ -156,14 +156,14 @@ class CheckInfo:
         return self._with_sizes(text, sizes)
 
     @property
-    def has_places(self) -> bool:
+    def has_placeholders(self) -> bool:
         """Whether the text is a template."""
         return "{lhs}" in self.text or "{rhs}" in self.text
 
     @property
     def summary(self) -> str:
         """The text, without values."""
-        return self._filled(self.text, (UNTOLD, UNTOLD))
+        return self._filled(self.text, (UNKNOWN, UNKNOWN))
 
     @staticmethod
     def _filled(text: str, values: tuple[int | str, int | str]) -> str:

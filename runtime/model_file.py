@@ -109,8 +109,8 @@ class ModelFile:
         self._check_version()
         strings = self._header.metadata
         count = 1 + sum(name.startswith(f"{MODEL_KEY}.function.") for name in strings)
-        places = [self._object_places(_prefix(number)) for number in range(count)]
-        self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in places]
+        ranges = [self._object_ranges(_prefix(number)) for number in range(count)]
+        self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in ranges]
         if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
             raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
         if key is not None and strings.get(CACHE_KEY) != key:
@@ -124,17 +124,17 @@ class ModelFile:
         Weights are read-only, mapped from the file or copied to memory; `None` copies small ones. They are checked
         against their digest on each load with `verify`, else only if this state of the file was never checked.
         """
-        places = self._weight_places()
-        is_known = not places or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
+        ranges = self._weight_ranges()
+        is_known = not ranges or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
         steady = None if is_known else steady_status(self._descriptor)
         if mapped is None:
-            mapped = sum(end - begin for begin, end in places) > COPIED_UP_TO
+            mapped = sum(end - begin for begin, end in ranges) > COPIED_UP_TO
         if mapped:
-            data = map_file(self._descriptor) if places else np.empty(0, np.uint8)
-            arrays = [data[begin:end] for begin, end in places]
-            sources = [self._source(begin, end) for begin, end in places]
+            data = map_file(self._descriptor) if ranges else np.empty(0, np.uint8)
+            arrays = [data[begin:end] for begin, end in ranges]
+            sources = [self._source(begin, end) for begin, end in ranges]
         else:
-            arrays = self._copied(places)
+            arrays = self._copied(ranges)
             sources = [_array_source(array) for array in arrays]
         if not is_known:
             self._verify(sources, steady)
@@ -154,34 +154,34 @@ class ModelFile:
                 f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}", help=_AGAIN
             )
 
-    def _object_places(self, prefix: str) -> list[tuple[int, int]]:
+    def _object_ranges(self, prefix: str) -> list[tuple[int, int]]:
         tensors = self._header.tensors
         count = sum(name.startswith(f"{prefix}object.") for name in tensors)
-        places = [tensors.get(f"{prefix}object.{i}") for i in range(count)]
-        found = [place for place in places if place is not None]
+        ranges = [tensors.get(f"{prefix}object.{i}") for i in range(count)]
+        found = [place for place in ranges if place is not None]
         if not found or len(found) != count:
             raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
         return found
 
-    def _weight_places(self) -> list[tuple[int, int]]:
+    def _weight_ranges(self) -> list[tuple[int, int]]:
         """Returns the places of the weights. Raises `ArtifactError` if the size of one does not match its type."""
-        places: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         rows = ((number, i, spec) for number, each in enumerate(self._tables) for i, spec in enumerate(each.weights))
         for number, i, spec in rows:
             begin, end = self._header.tensors.get(f"{_prefix(number)}weight.{i}", (0, -1))
             if end - begin != spec.nbytes:
                 size = f"{end - begin} bytes" if end >= begin else "nothing"
                 raise ArtifactError(f"'{self._path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")
-            places.append((begin, end))
-        return places
+            ranges.append((begin, end))
+        return ranges
 
-    def _copied(self, places: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+    def _copied(self, ranges: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
         """Returns the bytes at places, in one block of memory with the same alignment as in the file."""
-        first = min((begin for begin, _ in places), default=0)
-        block = aligned_bytes(max((end for _, end in places), default=0) - first)
+        first = min((begin for begin, _ in ranges), default=0)
+        block = aligned_bytes(max((end for _, end in ranges), default=0) - first)
         read_into(self._descriptor, first, block.data)
         block.flags.writeable = False
-        return [block[begin - first : end - first] for begin, end in places]
+        return [block[begin - first : end - first] for begin, end in ranges]
 
     def _source(self, begin: int, end: int) -> Source:
         """Returns a part of the file. It is read and not mapped, because the file may be truncated meanwhile."""

@@ -149,11 +149,11 @@ def read_header(path: Path, descriptor: int, what: str = "saved model") -> Heade
         raise ArtifactError(f"'{path}' is truncated: its header has {length} bytes, the file {size}")
     text = bytes(read_bytes(descriptor, _LENGTH_BYTES, data_begin))
     fields = parse_json_object(text, f"the header of '{path}'")
-    places = {name: _offsets(path, name, entry) for name, entry in fields.items() if name != _METADATA}
-    _check_places(path, places, size - data_begin)
+    ranges = {name: _offsets(path, name, entry) for name, entry in fields.items() if name != _METADATA}
+    _check_ranges(path, ranges, size - data_begin)
     tensors = {
         name: (data_begin + begin, data_begin + end)
-        for name, (begin, end) in places.items()
+        for name, (begin, end) in ranges.items()
         if not name.startswith(_PADDING)
     }
     if not is_object(fields.get(_METADATA, {})):
@@ -183,10 +183,10 @@ def _offsets(path: Path, name: str, entry: object) -> tuple[int, int]:
     raise ArtifactError(f"'{path}' is damaged: tensor '{name}' has no valid offsets")
 
 
-def _check_places(path: Path, places: Mapping[str, tuple[int, int]], size: int) -> None:
+def _check_ranges(path: Path, ranges: Mapping[str, tuple[int, int]], size: int) -> None:
     """Raises `ArtifactError` for tensors that overlap, leave gaps, or do not fill the data."""
     reached = 0
-    for name, (begin, end) in sorted(places.items(), key=lambda item: item[1]):
+    for name, (begin, end) in sorted(ranges.items(), key=lambda item: item[1]):
         if end > size:
             raise ArtifactError(f"'{path}' is truncated: tensor '{name}' ends at {end}, the data at {size}")
         if begin != reached:

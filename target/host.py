@@ -30,22 +30,22 @@ class HostFacts:
     """The sizes of `l1`, `l2` and `l3` in bytes, as far as they are known."""
 
 
-_told: HostFacts | None = None
+_known_facts: HostFacts | None = None
 
 
-def tell_host_facts(facts: HostFacts) -> None:
+def set_host_facts(facts: HostFacts) -> None:
     """Sets the facts that another process on this machine has queried, so that this one need not load LLVM for them."""
-    global _told
-    _told = facts
+    global _known_facts
+    _known_facts = facts
 
 
 def host_facts() -> HostFacts:
     """Returns the facts of this machine, queried once."""
-    return _asked() if _told is None else _told
+    return _query() if _known_facts is None else _known_facts
 
 
 @cache
-def _asked() -> HostFacts:
+def _query() -> HostFacts:
     import platform
 
     import llvmlite.binding as llvm

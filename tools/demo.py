@@ -61,7 +61,7 @@ def _write_model(name: str, folder: Path) -> Path:
     path = folder / f"{name}.onnx"
     path.write_bytes(model.SerializeToString())
     ops = len({node.op_type for node in model.graph.node})
-    _say(f"model     {path}: {len(model.graph.node)} nodes of {ops} ops, {path.stat().st_size / 1e6:.0f} MB")
+    _print(f"model     {path}: {len(model.graph.node)} nodes of {ops} ops, {path.stat().st_size / 1e6:.0f} MB")
     return path
 
 
@@ -79,10 +79,10 @@ def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
         model = xrelay.compile(path, threads=threads, progress=progress)
     cold = time.perf_counter() - start
     kernels = model.artifact.metadata.kernels
-    _say(f"compiled  in {cold:.1f} s to {len(kernels)} kernels for {model.artifact.metadata.cpu}")
+    _print(f"compiled  in {cold:.1f} s to {len(kernels)} kernels for {model.artifact.metadata.cpu}")
     _print_costs(marks, cold)
     warm = _seconds(lambda: xrelay.compile(path, threads=threads))
-    _say(f"again     in {warm:.2f} s, from the cache")
+    _print(f"again     in {warm:.2f} s, from the cache")
     return model
 
 
@@ -96,7 +96,7 @@ def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
             rows.append((stage, begin))
     ends = [*(begin for _, begin in rows[1:]), total]
     for (stage, begin), end in zip(rows, ends, strict=True):
-        _say(f"  {end - begin:6.2f} s  {stage:11} {meanings[stage]}")
+        _print(f"  {end - begin:6.2f} s  {stage:11} {meanings[stage]}")
 
 
 def _run(path: Path, model: xrelay.CompiledModel) -> bool:
@@ -107,12 +107,12 @@ def _run(path: Path, model: xrelay.CompiledModel) -> bool:
     (scores,) = model.run(inputs)
     comparison = xrelay.same(path, model, inputs=inputs)
     verdict = "equals the interpreter" if comparison else "DIFFERS from the interpreter"
-    _say(f"checked   {verdict}: largest difference {comparison.max_abs:.1e}, the largest value is {scores.max():.1e}")
+    _print(f"checked   {verdict}: largest difference {comparison.max_abs:.1e}, the largest value is {scores.max():.1e}")
     times = _latencies(model, inputs)
     best, median = 1e3 * min(times), 1e3 * statistics.median(times)
-    _say(f"latency   {best:.1f} ms minimum, {median:.1f} ms median of {len(times)}, threads: {model.num_threads}")
+    _print(f"latency   {best:.1f} ms minimum, {median:.1f} ms median of {len(times)}, threads: {model.num_threads}")
     top = np.argsort(scores.reshape(-1))[::-1][:5]
-    _say("top 5     " + ", ".join(f"class {index} {scores.flat[index]:.4f}" for index in top))
+    _print("top 5     " + ", ".join(f"class {index} {scores.flat[index]:.4f}" for index in top))
     return bool(comparison)
 
 
@@ -126,10 +126,10 @@ def _latencies(model: xrelay.CompiledModel, inputs: dict[str, NDArray[Any]]) -> 
 def _dump(path: Path, folder: Path) -> None:
     with progress_bar("writing the stages") as draw:
         xrelay.compile(path, dump_stages=folder, progress=draw)
-    _say(f"stages    {folder}/")
+    _print(f"stages    {folder}/")
     for file in sorted(folder.glob("[0-9]*")):
         lines = len(file.read_bytes().splitlines())
-        _say(f"          {file.name:18} {lines:6d} lines")
+        _print(f"          {file.name:18} {lines:6d} lines")
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -138,7 +138,7 @@ def _seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

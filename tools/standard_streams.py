@@ -38,10 +38,10 @@ def standard_output() -> Generator[None]:
     except OSError as error:
         if error.filename is not None:  # an error of another file
             raise
-        give_up_standard_output()
+        discard_standard_output()
         raise XRelayError(f"cannot write to standard output: {error.strerror}") from error
 
 
-def give_up_standard_output() -> None:
+def discard_standard_output() -> None:
     """Discards buffered and further output: the interpreter flushes once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

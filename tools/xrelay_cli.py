@@ -20,7 +20,7 @@ from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
 from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.usage import answer_in_one_line
-from xrelay.tools.standard_streams import give_up_standard_output, standard_output
+from xrelay.tools.standard_streams import discard_standard_output, standard_output
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def main(args: Sequence[str] | None = None) -> int:
         with standard_output():
             return commands[parsed.command].run(parsed)
     except BrokenPipeError:
-        give_up_standard_output()
+        discard_standard_output()
         return 1
     except KeyboardInterrupt:
         return 130

@@ -14,12 +14,12 @@ from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.qnn.integer_rules import Write
-from xrelay.passes.qnn.quantized import IntegerWriter, Quantized, StandIn, Steps
+from xrelay.passes.qnn.quantized import IntegerWriter, Quantized, QuantizedValue, Steps
 from xrelay.relay.expr import Expr, Var, as_value, view
 from xrelay.relay.nodes import Tuple, TupleGetItem
 from xrelay.relay.replacing import copies_of
@@ -52,13 +52,13 @@ def integer_hook(function: Callable[..., object]) -> Write:
     `type_map[expr]` that to which the result is quantised. It returns a list of an expression and its affine type.
     """
 
-    def write(w: IntegerWriter) -> StandIn:
+    def write(w: IntegerWriter) -> QuantizedValue:
         shown = _Shown(w)
         answer = function(shown.call, shown.types)
         parts = list(answer) if isinstance(answer, Sequence) else []
         if len(parts) != 2 or not isinstance(parts[0], Expr):
             raise _error(w, function, f"returned {answer!r}, not a list of an expression and its affine type")
-        found = _stand_in(shown, parts[0], parts[1])
+        found = _quantized(shown, parts[0], parts[1])
         if isinstance(found, Quantized) and _shape(found.value) != _shape(w.op.results[0]):
             found = f"returned a value of type {found.value.type} for one of type {w.op.results[0].type}"
         if isinstance(found, str):
@@ -98,7 +98,7 @@ class _Shown:
             self._writer.insert(op)
         return [self.known.get(value, value) for value in values]
 
-    def _argument(self, operand: SSAValue, found: StandIn | None) -> Expr:
+    def _argument(self, operand: SSAValue, found: QuantizedValue | None) -> Expr:
         if found is None:
             return self._of(operand)
         if isinstance(found, tuple):
@@ -123,7 +123,7 @@ class _Shown:
         return TensorAffineType(self._of(steps.scale), self._of(steps.zero_point), str(numpy_dtype(steps.dtype)), axis)
 
 
-def _stand_in(shown: _Shown, result: Expr, affine: object) -> StandIn | str:
+def _quantized(shown: _Shown, result: Expr, affine: object) -> QuantizedValue | str:
     """Converts a rule's result to quantised values; returns the error message if it is invalid."""
     if not isinstance(affine, TupleAffineType):
         return _tensor(shown, result, affine)
@@ -152,5 +152,5 @@ def _error(w: IntegerWriter, function: Callable[..., object], message: str) -> P
     name = getattr(function, "__qualname__", type(function).__name__)
     return PassError(
         f"relay-fake-quantization-to-integer: the rule {name} of {w.op.relay_name()} {message}",
-        location=describe_place(w.op),
+        location=describe_location(w.op),
     )

@@ -108,7 +108,7 @@ def _build_program(
     threads: int | None = None,
 ) -> Library:
     """Returns the library of a program and its parameters."""
-    _check_ways(executor, runtime, mod_name)
+    _check_options(executor, runtime, mod_name)
     module = _module(source)
     bound = arrays_by_name(params)
     _bind(main_function(module), bound)
@@ -118,13 +118,13 @@ def _build_program(
     return Library(Artifact(artifact.objects, metadata, artifact.weights), num_threads=threads)
 
 
-def _check_ways(executor: object, runtime: object, mod_name: object) -> None:
+def _check_options(executor: object, runtime: object, mod_name: object) -> None:
     """Raises `InputError` for an invalid executor, runtime or name. All valid ones have the same effect."""
-    for kind, given in ((Executor, executor), (Runtime, runtime)):
-        if isinstance(given, str):
-            kind(given)
-        elif not isinstance(given, kind):
-            what = with_article(type(given).__name__)
+    for kind, value in ((Executor, executor), (Runtime, runtime)):
+        if isinstance(value, str):
+            kind(value)
+        elif not isinstance(value, kind):
+            what = with_article(type(value).__name__)
             raise InputError(f"{what} is not a valid {kind.KIND}", help=f"pass a relay.backend.{kind.__name__}")
     if not isinstance(mod_name, str) or not mod_name:
         raise InputError(f"mod_name is {mod_name!r}", help="pass the name of the model in the library")
@@ -147,7 +147,7 @@ def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:
     block, attributes = function.body.block, argument_attrs(function)
     arguments = {_name(argument, attributes): argument for argument in block.args}
     params = {name: array for name, array in params.items() if name in arguments}
-    repeated = [given.data for each in attributes if isinstance(given := each.get(VARIABLE), StringAttr)]
+    repeated = [value.data for each in attributes if isinstance(value := each.get(VARIABLE), StringAttr)]
     for name in repeated:
         if name in params:
             raise InputError(f"{repeated.count(name) + 1} parameters are called {name!r}", help="use relay.bind")
@@ -177,7 +177,7 @@ def _constant(argument: BlockArgument, name: str, array: NDArray[Any]) -> Consta
 
 
 def _name(argument: BlockArgument, attributes: Sequence[Mapping[str, Any]]) -> str:
-    given = attributes[argument.index].get(VALUE_NAME)
-    if isinstance(given, StringAttr):
-        return given.data
+    value = attributes[argument.index].get(VALUE_NAME)
+    if isinstance(value, StringAttr):
+        return value.data
     return argument.name_hint if argument.name_hint is not None else f"input{argument.index}"

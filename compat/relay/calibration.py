@@ -41,7 +41,7 @@ def get_calibration_data(mod: ModuleOp, data: Mapping[str, object]) -> dict[Glob
     calls = _calls(main, {name for name, function in functions.items() if COMPILER in function.attributes})
     if not calls:
         return {}
-    give_values(main, [value for call in calls for value in (*call.arguments, *call.results)])
+    return_values(main, [value for call in calls for value in (*call.arguments, *call.results)])
     arrays = iter([np.asarray(array).view(Tensor) for array in compile(module).run(arrays_by_name(data))])
     found: dict[GlobalVar, dict[str, list[Tensor]]] = {}
     for name in map(callee_name, calls):
@@ -66,7 +66,7 @@ def _calls(main: FuncOp, names: set[str]) -> list[AnyCall]:
     return calls
 
 
-def give_values(main: FuncOp, values: Sequence[SSAValue]) -> None:
+def return_values(main: FuncOp, values: Sequence[SSAValue]) -> None:
     """Makes `main` return `values` of its block, with tuples flattened. Changes the program."""
     block, end = main.body.block, main.body.block.last_op
     if end is None:

@@ -28,10 +28,7 @@ from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
-from xrelay.relay.dynamic_arguments import apply_operator
-from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
-from xrelay.relay.fitted_operands import fitted
-from xrelay.relay.made_operators import (
+from xrelay.relay.composed_operators import (
     contrib_conv2d_nchwc,
     dropout_raw,
     mean_std,
@@ -41,11 +38,14 @@ from xrelay.relay.made_operators import (
     segment_sum,
     sparse_fill_empty_rows,
 )
+from xrelay.relay.dynamic_arguments import apply_operator
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.fitted_operands import fitted
 from xrelay.relay.padding import pad
 from xrelay.relay.quantized import requantize, simulated_dequantize, simulated_quantize
+from xrelay.relay.relay_signatures import RELAY_SIGNATURES
 from xrelay.relay.slices import strided_slice
 from xrelay.relay.sparse_operators import SPARSE
-from xrelay.relay.written_operators import WRITTEN
 
 OpFunction = Callable[..., Expr]
 """A function from operands and attributes to the expression."""
@@ -56,8 +56,8 @@ def op_function(name: str) -> OpFunction:
 
     Raises `UnknownOpError` if no operator has this name.
     """
-    if name in BESIDE and name not in relay_ops():
-        return _guarded(f"relay.{name}", BESIDE[name])
+    if name in COMPOSED_OPERATORS and name not in relay_ops():
+        return _guarded(f"relay.{name}", COMPOSED_OPERATORS[name])
     op = get_relay_op(name)
     return _guarded(op.name, _BY_HAND[op]) if op in _BY_HAND else _function_of(op)
 
@@ -172,7 +172,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
     RequantizeOp: requantize,
     StridedSliceOp: strided_slice,
     **SPARSE,
-    **WRITTEN,
+    **RELAY_SIGNATURES,
 }
 """The operators whose function differs from their definition."""
 
@@ -182,7 +182,7 @@ def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
     return call(ReverseReshapeOp, data, newshape=newshape)
 
 
-BESIDE: dict[str, OpFunction] = {
+COMPOSED_OPERATORS: dict[str, OpFunction] = {
     "annotation.on_device": on_device,
     "image.resize": resize,
     "mean_std": mean_std,

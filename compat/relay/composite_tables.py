@@ -29,21 +29,21 @@ def rows_of(table: PatternTable) -> list[TableRow]:
 
 
 def _row(entry: object) -> TableRow:
-    parts: Sequence[object] = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else []
-    if len(parts) not in (2, 3) or not isinstance(parts[0], str) or not isinstance(parts[1], DFPattern):
+    fields: Sequence[object] = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else []
+    if len(fields) not in (2, 3) or not isinstance(fields[0], str) or not isinstance(fields[1], DFPattern):
         raise InputError(
             f"{entry!r} is not a row of a table of patterns", help="pass (name, pattern) or (name, pattern, check)"
         )
-    if len(parts) == 2:
-        return TableRow(parts[0], parts[1])
-    check = parts[2]
+    if len(fields) == 2:
+        return TableRow(fields[0], fields[1])
+    check = fields[2]
     if not callable(check):
         raise InputError(
-            f"the check of {parts[0]!r} is {check!r}, not a function", help="pass a predicate on the root of a match"
+            f"the check of {fields[0]!r} is {check!r}, not a function", help="pass a predicate on the root of a match"
         )
-    asked = cast("Callable[[Expr], object]", check)
+    predicate = cast("Callable[[Expr], object]", check)
 
     def check_value(value: SSAValue) -> object:
-        return asked(view(value))
+        return predicate(view(value))
 
-    return TableRow(parts[0], parts[1], check_value)
+    return TableRow(fields[0], fields[1], check_value)

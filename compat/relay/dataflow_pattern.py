@@ -55,14 +55,14 @@ from xrelay.passes.patterns.nodes import (
     FunctionPattern,
     IfPattern,
     LetPattern,
+    NodeKind,
     ShapePattern,
     TupleGetItemPattern,
     TuplePattern,
     TypePattern,
     VarPattern,
     WildcardPattern,
-    World,
-    add_world,
+    add_node_kind,
 )
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr
@@ -122,4 +122,4 @@ def _partition(
 
 
 for _kind in (Expr, Op, FuncOp):
-    add_world(_kind, World(_matches, _partition))
+    add_node_kind(_kind, NodeKind(_matches, _partition))

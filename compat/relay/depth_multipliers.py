@@ -81,9 +81,9 @@ def _extents(operand: ExprLike, layout: object) -> dict[str, Dim] | None:
 def _split(weight: ExprLike, letters: str, filters: int) -> ExprLike:
     """Returns the weight with all filters along the axis O, grouped by channel, and extent 1 along I."""
     shape = dict(zip(letters, shape_of(as_value(weight).type), strict=True)) | {"O": filters, "I": 1}
-    beside = letters.replace("I", "").replace("O", "OI")
-    if beside != letters:
-        weight = call(TransposeOp, weight, axes=[letters.index(letter) for letter in beside])
+    axes = letters.replace("I", "").replace("O", "OI")
+    if axes != letters:
+        weight = call(TransposeOp, weight, axes=[letters.index(letter) for letter in axes])
     return call(ReshapeOp, weight, newshape=[extent for extent in shape.values() if isinstance(extent, int)])
 
 

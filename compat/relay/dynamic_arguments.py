@@ -59,11 +59,11 @@ def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes
         return call(op, *operands, **fixed)
     row = _DYNAMIC.get(op)
     if row is None or not set(open_names) <= set(row[0]):
-        return call(op, *operands, **fixed, **{name: _told(op, name, known[name]) for name in open_names})
+        return call(op, *operands, **fixed, **{name: _known_numbers(op, name, known[name]) for name in open_names})
     return row[1](operands, known)
 
 
-def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> AttributeValue:
+def _known_numbers(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> AttributeValue:
     """Returns the elements of an attribute known from types. Raises `ConstraintError` if one is unknown."""
     numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
     if numbers is None:
@@ -133,8 +133,8 @@ def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
     zero, far = const(0, "int64"), const(FAR, "int64")
     stop = call(AddOp, first, count)
     # A negative stop counts from the end of the axis; there a stop of 0 would be the begin of the axis.
-    behind = call(WhereOp, call(LessOp, stop, zero), stop, far)
-    reached = call(WhereOp, call(LessOp, first, zero), behind, stop)
+    negative_stop = call(WhereOp, call(LessOp, stop, zero), stop, far)
+    reached = call(WhereOp, call(LessOp, first, zero), negative_stop, stop)
     return call(WhereOp, call(LessOp, count, zero), far, reached)
 
 
@@ -193,17 +193,17 @@ def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     rank, axis, dtype = len(shape_of(indices.type)), attributes.get("axis", -1), attributes.get("dtype")
     if not isinstance(axis, int) or not -rank <= axis + 1 <= rank + 1:
         raise ConstraintError(OneHotOp.name, "C4", f"axis {axis} is out of range for rank {rank + 1}")
-    place = axis + rank + 1 if axis < 0 else axis
+    position = axis + rank + 1 if axis < 0 else axis
     depth = call(ReshapeOp, call(CastOp, _operand(attributes["depth"]), dtype="int64"), newshape=())
     classes = call(ArangeOp, const(0, "int64"), depth, const(1, "int64"))
-    column = call(ReshapeOp, classes, newshape=[-1] + [1] * (rank - place))
+    column = call(ReshapeOp, classes, newshape=[-1] + [1] * (rank - position))
     if dtype is not None and not isinstance(dtype, Expr):
         values = [call(CastOp, value, dtype=dtype).ssa_value for value in values]
-    wide = call(ExpandDimsOp, call(CastOp, indices, dtype="int64"), axis=place)
+    wide = call(ExpandDimsOp, call(CastOp, indices, dtype="int64"), axis=position)
     return call(WhereOp, call(EqualOp, wide, column), *values)
 
 
-def _unless_told(op: type[RelayOp], name: str, make: Make) -> Make:
+def _static_if_known(op: type[RelayOp], name: str, make: Make) -> Make:
     """Returns a function that calls `op` if the attribute `name` is known from types, else `make`."""
 
     def apply(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
@@ -233,8 +233,8 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     FullOp: (("shape",), _full),
     StridedSliceOp: (("begin", "end", "strides"), _strided_slice),
     PadOp: (("pad_width",), _pad),
-    SqueezeOp: (("axis",), _unless_told(SqueezeOp, "axis", squeeze_axes)),
-    ExpandDimsOp: (("axis",), _unless_told(ExpandDimsOp, "axis", expand_dims_at)),
+    SqueezeOp: (("axis",), _static_if_known(SqueezeOp, "axis", squeeze_axes)),
+    ExpandDimsOp: (("axis",), _static_if_known(ExpandDimsOp, "axis", expand_dims_at)),
     **{kind: (("size",), _resize(kind)) for kind in RESIZES},
     OneHotOp: (("depth",), _one_hot),
     SparseToDenseOp: (("output_shape",), _sparse_to_dense),

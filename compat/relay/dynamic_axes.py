@@ -42,12 +42,14 @@ def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attrib
             SqueezeOp.name, "C1", f"axes are a tensor of type {axes.type} for data of type {data.type}"
         )
     extents = call(ShapeOfOp, data, dtype="int64")
-    places = const([[place] for place in range(rank)], "int64")
-    is_named = call(AnyOp, call(EqualOp, places, call(ReshapeOp, _wrapped(axes, rank), newshape=[1, count])), axis=[1])
-    goes = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, const(1, "int64"))), dtype="int64")
+    positions = const([[position] for position in range(rank)], "int64")
+    is_named = call(
+        AnyOp, call(EqualOp, positions, call(ReshapeOp, _wrapped(axes, rank), newshape=[1, count])), axis=[1]
+    )
+    is_removed = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, const(1, "int64"))), dtype="int64")
     # The sort is stable, so the remaining axes come first, in their order.
-    order = call(StridedSliceOp, call(ArgsortOp, goes, dtype="int64"), begin=[0], end=[rank - count], strides=[1])
-    fits = call(EqualOp, call(SumOp, goes), const(count, "int64"))
+    order = call(StridedSliceOp, call(ArgsortOp, is_removed, dtype="int64"), begin=[0], end=[rank - count], strides=[1])
+    fits = call(EqualOp, call(SumOp, is_removed), const(count, "int64"))
     return _in_shape(data, call(TakeOp, extents, order), fits)
 
 
@@ -57,16 +59,16 @@ def expand_dims_at(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attr
     rank = len(shape_of(data.type))
     if not isinstance(count, int) or count < 0:
         raise ConstraintError(ExpandDimsOp.name, "C2", f"num_newaxis must be a number from 0, found {count!r}")
-    given = call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
-    axis = _wrapped(call(ReshapeOp, given, newshape=()), rank + 1)
-    places = range(rank + count)
-    in_front = call(LessOp, const(list(places), "int64"), axis)
-    is_new = call(LessOp, const([place - count for place in places], "int64"), axis)
-    before = _extents_at(data, [min(place, rank - 1) for place in places])
-    behind = _extents_at(data, [max(place - count, 0) for place in places])
-    shape = call(WhereOp, in_front, before, call(WhereOp, is_new, const(1, "int64"), behind))
-    is_place = [call(LessEqualOp, const(0, "int64"), axis), call(LessEqualOp, axis, const(rank, "int64"))]
-    return _in_shape(data, shape, call(LogicalAndOp, *is_place))
+    axis_value = call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
+    axis = _wrapped(call(ReshapeOp, axis_value, newshape=()), rank + 1)
+    positions = range(rank + count)
+    is_before = call(LessOp, const(list(positions), "int64"), axis)
+    is_new = call(LessOp, const([position - count for position in positions], "int64"), axis)
+    before = _extents_at(data, [min(position, rank - 1) for position in positions])
+    after = _extents_at(data, [max(position - count, 0) for position in positions])
+    shape = call(WhereOp, is_before, before, call(WhereOp, is_new, const(1, "int64"), after))
+    in_range = [call(LessEqualOp, const(0, "int64"), axis), call(LessEqualOp, axis, const(rank, "int64"))]
+    return _in_shape(data, shape, call(LogicalAndOp, *in_range))
 
 
 def _wrapped(axes: ExprLike, rank: int) -> Expr:
@@ -74,14 +76,14 @@ def _wrapped(axes: ExprLike, rank: int) -> Expr:
     return call(WhereOp, call(LessOp, axes, const(0, "int64")), call(AddOp, axes, const(rank, "int64")), axes)
 
 
-def _extents_at(data: ExprLike, places: list[int]) -> Expr:
+def _extents_at(data: ExprLike, positions: list[int]) -> Expr:
     """Returns the data's extents at some axes, or ones for a scalar."""
     if not shape_of(as_value(data).type):
-        return const([1] * len(places), "int64")
-    return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), const(places, "int64"))
+        return const([1] * len(positions), "int64")
+    return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), const(positions, "int64"))
 
 
 def _in_shape(data: ExprLike, shape: Expr, fits: Expr) -> Expr:
     """Reshapes the data to `shape`, or to an invalid shape if `fits` is false."""
-    wanted = call(WhereOp, fits, shape, const(NO_EXTENT, "int64"))
-    return call(DynReshapeOp, data, wanted, allowzero=True)
+    shape_or_error = call(WhereOp, fits, shape, const(NO_EXTENT, "int64"))
+    return call(DynReshapeOp, data, shape_or_error, allowzero=True)

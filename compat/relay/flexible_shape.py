@@ -62,8 +62,8 @@ class FlexibleShapeDispatch:
         opened = [self._with_extent(param, symbol(SIZE)) if param in chosen else param for param in main.params]
         body = self._called(module, main, FALLBACK, symbol(SIZE), opened)
         size = operators.take(operators.shape_of(next(v for v in opened if v not in main.params)), const(self.axis))
-        for place, bucket in enumerate(sizes):
-            least = sizes[place - 1] if place else 0
+        for index, bucket in enumerate(sizes):
+            least = sizes[index - 1] if index else 0
             body = self._choice(module, main, bucket, least, size, opened, body)
         module["main"] = Function(opened, body)
         return IRModule.of(infer(module))
@@ -114,9 +114,9 @@ class FlexibleShapeDispatch:
         if not self.auto_pad:
             return operators.reshape(value, wanted)
         missing = operators.reshape(operators.subtract(const(bucket, "int64"), size), [1])
-        before, behind = 2 * self.axis + 1, 2 * (len(shape) - self.axis) - 2
-        zeros = [const(np.zeros(count, np.int64)) for count in (before, behind)]
-        widths = operators.concatenate([zeros[0], missing, *zeros[1 : 1 + bool(behind)]], 0)
+        before, after = 2 * self.axis + 1, 2 * (len(shape) - self.axis) - 2
+        zeros = [const(np.zeros(count, np.int64)) for count in (before, after)]
+        widths = operators.concatenate([zeros[0], missing, *zeros[1 : 1 + bool(after)]], 0)
         padded = operators.nn.pad(value, operators.reshape(widths, [len(shape), 2]), self.pad_value)
         # The reshape states the extent before type inference, for the call. Inference would find it from the widths.
         return operators.reshape(padded, wanted)

@@ -99,7 +99,7 @@ class Function(Expr):
         if func.is_declaration:
             raise InputError(f"@{func.sym_name.data} has no body", help="only functions with a body have expressions")
         attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
-        variables, results = _lifted(func.body.block, [_given_name(attribute) for attribute in attributes])
+        variables, results = _lifted(func.body.block, [_recorded_name(attribute) for attribute in attributes])
         if not results and not all(op.name.startswith(("relay.", "func.")) for op in func.body.block.ops):
             raise InputError(
                 f"@{func.sym_name.data} returns nothing", help="only functions on tensors have expressions"
@@ -113,7 +113,7 @@ class Function(Expr):
         if func.sym_visibility is not None:
             function._attributes["sym_visibility"] = func.sym_visibility
         if func.res_attrs is not None:
-            found = [_given_name(attribute) for attribute in func.res_attrs.data]
+            found = [_recorded_name(attribute) for attribute in func.res_attrs.data]
             function._outputs = [name for name in found if name is not None]
         return function
 
@@ -147,7 +147,7 @@ class Function(Expr):
         )
         ours = {} if COMPILER in self._attributes else RELAY_NAMES
         func.attributes.update(
-            {ours.get(key, key): value for key, value in self._attributes.items() if _is_said(key, value)}
+            {ours.get(key, key): value for key, value in self._attributes.items() if _is_recorded(key, value)}
         )
         visibility = self._attributes.get("sym_visibility")
         func.sym_visibility = visibility if isinstance(visibility, StringAttr) else None
@@ -283,7 +283,7 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
     return variables, lifted(block, known)
 
 
-def _is_said(name: str, value: Attribute) -> bool:
+def _is_recorded(name: str, value: Attribute) -> bool:
     """Returns whether the `func.func` gets an attribute. `Inline = 0` is omitted, as it has no effect."""
     return name != "sym_visibility" and not (
         name in RELAY_NAMES and isinstance(value, IntegerAttr) and not value.value.data
@@ -307,7 +307,7 @@ def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue 
     return {given: value}
 
 
-def _given_name(attributes: Attribute) -> str | None:
+def _recorded_name(attributes: Attribute) -> str | None:
     if not isinstance(attributes, DictionaryAttr):
         return None
     name = attributes.data.get(VARIABLE, attributes.data.get(VALUE_NAME))

@@ -187,14 +187,14 @@ class IRModule(ModuleOp):
         """Infers the types of calls if the module has all functions that they name."""
         known = self._funcs()
         for func in known.values():
-            _give_results([op for op in func.walk() if isinstance(op, CallOp)], known)
+            _set_results([op for op in func.walk() if isinstance(op, CallOp)], known)
         calls = [op for func in known.values() for op in func.walk() if is_call(op)]
         untyped = any(not is_complete(type) for call in calls for type in (*call.operand_types, *call.result_types))
         if untyped and all(callee_name(call) in known for call in calls):
             infer_types(self)
 
 
-def _give_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
+def _set_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
     """Replaces calls of unknown type by calls with the results of their function, as a tuple for the users."""
     for call in calls:
         func = known.get(callee_name(call))

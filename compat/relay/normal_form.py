@@ -19,7 +19,7 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
     let. Bound variables, constants and function names may be used anywhere. A function inside an expression has copies
     of the expressions that it uses.
     """
-    nodes = _parts_first(expr)
+    nodes = _post_order(expr)
     bound = _bound(nodes)
     uses: dict[Expr, list[Scope]] = {expr: [Scope()]}
     for node in reversed(nodes):
@@ -30,12 +30,12 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
                 f"{node!r} is used in several scopes, but not in their common scope",
                 help="bind it with a let, or run transform.ToBasicBlockNormalForm",
             )
-        for part, inner in _scopes_of_parts(node, scope):
-            uses.setdefault(part, []).append(inner)
+        for operand, inner in _scopes_of_operands(node, scope):
+            uses.setdefault(operand, []).append(inner)
     return True
 
 
-def _parts_first(expr: Expr) -> list[Expr]:
+def _post_order(expr: Expr) -> list[Expr]:
     """Returns all subexpressions of `expr`, each once, in post-order; iterative."""
     order: dict[Expr, None] = {}
     stack: list[tuple[Expr, bool]] = [(expr, False)]
@@ -45,7 +45,7 @@ def _parts_first(expr: Expr) -> list[Expr]:
             order.setdefault(node)
         elif node not in order:
             stack.append((node, True))
-            stack += [(part, False) for part in reversed(parts(node))]
+            stack += [(operand, False) for operand in reversed(parts(node))]
     return list(order)
 
 
@@ -61,7 +61,7 @@ def _bound(nodes: list[Expr]) -> set[Expr]:
     return bound
 
 
-def _scopes_of_parts(node: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
+def _scopes_of_operands(node: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
     """Yields each direct subexpression of `node`, which is in `scope`, with the scope of its use."""
     if isinstance(node, If):
         yield node.cond, scope
@@ -69,6 +69,6 @@ def _scopes_of_parts(node: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
         yield node.false_branch, scope.inner()
     elif isinstance(node, Function):
         inner = scope.inner()
-        yield from ((part, inner) for part in parts(node))
+        yield from ((operand, inner) for operand in parts(node))
     else:
-        yield from ((part, scope) for part in parts(node))
+        yield from ((operand, scope) for operand in parts(node))

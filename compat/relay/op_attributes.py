@@ -162,7 +162,7 @@ class _Own:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Registration:
     """A value in Relay's form, its level, and the hook made from it."""
 
     value: Any
@@ -179,32 +179,32 @@ class _Hooked:
     forget: Callable[[type[RelayOp]], None]
     wrap: Callable[[Hook], Hook]
     hooks_alone: bool = False
-    said: dict[type[RelayOp], _Said] = field(default_factory=dict)
+    registrations: dict[type[RelayOp], _Registration] = field(default_factory=dict)
 
     def get(self, kind: type[RelayOp]) -> Any:
         """Returns the value that was set last, or the registered hook in xrelay's form, or None."""
-        said, hook = self.said.get(kind), self.registered(kind)
-        if said is not None and said.hook is hook:
-            return said.value
+        registration, hook = self.registrations.get(kind), self.registered(kind)
+        if registration is not None and registration.hook is hook:
+            return registration.value
         return None if hook is None else _Own(hook)
 
     def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
         """Registers the hook for `value`. A value that is not callable is stored, or refused with `hooks_alone`."""
         if self.hooks_alone and not isinstance(value, _Own) and not callable(value):
             raise InputError(f"{value!r} cannot be called", help="pass the function that the pass calls")
-        said = self.said.get(kind)
-        if said is not None and said.hook is self.registered(kind) and level < said.level:
+        registration = self.registrations.get(kind)
+        if registration is not None and registration.hook is self.registered(kind) and level < registration.level:
             return
         self.forget(kind)
         hook = value.hook if isinstance(value, _Own) else self.wrap(value) if callable(value) else None
-        self.said[kind] = _Said(value, level, hook)
+        self.registrations[kind] = _Registration(value, level, hook)
         if hook is not None:
             self.put(kind, hook)
         note_registration(value)
 
     def reset(self, kind: type[RelayOp]) -> None:
         """Removes the registered hooks, including those of this package."""
-        self.said.pop(kind, None)
+        self.registrations.pop(kind, None)
         self.forget(kind)
         note_registration(None)
 

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, 
 from xrelay.passes.gradient.rule_table import GradientRule, differentiates
 from xrelay.registrations import note_registration
 from xrelay.relay.expr import Expr, view
-from xrelay.relay.replacing import insert_behind
+from xrelay.relay.replacing import insert_after
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
@@ -51,7 +51,7 @@ def _rule(function: Callable[..., object]) -> GradientRule[RelayOp]:
         if not isinstance(answer, Sequence) or not all(isinstance(each, Expr) for each in answer):
             raise not_differentiable(op, f"its gradient is {answer!r}, not a list of expressions")
         values = [each.ssa_value for each in cast("Sequence[Expr]", answer)]
-        return [insert_behind(emit.last_op, value) for value in values]
+        return [insert_after(emit.last_op, value) for value in values]
 
     rule.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
     return rule

@@ -19,7 +19,7 @@ from xrelay.relay.attrs import Attrs
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.passes.precision_hooks import Precision
-from xrelay.relay.replacing import insert_before, insert_behind
+from xrelay.relay.replacing import insert_after, insert_before
 from xrelay.relay.type_views import type_view
 
 
@@ -40,7 +40,7 @@ def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter
         answer = function(Attrs(op), [view(operand) for operand in op.operands], types)
         if answer is not None and not isinstance(answer, Expr):
             raise PassError(f"it returned {answer!r}, not an expression")
-        return None if answer is None else insert_behind(op, answer.ssa_value)
+        return None if answer is None else insert_after(op, answer.ssa_value)
 
     return _named(hook, function)
 

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.relay.expr import Expr, ExprLike
-from xrelay.relay.sparse_operators import SparseParts
+from xrelay.relay.sparse_operators import SparseArrays
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]] | Expr
 """Integers, or an expression of them; a single integer is used for all elements of a list."""
@@ -1020,7 +1020,7 @@ class _Nn:
     @staticmethod
     def sparse_add(
         dense_mat: ExprLike,
-        sparse_mat: SparseParts | Sequence[ExprLike],
+        sparse_mat: SparseArrays | Sequence[ExprLike],
     ) -> Expr:
         """A matrix plus a sparse matrix of the same shape (CSR; see `relay.nn.sparse_dense`)."""
 
@@ -1038,14 +1038,14 @@ class _Nn:
     @staticmethod
     def sparse_dense(
         dense_mat: ExprLike,
-        sparse_mat: SparseParts | Sequence[ExprLike],
+        sparse_mat: SparseArrays | Sequence[ExprLike],
         sparse_lhs: bool = False,
     ) -> Expr:
         """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), or vice versa."""
 
     @staticmethod
     def sparse_transpose(
-        x: SparseParts | Sequence[ExprLike],
+        x: SparseArrays | Sequence[ExprLike],
     ) -> Expr:
         """The transpose of a square sparse matrix (CSR; see `relay.nn.sparse_dense`)."""
 

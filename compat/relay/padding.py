@@ -34,7 +34,7 @@ def pad(
     pairs = None if isinstance(widths, Expr) else _pairs(widths)
     if pairs is None or all(min(pair) >= 0 for pair in pairs):
         return apply_operator(PadOp, (data, value), {"pad_width": widths, "pad_mode": pad_mode})
-    grown = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
+    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
     if pad_mode == "constant":
         return call(PadOp, _cut(data, pairs), value, pad_width=grown, pad_mode=pad_mode)
     return _cut(call(PadOp, data, value, pad_width=grown, pad_mode=pad_mode), pairs)
@@ -56,11 +56,11 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
     """Removes the elements that negative widths cut off."""
     value = as_value(data)
     for extent, pair in zip(shape_of(value.type) if is_complete(value.type) else (), pairs, strict=False):
-        gone = -sum(min(width, 0) for width in pair)
-        if isinstance(extent, int) and extent < gone:
-            raise ConstraintError(PadOp.name, "C1", f"{gone} elements are removed from an axis of extent {extent}")
+        removed = -sum(min(width, 0) for width in pair)
+        if isinstance(extent, int) and extent < removed:
+            raise ConstraintError(PadOp.name, "C1", f"{removed} elements are removed from an axis of extent {extent}")
     begin = [max(-before, 0) for before, _ in pairs]
-    end = [behind if behind < 0 else FAR for _, behind in pairs]
+    end = [after if after < 0 else FAR for _, after in pairs]
     return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))
 
 

@@ -12,7 +12,7 @@ from xrelay.errors import InputError, PassError
 from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.groups import groups_of
 from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.same_program import is_same
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
 from xrelay.relay.function import Function
@@ -54,7 +54,7 @@ def rewrite(
         return cast(Function, rewrite(callbacks, Function.of_func(expr), mod)).to_func(expr.sym_name.data)
     current = expr if isinstance(expr, Expr) else view(as_value(expr))
     pending = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
-    goes, changed = 0, True
+    count, changed = 0, True
     while changed:
         before = current
         for callback in list(pending):
@@ -62,12 +62,12 @@ def rewrite(
             current = _replaced(callback, start)
             if callback.rewrite_once and not _same(start, current):
                 pending.remove(callback)
-            goes += 1
+            count += 1
         changed = not _same(before, current)
-        if changed and goes >= MOST_REWRITES:
+        if changed and count >= MOST_REWRITES:
             names = ", ".join(type(callback).__name__ for callback in pending)
             raise PassError(
-                f"{goes} rewrites of {names} did not reach an end", help="the callbacks may undo each other's work"
+                f"{count} rewrites of {names} did not reach an end", help="the callbacks may undo each other's work"
             )
     return current
 
@@ -104,7 +104,7 @@ def _same(left: Expr, right: Expr) -> bool:
     """Returns whether two expressions have the same structure."""
     if isinstance(left, Function) and isinstance(right, Function):
         return left == right or (left.params == right.params and _same(left.body, right.body))
-    return left == right or is_made_as(left, right)
+    return left == right or is_same(left, right)
 
 
 def _typed(expr: Expr, mod: ModuleOp | None) -> Expr:

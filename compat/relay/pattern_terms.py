@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, OpResult
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.patterns.ir_terms import op_attribute, operator_attribute
-from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.same_program import is_same
 from xrelay.passes.patterns.terms import (
     MISSING,
     CallTerm,
@@ -72,9 +72,9 @@ class ExprTerms:
             return node.type if is_complete(node.type) else None
         return self._types.of(node.ssa_value)
 
-    def is_made_as(self, node: ExprNode, expr: object) -> bool:
+    def is_same(self, node: ExprNode, expr: object) -> bool:
         """Returns whether the expression has the same structure as another one, or is the operator."""
-        return is_made_as(node, expr)
+        return is_same(node, expr)
 
     def _term(self, node: Expr) -> Term[ExprNode]:
         match node:

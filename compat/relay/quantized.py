@@ -141,9 +141,9 @@ def _code(dtype: str | Expr) -> Expr:
 def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
     """Returns a scale or zero point in the data's element type, shaped to broadcast along `axis`."""
     converted = call(CastOp, parameter, dtype=str(data.dtype))
-    behind = len(data.shape) - 1 - axis_index(axis, len(data.shape))
+    trailing = len(data.shape) - 1 - axis_index(axis, len(data.shape))
     is_vector = len(parameter.shape) == 1
-    return call(ExpandDimsOp, converted, axis=1, num_newaxis=behind) if is_vector and behind else converted
+    return call(ExpandDimsOp, converted, axis=1, num_newaxis=trailing) if is_vector and trailing else converted
 
 
 def _by_code(code: Expr, values: dict[str, int], data: Expr) -> Expr:

@@ -24,7 +24,7 @@ Optimizer: TypeAlias = Callable[[IRModule], ModuleOp]
 OptimizerT = TypeVar("OptimizerT", bound=Optimizer)
 
 _OPTIMIZE = re.compile(r"relay\.ext\.(.+)\.optimize")
-_GIVEN: dict[str, Optimizer] = {}
+_REGISTERED: dict[str, Optimizer] = {}
 
 
 def register_func(
@@ -57,12 +57,12 @@ def _register(name: str, compiler: str, function: Optimizer, override: bool) -> 
 
     hook.__module__ = function.__module__
     optimizes(compiler)(hook)
-    _GIVEN[name] = function
+    _REGISTERED[name] = function
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:
     """Returns the function registered under a name. If it is missing, returns None or raises `InputError`."""
-    found = _GIVEN.get(name)
+    found = _REGISTERED.get(name)
     if found is None and not allow_missing:
         raise InputError(
             f"no function is registered under the name {name!r}", help="register one with xrelay.register_func"
@@ -73,7 +73,7 @@ def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:
 def remove_global_func(name: str) -> None:
     """Removes the function registered under a name, if there is one."""
     forget_optimizer(_compiler(name))
-    _GIVEN.pop(name, None)
+    _REGISTERED.pop(name, None)
 
 
 def _compiler(name: str) -> str:

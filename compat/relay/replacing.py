@@ -28,13 +28,13 @@ def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Ex
     for op in [op for op in func.walk() if isinstance(op, kind)]:
         old = op.results[0]
         uses = list(old.uses)
-        new = insert_behind(op, replacement(view(old)).ssa_value)
+        new = insert_after(op, replacement(view(old)).ssa_value)
         for use in uses:
             use.operation.operands[use.index] = new
     return func
 
 
-def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
+def insert_after(op: Operation, value: SSAValue) -> SSAValue:
     """Inserts the ops in no block that `value` needs after `op`; returns the value that replaces `value` there.
 
     Ops that depend on results of `op` are inserted themselves, others as copies.
@@ -77,17 +77,17 @@ def _insert(
             if done:
                 copies[needed.result] = copies.get(needed.scope, needed.scope)
                 continue
-            placed: Operation = let_binding(needed, copies.get(needed.bound, needed.bound))
-            copies[needed.variable] = placed.results[0]
+            inserted: Operation = let_binding(needed, copies.get(needed.bound, needed.bound))
+            copies[needed.variable] = inserted.results[0]
         elif dependent.isdisjoint(captured(needed)):
-            placed = _copied(needed, copies)
+            inserted = _copied(needed, copies)
         else:
-            placed = needed
+            inserted = needed
             dependent.update(needed.results)
             for inner in needed.walk():
                 inner.operands = [copies.get(operand, operand) for operand in inner.operands]
-        placed.location = op.location
-        Rewriter.insert_op(placed, point)
+        inserted.location = op.location
+        Rewriter.insert_op(inserted, point)
     return copies.get(value, value)
 
 

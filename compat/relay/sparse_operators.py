@@ -19,7 +19,7 @@ from xrelay.relay.expr import Expr, ExprLike, as_value, call
 
 
 @runtime_checkable
-class SparseParts(Protocol):
+class SparseArrays(Protocol):
     """A sparse matrix in CSR or BSR format."""
 
     @property
@@ -55,24 +55,24 @@ def _like_values(number: ExprLike, values: ExprLike) -> ExprLike:
     return as_value(number, type) if isinstance(number, int | float) else number
 
 
-def sparse_dense(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike], sparse_lhs: bool = False) -> Expr:
+def sparse_dense(dense_mat: ExprLike, sparse_mat: SparseArrays | Sequence[ExprLike], sparse_lhs: bool = False) -> Expr:
     """`nn.sparse_dense` of a matrix and a sparse matrix passed as one argument."""
-    return call(SparseDenseOp, dense_mat, *_parts(sparse_mat), sparse_lhs=sparse_lhs)
+    return call(SparseDenseOp, dense_mat, *_arrays(sparse_mat), sparse_lhs=sparse_lhs)
 
 
-def sparse_transpose(x: SparseParts | Sequence[ExprLike]) -> Expr:
+def sparse_transpose(x: SparseArrays | Sequence[ExprLike]) -> Expr:
     """`nn.sparse_transpose` of a sparse matrix passed as one argument."""
-    return call(SparseTransposeOp, *_parts(x))
+    return call(SparseTransposeOp, *_arrays(x))
 
 
-def sparse_add(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike]) -> Expr:
+def sparse_add(dense_mat: ExprLike, sparse_mat: SparseArrays | Sequence[ExprLike]) -> Expr:
     """`nn.sparse_add` of a matrix and a sparse matrix passed as one argument."""
-    return call(SparseAddOp, dense_mat, *_parts(sparse_mat))
+    return call(SparseAddOp, dense_mat, *_arrays(sparse_mat))
 
 
-def _parts(matrix: SparseParts | Sequence[ExprLike]) -> tuple[ExprLike, ExprLike, ExprLike]:
+def _arrays(matrix: SparseArrays | Sequence[ExprLike]) -> tuple[ExprLike, ExprLike, ExprLike]:
     """Returns the values, columns and row offsets of a sparse matrix."""
-    if isinstance(matrix, SparseParts):
+    if isinstance(matrix, SparseArrays):
         return matrix.data, matrix.indices, matrix.indptr
     return matrix[0], matrix[1], matrix[2]
 

@@ -134,12 +134,12 @@ class _Walk:
             return "let"
         if isinstance(op, FusedOp):
             self._push([_Group(op), *op.operands])
-            return InvokeOp, _said(op), len(op.operands) + 1, 0
+            return InvokeOp, _attributes(op), len(op.operands) + 1, 0
         self._push_bodies(op)
         arguments = region_arguments(op)
         for argument in arguments:
             self._number(argument)
-        return type(op), _said(op), len(op.operands), len(arguments)
+        return type(op), _attributes(op), len(op.operands), len(arguments)
 
     def _group(self, group: _Group) -> Hashable:
         """Returns the token of a function whose only attribute is that it is primitive, as `_value` does."""
@@ -218,7 +218,7 @@ def _computed(block: Block) -> list[SSAValue]:
     return values if block.last_op is None else [*values, *block.last_op.operands]
 
 
-def _said(op: Operation) -> Hashable:
+def _attributes(op: Operation) -> Hashable:
     """Returns the attributes of an op without names of variables and inferred attributes."""
     properties = {} if isinstance(op, LetOp | FusedOp) else op.properties
     attributes = {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}

@@ -50,8 +50,8 @@ def upsampling(
     """`nn.upsampling` of any extents, with factors that may be expressions."""
     factors = {name: _known(factor) for name, factor in (("scale_h", scale_h), ("scale_w", scale_w))}
     if _is_static(data, layout, Upsampling2DOp.AXES, factors):
-        words = {"layout": layout, "method": method, "align_corners": align_corners}
-        return call(Upsampling2DOp, data, **cast("Mapping[str, AttributeValue]", factors), **words)
+        attributes = {"layout": layout, "method": method, "align_corners": align_corners}
+        return call(Upsampling2DOp, data, **cast("Mapping[str, AttributeValue]", factors), **attributes)
     size = _size(Upsampling2DOp, data, layout, factors)
     return apply_operator(
         Resize2DOp, (data,), {"size": size, **image_resizing(layout, method, align_corners=align_corners)}
@@ -71,11 +71,15 @@ def upsampling3d(
     given = ("scale_d", scale_d), ("scale_h", scale_h), ("scale_w", scale_w)
     factors = {name: _known(factor) for name, factor in given}
     if _is_static(data, layout, Upsampling3DOp.AXES, factors):
-        words = {"layout": layout, "method": method, "coordinate_transformation_mode": coordinate_transformation_mode}
-        return call(Upsampling3DOp, data, **cast("Mapping[str, AttributeValue]", factors), **words)
+        attributes = {
+            "layout": layout,
+            "method": method,
+            "coordinate_transformation_mode": coordinate_transformation_mode,
+        }
+        return call(Upsampling3DOp, data, **cast("Mapping[str, AttributeValue]", factors), **attributes)
     size = _size(Upsampling3DOp, data, layout, factors)
-    words = volume_resizing(layout, method, coordinate_transformation_mode)
-    return apply_operator(Resize3DOp, (data,), {"size": size, **words})
+    attributes = volume_resizing(layout, method, coordinate_transformation_mode)
+    return apply_operator(Resize3DOp, (data,), {"size": size, **attributes})
 
 
 def _known(factor: Factor) -> Factor:

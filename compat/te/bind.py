@@ -128,8 +128,8 @@ class _Binder:
         """Reorders the loops of the axes. Axes without a loop count as positions too, so other loops may move."""
         before, after = (self._loops_of(axes) for axes in (leaves, step.applied(leaves)))
         moved = tuple(self._loops_of(step.taken))
-        places = iter(moved)
-        if [next(places) if name in moved else name for name in before] != after:
+        moved_names = iter(moved)
+        if [next(moved_names) if name in moved else name for name in before] != after:
             moved = tuple(after)
         if len(moved) > 1:
             self._apply(stage, Reorder(moved))

@@ -24,7 +24,7 @@ ROUNDINGS = ("", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "c
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Coordinate:
     """The coordinate `(factor * i + offset) / denominator` of output index `i` in an input axis of `extent`."""
 
     extent: int
@@ -83,7 +83,7 @@ def resize(
     rows, columns = _image_axes(layout, data.ndim)
     new_rows, new_columns = size
     mode = coordinate_transformation_mode
-    y, x = (_place(data.shape[at], new, mode) for at, new in ((rows, new_rows), (columns, new_columns)))
+    y, x = (_coordinate(data.shape[at], new, mode) for at, new in ((rows, new_rows), (columns, new_columns)))
     shape = [new_rows if at == rows else new_columns if at == columns else e for at, e in enumerate(data.shape)]
     dtype = data.dtype if out_dtype is None else str(te.tensor.dtype_name(out_dtype))
     real = data.dtype if data.dtype.startswith("float") else "float32"
@@ -118,23 +118,23 @@ Taps = list[tuple[PrimExpr, PrimExpr]]
 """Indices of an axis with their weights."""
 
 
-def _linear(place: _Place, i: PrimExpr, dtype: str) -> Taps:
-    below, fraction = place.below(i), place.fraction(i, dtype)
-    return [(place.clipped(below), 1 - fraction), (place.clipped(below + 1), fraction)]
+def _linear(coordinate: _Coordinate, i: PrimExpr, dtype: str) -> Taps:
+    below, fraction = coordinate.below(i), coordinate.fraction(i, dtype)
+    return [(coordinate.clipped(below), 1 - fraction), (coordinate.clipped(below + 1), fraction)]
 
 
-def _cubic(alpha: float, exclude: int) -> Callable[[_Place, PrimExpr, str], Taps]:
-    def taps(place: _Place, i: PrimExpr, dtype: str) -> Taps:
-        below, t = place.below(i), place.fraction(i, dtype)
+def _cubic(alpha: float, exclude: int) -> Callable[[_Coordinate, PrimExpr, str], Taps]:
+    def taps(coordinate: _Coordinate, i: PrimExpr, dtype: str) -> Taps:
+        below, t = coordinate.below(i), coordinate.fraction(i, dtype)
         # Keys' cubic at distances t + 1, t, 1 - t and 2 - t.
         weights = [_outer(t + 1, alpha), _inner(t, alpha), _inner(1 - t, alpha), _outer(2 - t, alpha)]
         indices = [below + step for step in (-1, 0, 1, 2)]
         if exclude:
-            inside = [te.all(index >= 0, index < place.extent) for index in indices]
+            inside = [te.all(index >= 0, index < coordinate.extent) for index in indices]
             weights = [te.if_then_else(inside[n], weight, 0.0) for n, weight in enumerate(weights)]
             total = weights[0] + weights[1] + weights[2] + weights[3]
             weights = [weight / total for weight in weights]
-        return [(place.clipped(index), weight) for index, weight in zip(indices, weights, strict=True)]
+        return [(coordinate.clipped(index), weight) for index, weight in zip(indices, weights, strict=True)]
 
     return taps
 
@@ -163,12 +163,12 @@ def _sum(terms: Sequence[PrimExpr]) -> PrimExpr:
     return total
 
 
-def _place(extent: int, size: int, mode: str) -> _Place:
+def _coordinate(extent: int, size: int, mode: str) -> _Coordinate:
     if mode == "asymmetric":
-        return _Place(extent, extent, 0, size, size)
+        return _Coordinate(extent, extent, 0, size, size)
     if mode == "half_pixel":
-        return _Place(extent, 2 * extent, extent - size, 2 * size, size)
-    return _Place(extent, extent - 1, 0, size - 1, size) if size > 1 else _Place(extent, 0, 0, 1, size)
+        return _Coordinate(extent, 2 * extent, extent - size, 2 * size, size)
+    return _Coordinate(extent, extent - 1, 0, size - 1, size) if size > 1 else _Coordinate(extent, 0, 0, 1, size)
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -73,8 +73,8 @@ def pad(
 
     def fill(*indices: te.IterVar) -> PrimExpr:
         at = [index - low for index, low in zip(indices, before, strict=True)]
-        inside = [place >= 0 for place, low in zip(at, before, strict=True) if low]
-        inside += [place < extent for place, extent, high in zip(at, data.shape, after, strict=True) if high]
+        inside = [index >= 0 for index, low in zip(at, before, strict=True) if low]
+        inside += [index < extent for index, extent, high in zip(at, data.shape, after, strict=True) if high]
         if not inside:
             return data(*at)
         value = int(pad_value) if data.dtype.startswith(("int", "uint")) else pad_value
@@ -108,7 +108,7 @@ def conv2d_nchw(data: Tensor, weight: Tensor, stride: Pair, padding: Pair, dilat
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """Returns `exp(x - max) / sum` along an axis."""
     (at,) = normal_axes(x, axis)
-    kept = [extent for place, extent in enumerate(x.shape) if place != at]
+    kept = [extent for index, extent in enumerate(x.shape) if index != at]
 
     def with_axis(indices: Sequence[te.IterVar], index: PrimExpr) -> list[PrimExpr]:
         return [*indices[:at], index, *indices[at:]]

@@ -53,10 +53,10 @@ def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
 
 def squeeze(a: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
     """Removes axes of extent 1, all by default. Raises `InputError` for an axis of another extent."""
-    gone = [at for at in range(a.ndim) if a.shape[at] == 1] if axis is None else normal_axes(a, axis)
-    if any(a.shape[at] != 1 for at in gone):
+    removed = [at for at in range(a.ndim) if a.shape[at] == 1] if axis is None else normal_axes(a, axis)
+    if any(a.shape[at] != 1 for at in removed):
         raise InputError(f"axis {axis} of {a.name} has more than one element", help="squeeze axes of extent 1")
-    kept = [at for at in range(a.ndim) if at not in gone]
+    kept = [at for at in range(a.ndim) if at not in removed]
 
     def fill(*indices: te.IterVar) -> PrimExpr:
         at = dict(zip(kept, indices, strict=True))
@@ -94,10 +94,10 @@ def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
 
 def _reduction(name: str, reduce: Callable[..., PrimExpr]) -> Callable[..., Tensor]:
     def apply(data: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        gone = normal_axes(data, axis)
-        if not gone:
+        removed = normal_axes(data, axis)
+        if not removed:
             return te.compute(data.shape, lambda *i: data(*i), name=f"T_{name}", tag=tag.COMM_REDUCE)
-        axes = {at: te.reduce_axis((0, data.shape[at]), name=f"k{at}") for at in gone}
+        axes = {at: te.reduce_axis((0, data.shape[at]), name=f"k{at}") for at in removed}
         kept = [at for at in range(data.ndim) if keepdims or at not in axes]
 
         def fill(*indices: te.IterVar) -> PrimExpr:

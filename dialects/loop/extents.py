@@ -67,19 +67,19 @@ def verify_extents(function: FuncOp) -> None:
         if numbers is None:
             continue
         type = function.function_type.inputs.data[position]
-        place = f"{EXTENTS} of argument {position} of @{function.sym_name.data}"
+        subject = f"{EXTENTS} of argument {position} of @{function.sym_name.data}"
         if not is_attribute(numbers, DenseArrayBase[IntegerType]) or not isinstance(type, MemRefType):
             raise VerifyException(
-                f"[loop.for C7] {place} must be an integer array on a buffer, found {numbers} on {type}"
+                f"[loop.for C7] {subject} must be an integer array on a buffer, found {numbers} on {type}"
             )
         wanted = sum(size == DYNAMIC_INDEX for size in type.get_shape())
         values = numbers.get_values()
         if len(values) != wanted:
             raise VerifyException(
-                f"[loop.for C7] {place} has {len(values)} entries, {type} has {wanted} dynamic extents"
+                f"[loop.for C7] {subject} has {len(values)} entries, {type} has {wanted} dynamic extents"
             )
         if any(not 0 <= value < count for value in values):
-            raise VerifyException(f"[loop.for C7] {place} is {list(values)}, there are {count} index arguments")
+            raise VerifyException(f"[loop.for C7] {subject} is {list(values)}, there are {count} index arguments")
 
 
 # --- expressions of extents
@@ -100,28 +100,28 @@ def expression_of(value: int | SSAValue) -> ValueMap:
     """
     if isinstance(value, int):
         return ValueMap.constant(value)
-    parts = _parts(value)
-    if not parts:
-        return _without_parts(value)
+    operands = _operands_of(value)
+    if not operands:
+        return _leaf_expression(value)
     known: dict[SSAValue, ValueMap] = {}
-    pending = [(value, parts)]
+    pending = [(value, operands)]
     while pending:
-        last, parts = pending[-1]
+        last, operands = pending[-1]
         missing: list[tuple[SSAValue, tuple[SSAValue, ...]]] = []
-        for part in parts:
-            if part not in known and (below := _parts(part)):
-                missing.append((part, below))
-            elif part not in known:
-                known[part] = _without_parts(part)
+        for operand in operands:
+            if operand not in known and (below := _operands_of(operand)):
+                missing.append((operand, below))
+            elif operand not in known:
+                known[operand] = _leaf_expression(operand)
         if missing:
             pending += missing
         else:
             pending.pop()
-            known[last] = _expression(last, parts, [known[part] for part in parts])
+            known[last] = _expression(last, operands, [known[operand] for operand in operands])
     return known[value]
 
 
-def _without_parts(value: SSAValue) -> ValueMap:
+def _leaf_expression(value: SSAValue) -> ValueMap:
     """A number for a constant; the identity of any other value."""
     op = value.owner
     if type(op) is arith.ConstantOp and isinstance(op.value, IntegerAttr):
@@ -129,28 +129,30 @@ def _without_parts(value: SSAValue) -> ValueMap:
     return ValueMap.identity((value,))
 
 
-def _expression(value: SSAValue, parts: tuple[SSAValue, ...], told: Sequence[ValueMap]) -> ValueMap:
-    """The expression of `value` from those of its `parts`, cached until these change."""
+def _expression(value: SSAValue, operands: tuple[SSAValue, ...], expressions: Sequence[ValueMap]) -> ValueMap:
+    """The expression of `value` from those of its `operands`, cached until these change."""
 
     def expression(_: Operation) -> ValueMap:
-        return _combined(value, told)
+        return _combined(value, expressions)
 
     op = value.owner
     assert isinstance(op, Operation), "arithmetic makes it"
     # Maps of block arguments are made for each query; they depend only on the arguments.
-    made = [each for part, each in zip(parts, told, strict=True) if type(part.owner) in _ARITHMETIC]
-    are_extents = [is_index_argument(operand) for each in told for operand in each.operands]
-    return remembered(op, (*parts, *_contents(parts), *made, *are_extents), expression)
+    made = [each for operand, each in zip(operands, expressions, strict=True) if type(operand.owner) in _ARITHMETIC]
+    are_extents = [is_index_argument(operand) for each in expressions for operand in each.operands]
+    return remembered(op, (*operands, *_contents(operands), *made, *are_extents), expression)
 
 
-def _contents(parts: tuple[SSAValue, ...]) -> list[Attribute]:
-    """The values of the constants among `parts`, which may be changed in place."""
+def _contents(operands: tuple[SSAValue, ...]) -> list[Attribute]:
+    """The values of the constants among `operands`, which may be changed in place."""
     return [
-        part.op.properties["value"] for part in parts if type(part) is OpResult and type(part.op) is arith.ConstantOp
+        operand.op.properties["value"]
+        for operand in operands
+        if type(operand) is OpResult and type(operand.op) is arith.ConstantOp
     ]
 
 
-def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
+def _operands_of(value: SSAValue) -> tuple[SSAValue, ...]:
     """The operands of the arithmetic op that defines a value."""
     # Exact types: this runs for every index, and `isinstance` of abstract classes is ten times slower.
     if type(value) is OpResult and type(op := value.op) in _ARITHMETIC:
@@ -158,10 +160,10 @@ def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
     return ()
 
 
-def _combined(value: SSAValue, parts: Sequence[ValueMap]) -> ValueMap:
-    """The expression of `value` from those of its `_parts`."""
+def _combined(value: SSAValue, operands: Sequence[ValueMap]) -> ValueMap:
+    """The expression of `value` from those of its operands."""
     space = Space()
-    (left,), (right,) = [space.lift(part) for part in parts]
+    (left,), (right,) = [space.lift(operand) for operand in operands]
     box = [(0, MAX_EXTENT) if is_index_argument(operand) else None for operand in space.values]
     expr = _applied(type(value.owner), left, right, box)
     return ValueMap.identity([value]) if expr is None else ValueMap.make([simplify(expr, box)], space.values)

@@ -28,7 +28,7 @@ def specialized(kernel: FuncOp, extents: Sequence[int]) -> FuncOp:
     arguments = index_arguments(copy)
     numbers = [arith.ConstantOp(IntegerAttr.from_index_int_value(extent)) for extent in extents]
     for argument, number, extent in zip(arguments, numbers, extents, strict=True):
-        _give(argument, number.result, extent)
+        _replace_argument(argument, number.result, extent)
     if numbers and (first := copy.body.block.first_op) is not None:
         copy.body.block.insert_ops_before(numbers, first)
     for op in copy.body.walk():
@@ -47,18 +47,18 @@ def _keep_init(block: BlockOp) -> None:
     used = set(block.bindings.select(block.spatial).operands)
     body = block.init.detach_block(0)
     init = BlockOp(block.block_name, spatial, (), block.writes, Region(body))
-    place = block.parent_op()
+    loop = block.parent_op()
     assert block.parent is not None, "the block is in the copied kernel"
     block.parent.insert_op_before(init, block)
     block.detach()
     block.erase()
-    while isinstance(place, ForOp):
-        if place.extent == 0 and place.index not in used:
-            place.extent_attr = IntegerAttr.from_index_int_value(1)
-        place = place.parent_op()
+    while isinstance(loop, ForOp):
+        if loop.extent == 0 and loop.index not in used:
+            loop.extent_attr = IntegerAttr.from_index_int_value(1)
+        loop = loop.parent_op()
 
 
-def _give(argument: SSAValue, number: SSAValue, extent: int) -> None:
+def _replace_argument(argument: SSAValue, number: SSAValue, extent: int) -> None:
     """Replaces every use of `argument`: by the number in expressions, by the constant elsewhere."""
     for use in list(argument.uses):
         user = use.operation

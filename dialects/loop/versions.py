@@ -47,17 +47,17 @@ class KernelVersion:
             known = substitute(kernel_dims(kernel), self.sizes)
         except DimensionError:
             return None
-        numbers = tuple((place, dim) for place, dim in enumerate(known) if isinstance(dim, int))
-        places: dict[Dim, int] = {}
+        numbers = tuple((index, dim) for index, dim in enumerate(known) if isinstance(dim, int))
+        first_index: dict[Dim, int] = {}
         equal = tuple(
-            (place, first)
-            for place, dim in enumerate(known)
-            if not isinstance(dim, int) and (first := places.setdefault(dim, place)) != place
+            (index, first)
+            for index, dim in enumerate(known)
+            if not isinstance(dim, int) and (first := first_index.setdefault(dim, index)) != index
         )
         wanted = kernel_dims(version)
-        if not numbers or not places.keys() >= set(wanted):
+        if not numbers or not first_index.keys() >= set(wanted):
             return None
-        return Choice(numbers, equal, tuple(places[dim] for dim in wanted))
+        return Choice(numbers, equal, tuple(first_index[dim] for dim in wanted))
 
 
 class Choice(NamedTuple):
@@ -73,10 +73,10 @@ class Choice(NamedTuple):
 
 def version_of(function: FuncOp) -> KernelVersion | None:
     """The kernel that this function is a version of, or `None`."""
-    told = function.attributes.get(VERSION)
-    if not isinstance(told, DictionaryAttr):
+    attribute = function.attributes.get(VERSION)
+    if not isinstance(attribute, DictionaryAttr):
         return None
-    of, sizes, reason = (told.data.get(field) for field in ("of", "sizes", "reason"))
+    of, sizes, reason = (attribute.data.get(field) for field in ("of", "sizes", "reason"))
     if not isinstance(of, SymbolRefAttr) or not isinstance(sizes, DictionaryAttr) or not isinstance(reason, StringAttr):
         return None
     numbers = {name: size.value.data for name, size in sizes.data.items() if isinstance(size, IntegerAttr)}

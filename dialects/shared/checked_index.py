@@ -71,7 +71,7 @@ class CheckedIndex(IRDLOperation, ABC):
         """The size as an integer; raises `DimensionError` for a named dimension."""
         return evaluate(self.extent, {})
 
-    def give_sizes(self, sizes: Mapping[str, int]) -> None:
+    def set_sizes(self, sizes: Mapping[str, int]) -> None:
         """Replaces named dimensions in the size by their sizes."""
         self.size_attr = extent_attr(substitute([self.extent], sizes)[0])
 

@@ -31,8 +31,8 @@ def format_location(location: Attribute) -> str | None:
     pending: list[Attribute] = [location]
     while pending:
         match pending.pop():
-            case FileLineColLoc() as place:
-                return f"{place.filename.data}:{place.line.data}:{place.column.data}"
+            case FileLineColLoc() as location:
+                return f"{location.filename.data}:{location.line.data}:{location.column.data}"
             case NameLoc() as named:
                 name = name if name is not None else named.desc.data
                 pending.append(named.location)
@@ -49,8 +49,8 @@ def location_of(op: Operation) -> str | None:
     """The location of `op`, or of the closest enclosing op with a known location."""
     current: Operation | None = op
     while current is not None:
-        if (place := format_location(current.location)) is not None:
-            return place
+        if (location := format_location(current.location)) is not None:
+            return location
         current = current.parent_op()
     return None
 
@@ -96,11 +96,11 @@ def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
     return _strings(tuple(source_names(op.location)))
 
 
-def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
+def sources_or_location(op: Operation) -> ArrayAttr[StringAttr] | None:
     """The names of the model's nodes that `op` was made from, else its source location, else `None`."""
     names = source_names(op.location)
-    if not names and (place := location_of(op)) is not None:
-        names = [place]
+    if not names and (location := location_of(op)) is not None:
+        names = [location]
     return _strings(tuple(names))
 
 
@@ -109,10 +109,10 @@ def _strings(texts: tuple[str, ...]) -> ArrayAttr[StringAttr] | None:
     return ArrayAttr([StringAttr(text) for text in texts]) if texts else None
 
 
-def describe_place(op: Operation) -> str | None:
+def describe_location(op: Operation) -> str | None:
     """Returns the location of `op` for an error message: its source location, else the function around it, or None."""
-    if (place := location_of(op)) is not None:
-        return place
+    if (location := location_of(op)) is not None:
+        return location
     around: Operation | None = op
     while around is not None:
         name = around.get_attr_or_prop("sym_name")

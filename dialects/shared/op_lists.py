@@ -20,9 +20,9 @@ def all_ops(top: Operation) -> list[Operation]:
     return _collected(_first_ops(top), [top])
 
 
-def ops_in(place: Region | Block) -> list[Operation]:
+def ops_in(parent: Region | Block) -> list[Operation]:
     """Every op in a region or block, in the order of `all_ops`."""
-    blocks = reversed(place.blocks) if isinstance(place, Region) else (place,)
+    blocks = reversed(parent.blocks) if isinstance(parent, Region) else (parent,)
     return _collected([block.first_op for block in blocks], [])
 
 

@@ -28,7 +28,7 @@ def record_requirements(op: Operation, requirements: Iterable[Requirement]) -> N
     _set(op, REQUIRES, RequirementsAttr.of(requirements))
 
 
-class Demand(NamedTuple):
+class OpRequirements(NamedTuple):
     """The requirements of an op in a kernel, as recorded on the call of the kernel."""
 
     op: str
@@ -37,20 +37,20 @@ class Demand(NamedTuple):
     """The model nodes from which the op originates."""
 
 
-def demands_of(call: Operation) -> list[Demand]:
+def kernel_requirements_of(call: Operation) -> list[OpRequirements]:
     """Returns the requirements of the ops in the kernel that `call` runs."""
     rows = call.attributes.get(DEMANDS)
-    found: list[Demand] = []
+    found: list[OpRequirements] = []
     for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
         name, requires = row.data.get("op"), row.data.get("requires")
         if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
-            found.append(Demand(name.data, requires.data, row.data.get("sources")))
+            found.append(OpRequirements(name.data, requires.data, row.data.get("sources")))
     return found
 
 
-def all_requirements(op: Operation) -> list[Demand]:
+def all_requirements(op: Operation) -> list[OpRequirements]:
     """Returns the requirements of `op` and those of the ops in the kernel that it calls."""
-    return [Demand(op.name, requirements_of(op), sources_of(op)), *demands_of(op)]
+    return [OpRequirements(op.name, requirements_of(op), sources_of(op)), *kernel_requirements_of(op)]
 
 
 def made_extents(op: Operation) -> tuple[NewExtent, ...]:

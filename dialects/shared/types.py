@@ -132,10 +132,10 @@ def _find_complete(type: Attribute) -> bool:
     return True
 
 
-def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bool = False) -> Attribute:
+def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_position: bool = False) -> Attribute:
     """Returns `type` with each symbolic extent replaced by `change`, also in tuples and function types.
 
-    With `by_place`, `change` is called for each position, even if the same part occurs several times.
+    With `by_position`, `change` is called for each position, even if the same part occurs several times.
     """
     if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr) and DYNAMIC_INDEX not in type.get_shape():
         return type
@@ -143,27 +143,27 @@ def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bo
     def changed(dims: Sequence[Dim]) -> Dim:
         return change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0]
 
-    found = joined_types([type], changed, by_place=by_place)
+    found = joined_types([type], changed, by_position=by_position)
     return type if found is None else found
 
 
 def joined_types(
-    types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None, *, by_place: bool = False
+    types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None, *, by_position: bool = False
 ) -> Attribute | None:
     """Returns the type whose extents `choose` selects from those at the same position of all `types`.
 
     `join_functions` joins function types; by default they are joined part by part. Returns None if the types differ in
-    more than extents. Few types with shared parts may represent many, so each part is visited once; with `by_place`,
+    more than extents. Few types with shared parts may represent many, so each part is visited once; with `by_position`,
     parts whose extents change are visited for each position.
     """
-    return _TypeJoin(choose, join_functions, by_place).join(tuple(types))
+    return _TypeJoin(choose, join_functions, by_position).join(tuple(types))
 
 
 class _TypeJoin:
     """Joins types part by part; see `joined_types`."""
 
-    def __init__(self, choose: ChooseDim, join_functions: JoinTypes | None, by_place: bool):
-        self._choose, self._join_functions, self._by_place = choose, join_functions, by_place
+    def __init__(self, choose: ChooseDim, join_functions: JoinTypes | None, by_position: bool):
+        self._choose, self._join_functions, self._by_position = choose, join_functions, by_position
         self._known: dict[tuple[int, ...], Attribute | None] = {}
         self._changes = 0
         """The number of tensors whose extents changed."""
@@ -173,7 +173,7 @@ class _TypeJoin:
         if key in self._known:
             return self._known[key]
         made = self._join(types)
-        if not self._by_place or self._changes == before:
+        if not self._by_position or self._changes == before:
             self._known[key] = made
         return made
 

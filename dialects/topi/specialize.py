@@ -83,6 +83,6 @@ def _specialize(op: Operation, sizes: Mapping[str, int]) -> None:
             if op.symbols is not None:
                 op.access, op.operands, op.symbols = stored(index_with_sizes(op.index, sizes))
         case CheckedIndexOp():
-            op.give_sizes(sizes)
+            op.set_sizes(sizes)
         case _:
             pass

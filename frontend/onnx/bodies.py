@@ -51,7 +51,7 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
 class Iteration:
     """The results of a loop body: whether to continue (`None` if only the trip count ends the loop), and values."""
 
-    goes_on: SSAValue | None
+    continues: SSAValue | None
     carried: Sequence[SSAValue]
     stacked: Sequence[SSAValue]
 
@@ -84,15 +84,15 @@ def emit_loop(
             break
         inner.graph.erase(list(block.ops))
         types = wider
-    goes_on = made.goes_on
-    if trip_count is None and goes_on is None:
+    continues = made.continues
+    if trip_count is None and continues is None:
         raise node.error("the condition is always true and there is no trip count: the loop is infinite")
-    fields = [*([] if goes_on is None else [goes_on]), *made.carried, *made.stacked]
+    fields = [*([] if continues is None else [continues]), *made.carried, *made.stacked]
     inner.graph.insert(YieldOp(inner.make_tuple(fields)), node.name)
-    leading = _leading(node, trip_count, goes_on)
+    leading = _leading(node, trip_count, continues)
     stacks = [_stack(node, value, leading) for value in made.stacked]
     result = TupleType(tuple(cast(TypeAttribute, type) for type in (*types, *stacks)))
-    loop = LoopOp(trip_count, None if goes_on is None else condition, initial, result, Region(block))
+    loop = LoopOp(trip_count, None if continues is None else condition, initial, result, Region(block))
     node.graph.insert(loop, node.name)
     return [node.tuple_field(loop.result, index) for index in range(len(types) + len(stacks))]
 
@@ -148,9 +148,9 @@ def _wider(node: NodeView, index: int, known: Attribute, found: Attribute) -> At
     return joined
 
 
-def _leading(node: NodeView, trip_count: SSAValue | None, goes_on: SSAValue | None) -> Dim:
+def _leading(node: NodeView, trip_count: SSAValue | None, continues: SSAValue | None) -> Dim:
     """The number of iterations, or `?` if it is not known at import."""
-    elements = None if trip_count is None or goes_on is not None else node.graph.elements.of(trip_count)
+    elements = None if trip_count is None or continues is not None else node.graph.elements.of(trip_count)
     return ANY if elements is None or isinstance(elements[0], AnyDim) else most_iterations(elements[0])
 
 

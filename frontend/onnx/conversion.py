@@ -40,7 +40,7 @@ _AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, B
 """Errors of nodes whose cause is not the type of an input."""
 
 
-class Way(Enum):
+class ConversionKind(Enum):
     """How a node is converted."""
 
     CONVERTER = "converter"
@@ -58,14 +58,14 @@ def try_convert(
     """
     bare = NodeView(proto, graph)
     try:
-        way, converter = way_of(bare)
+        kind, converter = conversion_of(bare)
     except ModelImportError as error:
         return error
     if any(name in graph.missing for name in proto.input):
         return bare.depends_on_missing()
     inputs = [_input(name, bare, graph, problems) for name in proto.input]
     node = NodeView(proto, graph, inputs)
-    foreign = _foreign_type(node) if way is Way.CONVERTER else None
+    foreign = _foreign_type(node) if kind is ConversionKind.CONVERTER else None
     if foreign is not None:
         return node.unsupported(foreign)
     try:
@@ -77,7 +77,7 @@ def try_convert(
     return None
 
 
-def report(noted: Iterable[ModelImportError], place: str) -> None:
+def report(noted: Iterable[ModelImportError], location: str) -> None:
     """Raise the recorded errors: a single error as it is, several in one message."""
     problems = [problem for problem in noted if not isinstance(problem, DependentNodeError)]
     if not problems:
@@ -89,7 +89,7 @@ def report(noted: Iterable[ModelImportError], place: str) -> None:
     count = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
     raise ModelImportError(
         f"{count} not supported: " + "; ".join(f"{problem.location}: {problem.message}" for problem in problems),
-        location=place,
+        location=location,
         help="register a converter with xrelay.extend.converters.converts" if unsupported else None,
     )
 
@@ -134,7 +134,7 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
     raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
 
 
-def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
+def conversion_of(node: NodeView) -> tuple[ConversionKind, ConvertFunction]:
     """Returns how a node is converted, and the function that converts it, without converting anything.
 
     Raises `UnsupportedNodeError` with the reason if the node is unsupported, and `ModelImportError` for a node with
@@ -150,9 +150,9 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     function = node.graph.functions.get(node.proto)
     converter = find_converter(op_type, domain, node.opset)
     if function is not None and (converter is None or converter.is_ours):
-        return Way.FUNCTION, lambda node: _call(node, function, {})
+        return ConversionKind.FUNCTION, lambda node: _call(node, function, {})
     if converter is None and has_definition(op_type, domain, node.opset):
-        return Way.DEFINITION, _call_standard
+        return ConversionKind.DEFINITION, _call_standard
     if converter is None:
         ranges = known_ranges(op_type, domain)
         if ranges and node.opset == 0:
@@ -167,7 +167,7 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     reason = converter.supports(node) if converter.supports is not None else None
     if reason is not None:
         raise node.unsupported(reason)
-    return Way.CONVERTER, converter.convert
+    return ConversionKind.CONVERTER, converter.convert
 
 
 def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
@@ -284,7 +284,7 @@ def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[Mo
     value = graph.values.get(name)
     if value is not None:
         return value
-    report(problems, graph.place)
+    report(problems, graph.location)
     raise _malformed(node, f"input {name!r} is not defined in the model")
 
 

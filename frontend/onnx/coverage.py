@@ -19,7 +19,7 @@ from xdsl.ir import Block
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.conversion import Way, way_of
+from xrelay.frontend.onnx.conversion import ConversionKind, conversion_of
 from xrelay.frontend.onnx.external_data import bring_small_tensor
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
@@ -40,7 +40,7 @@ class OpCoverage:
     domain: str
     op_type: str
     opset: int
-    ways: Counter[Way] = field(default_factory=Counter)
+    kinds: Counter[ConversionKind] = field(default_factory=Counter)
     """The number of converted nodes, by how they are converted."""
     refused: dict[str, list[str]] = field(default_factory=dict)
     """The names of refused nodes, by reason."""
@@ -52,7 +52,7 @@ class OpCoverage:
     @property
     def nodes(self) -> int:
         """The number of nodes."""
-        return self.ways.total() + self.num_refused + self.untried + self.unneeded
+        return self.kinds.total() + self.num_refused + self.untried + self.unneeded
 
     @property
     def num_refused(self) -> int:
@@ -94,19 +94,19 @@ def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> C
 class _Survey:
     """Counts the nodes of a model by op, each examined on its own."""
 
-    def __init__(self, model: onnx.ModelProto, place: str):
-        self._place, self._functions = place, ModelFunctions(model)
+    def __init__(self, model: onnx.ModelProto, location: str):
+        self._location, self._functions = location, ModelFunctions(model)
         self._ops: dict[tuple[str, str, int], OpCoverage] = {}
         self._graph = self._builder(model.graph, {entry.domain: int(entry.version) for entry in model.opset_import})
         self._called = set[int]()
         pending = [self._graph]
         while pending:
-            pending += self._look_at(pending.pop())
+            pending += self._visit(pending.pop())
 
     def _builder(self, graph: onnx.GraphProto, opsets: Mapping[str, int]) -> GraphBuilder:
-        return GraphBuilder(Block(), graph, self._place, opsets, self._functions)
+        return GraphBuilder(Block(), graph, self._location, opsets, self._functions)
 
-    def _look_at(self, graph: GraphBuilder) -> list[GraphBuilder]:
+    def _visit(self, graph: GraphBuilder) -> list[GraphBuilder]:
         """Count the nodes of a graph; returns the graphs of their bodies and called functions, each function once."""
         further: list[GraphBuilder] = []
         for number, proto in enumerate(graph.nodes):
@@ -116,14 +116,14 @@ class _Survey:
                 op.unneeded += 1
                 continue
             try:
-                way, _ = way_of(node)
+                kind, _ = conversion_of(node)
             except ModelImportError as error:
                 op.refuse(error.message, node.name)
                 continue
-            op.ways[way] += 1
+            op.kinds[kind] += 1
             further += [graph.inner(Block(), body) for body in bodies_of(proto)]
             function = self._functions.get(proto)
-            if way is Way.FUNCTION and function is not None and id(function) not in self._called:
+            if kind is ConversionKind.FUNCTION and function is not None and id(function) not in self._called:
                 self._called.add(id(function))
                 further.append(self._inside(function))
         return further
@@ -143,10 +143,10 @@ class _Survey:
             node = NodeView(self._graph.nodes[number], self._graph)
             op = self._op(node)
             try:
-                way, _ = way_of(node)
+                kind, _ = conversion_of(node)
             except ModelImportError:
                 continue  # already counted as refused
-            op.ways[way] -= 1
+            op.kinds[kind] -= 1
             if isinstance(error, DependentNodeError):
                 op.untried += 1
             else:

@@ -41,16 +41,16 @@ def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, 
 def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
     tensor, wanted = onnx.TensorProto(), list(tensors)
     try:
-        folder, by_place = Path(os.path.realpath(path.parent)), dict[str, list[onnx.TensorProto]]()
+        folder, by_location = Path(os.path.realpath(path.parent)), dict[str, list[onnx.TensorProto]]()
         for tensor in wanted:
             if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
-                by_place.setdefault(_entries(tensor).get("location", ""), []).append(tensor)
+                by_location.setdefault(_entries(tensor).get("location", ""), []).append(tensor)
         # Only one file is open at a time: a model may have one file per weight.
-        for place, those in by_place.items():
+        for location, those in by_location.items():
             tensor = those[0]
-            with opened(_checked_place(folder, place), follow=False) as file:
+            with opened(_checked_path(folder, location), follow=False) as file:
                 if file.names > 1:
-                    raise ValueError(f"{place!r} has multiple hard links, so it may belong to another folder")
+                    raise ValueError(f"{location!r} has multiple hard links, so it may belong to another folder")
                 reader = _Reader(file, kept)
                 for tensor in those:
                     reader.bring(tensor)
@@ -103,26 +103,26 @@ class _Reader:
             raise ValueError(f"it has {given} bytes, its shape {list(tensor.dims)} and type take {wanted}")
         if not 0 <= offset <= offset + given <= size:
             raise ValueError(f"{given} bytes from offset {offset} exceed the file, which has {size}")
-        place = offset, offset + given
-        if place not in self._ranges:
+        span = offset, offset + given
+        if span not in self._ranges:
             self._total += given
             if self._total > size:
                 raise ValueError(f"the tensors of its file take {self._total} bytes, the file has {size}: they overlap")
-            self._ranges[place] = self._kept.add(self._file.array(*place))
+            self._ranges[span] = self._kept.add(self._file.array(*span))
         tensor.ClearField("external_data")
-        tensor.MergeFrom(self._ranges[place])
+        tensor.MergeFrom(self._ranges[span])
 
 
-def _checked_place(folder: Path, place: str) -> Path:
+def _checked_path(folder: Path, location: str) -> Path:
     """The path of a regular file in a folder; raises `ValueError` for anything else."""
-    if not place or "\0" in place:
-        raise ValueError(f"the name of the file is {place!r}")
-    path = folder / place
+    if not location or "\0" in location:
+        raise ValueError(f"the name of the file is {location!r}")
+    path = folder / location
     if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ValueError(f"{place!r} is not a regular file")
+        raise ValueError(f"{location!r} is not a regular file")
     real = Path(os.path.realpath(path))
-    if Path(place).is_absolute() or not real.is_relative_to(folder):
-        raise ValueError(f"{place!r} is outside of the folder of the model")
+    if Path(location).is_absolute() or not real.is_relative_to(folder):
+        raise ValueError(f"{location!r} is outside of the folder of the model")
     if real != Path(os.path.normpath(path)):
-        raise ValueError(f"{place!r} contains a symbolic link")
+        raise ValueError(f"{location!r} contains a symbolic link")
     return real

@@ -32,7 +32,7 @@ class GraphBuilder:
     """The values of this graph, then those of the enclosing graphs."""
     missing: set[str]
     """The outputs of nodes that could not be converted, and of nodes that depend on these."""
-    place: str
+    location: str
     """The name of the model in messages."""
 
     functions: ModelFunctions
@@ -43,12 +43,12 @@ class GraphBuilder:
         self,
         block: Block,
         graph: onnx.GraphProto,
-        place: str,
+        location: str,
         opsets: Mapping[str, int],
         functions: ModelFunctions | None = None,
         tensors: TensorBytes | None = None,
     ):
-        self.block, self.place, self.values, self.missing = block, place, ChainMap(), set()
+        self.block, self.location, self.values, self.missing = block, location, ChainMap(), set()
         self.functions, self.calls = ModelFunctions() if functions is None else functions, ()
         self.tensors = TensorBytes() if tensors is None else tensors
         """The bytes of large tensors of the model."""
@@ -73,7 +73,7 @@ class GraphBuilder:
         graph = self._graph if body is None else body
         if block is not self.block:
             self.blocks.append(block)
-        builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
+        builder = GraphBuilder(block, graph, self.location, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
         if body is None:
             builder.read_names, builder.inserted_reads = self.read_names, self.inserted_reads.new_child()
@@ -81,7 +81,7 @@ class GraphBuilder:
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
         """Returns a builder that appends the graph of a function to this block, without access to the values here."""
-        builder = GraphBuilder(self.block, body, self.place, opsets, self.functions, self.tensors)
+        builder = GraphBuilder(self.block, body, self.location, opsets, self.functions, self.tensors)
         builder.calls = (*self.calls, name)
         return self._sharing(builder)
 
@@ -154,7 +154,7 @@ class GraphBuilder:
         if name in self.values.maps[0]:
             raise ModelImportError(
                 f"value {name!r} is defined twice",
-                location=self.place,
+                location=self.location,
                 help="every input, initializer and output of a node needs a name of its own",
             )
         self.values[name] = value

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.arguments import Shapes, checked_shapes
-from xrelay.dialects.relay.core.size_hints import tell_sizes
+from xrelay.dialects.relay.core.size_hints import add_size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
@@ -38,7 +38,7 @@ from xrelay.frontend.onnx.signature import (
     declared_types,
     graph_inputs,
     input_type,
-    name_by_place,
+    name_by_position,
 )
 from xrelay.frontend.onnx.uses import Uses
 
@@ -75,20 +75,20 @@ class ModelImport:
         assume_types: bool = False,
     ):
         converters.load()
-        self.model, self.place, tensors = source if isinstance(source, LoadedModel) else load_model(source)
+        self.model, self.location, tensors = source if isinstance(source, LoadedModel) else load_model(source)
         self.inputs = graph_inputs(self.model.graph, checked_shapes(shapes))
         fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}
-        self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
+        self._sizes: Shapes = {name: shape for name, shape in checked_shapes(shapes).items() if name not in fixed}
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
-        _warn_of_newer(opsets, self.place)
+        _warn_of_newer(opsets, self.location)
         functions = ModelFunctions(self.model)
-        self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, functions, tensors)
+        self.graph = GraphBuilder(Block(), self.model.graph, self.location, opsets, functions, tensors)
         self.problems: dict[int, ModelImportError] = {}
         self.value_problems: list[ModelImportError] = []
-        self._goes_on = assume_types
+        self._continues = assume_types
         self._assumed = declared_types(self.model) if assume_types else {}
         self._add_inputs(fixed, dtypes)
         self._convert_nodes()
@@ -140,7 +140,7 @@ class ModelImport:
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
         """Raise the error of an input or a weight, or record it and go on."""
-        if not self._goes_on:
+        if not self._continues:
             raise error
         self.value_problems.append(error)
         self.graph.missing.add(name)
@@ -148,9 +148,9 @@ class ModelImport:
     def _try(self, proto: onnx.NodeProto, nodes: NodeList) -> ModelImportError | None:
         """Convert the next of `nodes`; returns the reason if it cannot be converted."""
         try:
-            return nodes.convert(proto, () if self._goes_on else self.problems.values())
+            return nodes.convert(proto, () if self._continues else self.problems.values())
         except ModelImportError as error:
-            if not self._goes_on:
+            if not self._continues:
                 raise
             return error
 
@@ -165,7 +165,7 @@ class ModelImport:
 
     def module(self) -> ModuleOp:
         """Returns the module; raises the errors of its nodes."""
-        report([*self.value_problems, *self.problems.values()], self.place)
+        report([*self.value_problems, *self.problems.values()], self.location)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:
@@ -175,13 +175,13 @@ class ModelImport:
         return {name: self.graph.values[name] for name in names if self.graph.values[name].uses}
 
 
-def _warn_of_newer(opsets: Mapping[str, int], place: str) -> None:
+def _warn_of_newer(opsets: Mapping[str, int], location: str) -> None:
     """Warn if the opset is newer than onnx knows; its operators are read as in the newest known opset."""
     given, newest = max(opsets.get("", 0), opsets.get("ai.onnx", 0)), onnx.defs.onnx_opset_version()
     if given > newest:
         _LOG.warning(
             "%s: opset %d is read as opset %d, the newest that onnx %s has",
-            printable(place),
+            printable(location),
             given,
             newest,
             onnx.__version__,
@@ -198,7 +198,7 @@ def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto
     A dimension without a name is called after its input and axis. Raises `ModelImportError` if a name has no dimension.
     """
     wanted = set(sizes) - set(names_in(types))
-    named = [name_by_place(type, value.name, wanted) for type, value in zip(types, inputs, strict=True)]
+    named = [name_by_position(type, value.name, wanted) for type, value in zip(types, inputs, strict=True)]
     check_names("shapes", dict.fromkeys(sizes.keys() - set(names_in(named))), inputs)
     return named
 
@@ -217,8 +217,8 @@ def _module(
             raise ModelImportError("it is not defined in the model", location=f"output {output.name!r}")
         dtype = builder.carried.of(value)
         if dtype is not None:
-            place = f"output {output.name!r}"
-            raise ModelImportError(f"element type {dtype} is not supported", location=place, help=CAST_INSIDE)
+            location = f"output {output.name!r}"
+            raise ModelImportError(f"element type {dtype} is not supported", location=location, help=CAST_INSIDE)
         check_declared(output, value.type)
         held = without_containers(value)
         results.append(held[0] if len(held) == 1 else builder.insert(TupleOp.call(*held), output.name).results[0])
@@ -231,7 +231,7 @@ def _module(
     )
     function.res_attrs = _names([output.name for output in graph.output])
     function.attributes[FORM] = StringAttr("dataflow")
-    tell_sizes(function, sizes)
+    add_size_hints(function, sizes)
     return ModuleOp([function])
 
 

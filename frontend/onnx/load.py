@@ -33,7 +33,7 @@ class LoadedModel(NamedTuple):
     """A model, its name in messages, and the bytes of tensors that it refers to."""
 
     proto: onnx.ModelProto
-    place: str
+    location: str
     tensors: TensorBytes
 
 
@@ -45,8 +45,8 @@ def load_model(source: ModelSource) -> LoadedModel:
     """
     tensors = TensorBytes()
     if isinstance(source, onnx.ModelProto):
-        place = source.graph.name or "model"
-        return LoadedModel(_checked(source, place), place, tensors)
+        location = source.graph.name or "model"
+        return LoadedModel(_checked(source, location), location, tensors)
     if isinstance(source, bytes):
         model = _parsed(MemoryBytes(source), tensors, "the given bytes")
         return LoadedModel(_checked(model, "model"), "model", tensors)
@@ -103,49 +103,49 @@ def _piped(path: Path) -> bytes:
     return data
 
 
-def _parsed(content: Content, tensors: TensorBytes, place: str) -> onnx.ModelProto:
-    slim = slim_model(content, tensors, place) if content.size >= LARGE else None
-    return _decode(bytes(content.read(0, content.size)) if slim is None else slim, place)
+def _parsed(content: Content, tensors: TensorBytes, location: str) -> onnx.ModelProto:
+    slim = slim_model(content, tensors, location) if content.size >= LARGE else None
+    return _decode(bytes(content.read(0, content.size)) if slim is None else slim, location)
 
 
-def _decode(data: bytes, place: str) -> onnx.ModelProto:
+def _decode(data: bytes, location: str) -> onnx.ModelProto:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
     except DecodeError as error:
         raise ModelImportError(
             "the file is not an ONNX model, or it is truncated",
-            location=place,
+            location=location,
             help="download or export it again; onnx.checker.check_model has details",
         ) from error
     return model
 
 
-def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
+def _checked(model: onnx.ModelProto, location: str) -> onnx.ModelProto:
     if not model.HasField("graph") or not model.graph.output:
         raise ModelImportError(
             "the model has no graph with outputs",
-            location=place,
+            location=location,
             help="the file may be empty, truncated, or of another format",
         )
     if not model.opset_import:
-        raise ModelImportError("the model has no opset (opset_import is empty)", location=place)
+        raise ModelImportError("the model has no opset (opset_import is empty)", location=location)
     opsets: dict[str, int] = {}
     for entry in model.opset_import:
         domain = entry.domain or "ai.onnx"
         if opsets.setdefault(domain, entry.version) != entry.version:
             text = f"opset_import names two opsets of the domain '{domain}', {opsets[domain]} and {entry.version}"
-            raise ModelImportError(text, location=place, help="export the model again")
+            raise ModelImportError(text, location=location, help="export the model again")
         if entry.version < 1:
             raise ModelImportError(
                 f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is not valid; opsets start at 1",
-                location=place,
+                location=location,
             )
-    _check_names(model, place)
+    _check_names(model, location)
     return model
 
 
-def _check_names(model: onnx.ModelProto, place: str) -> None:
+def _check_names(model: onnx.ModelProto, location: str) -> None:
     """Refuse names that are not UTF-8: protobuf returns them as bytes, which no message could show."""
     functions = model.functions
     values: list[object] = [entry.domain for entry in model.opset_import]
@@ -163,7 +163,7 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
         values += [name for attribute in node.attribute for name in (attribute.name, attribute.ref_attr_name)]
     wrong = next((value for value in values if not isinstance(value, str)), None)
     if wrong is not None:
-        raise ModelImportError(f"the name {wrong!r} is not UTF-8", location=place, help="the file may be damaged")
+        raise ModelImportError(f"the name {wrong!r} is not UTF-8", location=location, help="the file may be damaged")
 
 
 def _names_in(graph: onnx.GraphProto) -> Iterator[str]:

@@ -25,7 +25,7 @@ def needed_nodes(graph: onnx.GraphProto) -> list[int]:
     for number, node in enumerate(graph.node):
         for name in filter(None, node.output):
             makers.setdefault(name, []).append(number)
-    given = names_given(graph)
+    given = input_names(graph)
     pending, met = [output.name for output in graph.output], set[str]()
     sources: dict[int, list[int]] = {}
     while pending:
@@ -99,7 +99,7 @@ def names_read(node: onnx.NodeProto) -> set[str]:
     return names
 
 
-def names_given(graph: onnx.GraphProto) -> set[str]:
+def input_names(graph: onnx.GraphProto) -> set[str]:
     """Returns the names of inputs and initializers."""
     sparse = (tensor.values.name for tensor in graph.sparse_initializer)
     return {*(value.name for value in graph.input), *(tensor.name for tensor in graph.initializer), *sparse}
@@ -107,7 +107,7 @@ def names_given(graph: onnx.GraphProto) -> set[str]:
 
 def names_defined(graph: onnx.GraphProto) -> set[str]:
     """Returns the names of all values of a graph, except those in nested bodies."""
-    return names_given(graph).union(name for node in graph.node for name in node.output)
+    return input_names(graph).union(name for node in graph.node for name in node.output)
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:

@@ -136,7 +136,7 @@ class NodeList:
         if problem is not None and fork.is_dead:
             self.graph.missing.update(fork.names)
             self.abandon()
-        elif not fork.is_awaited(self.uses):
+        elif not fork.is_pending(self.uses):
             self._close(fork)
         return problem
 
@@ -180,7 +180,7 @@ class _Fork:
         """The values that the branches define for the enclosing list, in order."""
         self.differing: set[str] = set()
         """The names in `names` whose values have several ranks."""
-        self._awaited: list[str] = []
+        self._pending: list[str] = []
         """The names in `differing` that later nodes may read."""
 
     @property
@@ -213,17 +213,17 @@ class _Fork:
             arm.erase()
             arm.problem, added = problem, self.names
             self.differing.clear()
-            self._awaited.clear()
+            self._pending.clear()
         differing = [name for name in added if self.type_of(name) is None]
         self.differing.update(differing)
-        self._awaited += differing
+        self._pending += differing
         return problem if self.is_dead else None
 
-    def is_awaited(self, uses: Uses) -> bool:
+    def is_pending(self, uses: Uses) -> bool:
         """Returns whether an unconverted node reads a value of several ranks."""
-        while self._awaited and not uses.is_read(self._awaited[-1]):
-            self._awaited.pop()
-        return bool(self._awaited)
+        while self._pending and not uses.is_read(self._pending[-1]):
+            self._pending.pop()
+        return bool(self._pending)
 
     def types_of(self, name: str) -> list[Attribute | None]:
         """Returns the types of a value in the branches."""

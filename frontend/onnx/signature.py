@@ -48,19 +48,19 @@ def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype
     Raises `ModelImportError` for a tensor without a shape, for a type that `value_type` refuses, and for an input that
     contradicts `override`.
     """
-    place = f"input {value.name!r}"
+    location = f"input {value.name!r}"
     if not value.type.HasField("tensor_type"):
-        return value_type(value.type, place, override)
-    return _tensor(value.type.tensor_type, override, dtype, place)
+        return value_type(value.type, location, override)
+    return _tensor(value.type.tensor_type, override, dtype, location)
 
 
-def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None = None) -> Attribute:
+def value_type(type: onnx.TypeProto, location: str, override: Sequence[int] | None = None) -> Attribute:
     """Returns the type of a tensor, a sequence or an optional; extents of tensors in containers have no names.
 
     `override` fixes the dimensions of the tensor, or of every tensor in the container. Without a shape in the model,
     tensors in containers have any rank.
 
-    Raises `ModelImportError` about `place` for a type of another kind, and for a tensor without a shape.
+    Raises `ModelImportError` about `location` for a type of another kind, and for a tensor without a shape.
     """
     containers: list[Callable[[Attribute], Attribute]] = []
     while type.HasField("sequence_type") or type.HasField("optional_type"):
@@ -68,11 +68,11 @@ def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None 
         containers.append(SequenceType if is_sequence else OptionalType)
         type = type.sequence_type.elem_type if is_sequence else type.optional_type.elem_type
     if not type.HasField("tensor_type"):
-        raise ModelImportError("only tensors, sequences and optionals of them are supported", location=place)
+        raise ModelImportError("only tensors, sequences and optionals of them are supported", location=location)
     if containers and override is None and not type.tensor_type.HasField("shape"):
-        result = UnrankedTensorType(_element_type(type.tensor_type.elem_type, None, place))
+        result = UnrankedTensorType(_element_type(type.tensor_type.elem_type, None, location))
     else:
-        result = _tensor(type.tensor_type, override, None, place)
+        result = _tensor(type.tensor_type, override, None, location)
     if containers:
         result = with_dims(result, lambda _: ANY)
     for container in reversed(containers):
@@ -80,23 +80,25 @@ def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None 
     return result
 
 
-def _tensor(tensor: onnx.TypeProto.Tensor, override: Sequence[int] | None, dtype: str | None, place: str) -> Attribute:
-    element = _element_type(tensor.elem_type, dtype, place)
+def _tensor(
+    tensor: onnx.TypeProto.Tensor, override: Sequence[int] | None, dtype: str | None, location: str
+) -> Attribute:
+    element = _element_type(tensor.elem_type, dtype, location)
     if not tensor.HasField("shape"):
         if override is None:
-            raise ModelImportError("the model has no shape for it", location=place, help="pass it in shapes={…}")
+            raise ModelImportError("the model has no shape for it", location=location, help="pass it in shapes={…}")
         return tensor_type(override, element)
     declared = [_dim(dim) for dim in tensor.shape.dim]
-    return tensor_type(_overridden(declared, override, place), element)
+    return tensor_type(_overridden(declared, override, location), element)
 
 
-def _element_type(number: int, dtype: str | None, place: str) -> Attribute:
+def _element_type(number: int, dtype: str | None, location: str) -> Attribute:
     if number == onnx.TensorProto.UNDEFINED and dtype is not None:
         return element_type(dtype)
     try:
         return element_type(numpy_type(number))
     except ModelImportError as error:
-        raise ModelImportError(error.message, location=place, help=error.help) from error
+        raise ModelImportError(error.message, location=location, help=error.help) from error
 
 
 def numpy_type(number: int) -> np.dtype[Any]:
@@ -133,20 +135,23 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
     declared = output.type.tensor_type
     if not isinstance(found, TensorType) or declared.elem_type == onnx.TensorProto.UNDEFINED:
         return
-    place = f"output {output.name!r}"
-    element = _element_type(declared.elem_type, None, place)
+    location = f"output {output.name!r}"
+    element = _element_type(declared.elem_type, None, location)
     if element != found.element_type:
         raise ModelImportError(
-            f"the model declares {type_name(declared.elem_type)}, its graph has {found.element_type}", location=place
+            f"the model declares {type_name(declared.elem_type)}, its graph has {found.element_type}", location=location
         )
     given = shape_of(found)
-    told = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
-    fits = len(told) == len(given) and all(
-        one is None or not isinstance(other, int) or one == other for one, other in zip(told, given, strict=True)
+    declared_shape = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    fits = len(declared_shape) == len(given) and all(
+        one is None or not isinstance(other, int) or one == other
+        for one, other in zip(declared_shape, given, strict=True)
     )
     if declared.HasField("shape") and not fits:
-        shapes = (", ".join("?" if extent is None else str(extent) for extent in shape) for shape in (told, given))
-        _LOG.warning("%s: the model declares the shape [%s], its graph has [%s]", *map(printable, (place, *shapes)))
+        shapes = (
+            ", ".join("?" if extent is None else str(extent) for extent in shape) for shape in (declared_shape, given)
+        )
+        _LOG.warning("%s: the model declares the shape [%s], its graph has [%s]", *map(printable, (location, *shapes)))
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
@@ -164,7 +169,7 @@ def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
     return types
 
 
-def name_by_place(type: Attribute, name: str, wanted: set[str]) -> Attribute:
+def name_by_position(type: Attribute, name: str, wanted: set[str]) -> Attribute:
     """Returns the type of input `name`, with unnamed extents called after input and axis: `x_0`.
 
     Only names in `wanted` are given, and removed from it, since they are unique to this input.
@@ -174,11 +179,11 @@ def name_by_place(type: Attribute, name: str, wanted: set[str]) -> Attribute:
         return type
     dims: list[Dim] = []
     for axis, dim in enumerate(shape_of(type)):
-        place = f"{stem}_{axis}"
-        is_wanted = isinstance(dim, AnyDim) and place in wanted
-        dims.append(symbol(place) if is_wanted else dim)
+        indexed = f"{stem}_{axis}"
+        is_wanted = isinstance(dim, AnyDim) and indexed in wanted
+        dims.append(symbol(indexed) if is_wanted else dim)
         if is_wanted:
-            wanted.remove(place)
+            wanted.remove(indexed)
     return tensor_type(dims, type.element_type)
 
 
@@ -197,14 +202,16 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     return symbol(name if is_dim_name(name) else f"{name}_")
 
 
-def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, place: str) -> Sequence[Dim]:
+def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, location: str) -> Sequence[Dim]:
     if override is None:
         return declared
     if len(override) != len(declared):
-        raise ModelImportError(f"shapes has {len(override)} dimensions, the model has {len(declared)}", location=place)
+        raise ModelImportError(
+            f"shapes has {len(override)} dimensions, the model has {len(declared)}", location=location
+        )
     for axis, (known, given) in enumerate(zip(declared, override, strict=True)):
         if given < 0:
-            raise ModelImportError(f"shapes has the negative dimension {given}", location=place)
+            raise ModelImportError(f"shapes has the negative dimension {given}", location=location)
         if isinstance(known, int) and known != given:
-            raise ModelImportError(f"shapes has {given} for dimension {axis}, the model has {known}", location=place)
+            raise ModelImportError(f"shapes has {given} for dimension {axis}, the model has {known}", location=location)
     return tuple(override)

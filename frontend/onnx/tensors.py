@@ -19,16 +19,16 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
 
     Raises `ModelImportError` for extents that no array has, bytes of the wrong length, or bytes in an external file.
     """
-    place = f"tensor {tensor.name!r}" if tensor.name else "tensor"
+    location = f"tensor {tensor.name!r}" if tensor.name else "tensor"
     if any(extent < 0 for extent in tensor.dims):
-        raise ModelImportError(f"the shape {list(tensor.dims)} has a negative extent", location=place)
+        raise ModelImportError(f"the shape {list(tensor.dims)} has a negative extent", location=location)
     if prod(max(extent, 1) for extent in tensor.dims) > MAX_ELEMENTS:
-        raise ModelImportError(f"no array has the shape {list(tensor.dims)}, even an empty one", location=place)
+        raise ModelImportError(f"no array has the shape {list(tensor.dims)}, even an empty one", location=location)
     data = kept.of(tensor)
     if data is None and external_data_helper.uses_external_data(tensor):
         raise ModelImportError(
             "its data is external, which a model in memory does not include",
-            location=place,
+            location=location,
             help="pass the path of the model, or load it with onnx.load",
         )
     try:
@@ -36,7 +36,7 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
         return numpy_helper.to_array(tensor) if data is None else _array_of(tensor, data)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         text = one_line(str(error))
-        raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=place) from error
+        raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=location) from error
 
 
 def _check_length(tensor: onnx.TensorProto, given: int) -> None:

@@ -125,19 +125,19 @@ class _RowsOfNodes:
     def find(self, trees: Array, nodes: Array) -> Array:
         """Returns the rows; raises an error for a missing node."""
         keys = self._keys(trees, nodes)
-        places = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
-        wrong = np.flatnonzero(self._sorted[places] != keys) if len(self._sorted) else np.arange(len(keys))
+        positions = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
+        wrong = np.flatnonzero(self._sorted[positions] != keys) if len(self._sorted) else np.arange(len(keys))
         if wrong.size:
             raise self._node.error(f"tree {trees[wrong[0]]} has no node {nodes[wrong[0]]}, which the attributes name")
-        return self._order[places]
+        return self._order[positions]
 
     def _keys(self, trees: Array, nodes: Array) -> Array:
         """One key per node; -1 for a tree or node that cannot exist."""
-        places = np.minimum(np.searchsorted(self._trees, trees), max(0, len(self._trees) - 1))
+        positions = np.minimum(np.searchsorted(self._trees, trees), max(0, len(self._trees) - 1))
         known = (nodes >= 0) & (nodes < 1 << 31)
         if len(self._trees):
-            known &= self._trees[places] == trees
-        return np.where(known, (places << 31) + nodes, -1)
+            known &= self._trees[positions] == trees
+        return np.where(known, (positions << 31) + nodes, -1)
 
 
 def _check_weights(node: NodeView, kind: str, columns: Sequence[Array], num_targets: int) -> None:

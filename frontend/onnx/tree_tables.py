@@ -88,16 +88,16 @@ class _Rows:
     left: list[int]
     right: list[int]
 
-    def put(self, feature: int, threshold: float, left: int, right: int, place: int | None = None) -> int:
-        """Writes a row at `place`, or appends one; returns its number."""
-        if place is None:
-            place = len(self.features)
+    def put(self, feature: int, threshold: float, left: int, right: int, row: int | None = None) -> int:
+        """Writes a row at `row`, or appends one; returns its number."""
+        if row is None:
+            row = len(self.features)
             for column in (self.features, self.left, self.right):
                 column.append(0)
             self.thresholds.append(0.0)
-        self.features[place], self.thresholds[place] = feature, threshold
-        self.left[place], self.right[place] = left, right
-        return place
+        self.features[row], self.thresholds[row] = feature, threshold
+        self.left[row], self.right[row] = left, right
+        return row
 
 
 def tree_tables(nodes: TreeNodes, leaves: int, num_features: int) -> TreeTables:
@@ -138,14 +138,14 @@ def _search(rows: _Rows, node: int, numbers: Array, num_features: int) -> None:
     values = numbers.tolist()
     pending = [(0, len(values), node)]
     while pending:
-        first, end, place = pending.pop()
+        first, end, row = pending.pop()
         if end - first == 1:
             equal = rows.put(feature % num_features, below[first], missed, found)
-            rows.put(feature, values[first], equal, missed, place)
+            rows.put(feature, values[first], equal, missed, row)
             continue
         middle = (first + end) // 2
         parts = [rows.put(0, 0.0, missed, missed) for _ in range(2)]
-        rows.put(feature, values[middle - 1], parts[0], parts[1], place)
+        rows.put(feature, values[middle - 1], parts[0], parts[1], row)
         pending += [(first, middle, parts[0]), (middle, end, parts[1])]
 
 
@@ -228,17 +228,17 @@ def trees_of_leaves(nodes: TreeNodes, leaves: int) -> Array | None:
     """Returns the tree that reaches each leaf, -1 if none does; `None` if trees share nodes."""
     children = np.stack([nodes.true_children, nodes.false_children], axis=1)
     owners = np.full(len(nodes) + leaves, -1)  # leaves have negative numbers, so they index from the end
-    places, trees = nodes.roots, np.arange(len(nodes.roots))
-    while places.size:
-        reached, first, again = np.unique(places, return_index=True, return_inverse=True)
+    rows_reached, trees = nodes.roots, np.arange(len(nodes.roots))
+    while rows_reached.size:
+        reached, first, again = np.unique(rows_reached, return_index=True, return_inverse=True)
         known = owners[reached]
         if (trees != trees[first][again]).any() or ((known != -1) & (known != trees[first])).any():
             return None
         is_new = known == -1
-        places, trees = reached[is_new], trees[first][is_new]
-        owners[places] = trees
-        is_inner = places >= 0
-        places, trees = children[places[is_inner]].reshape(-1), trees[is_inner].repeat(2)
+        rows_reached, trees = reached[is_new], trees[first][is_new]
+        owners[rows_reached] = trees
+        is_inner = rows_reached >= 0
+        rows_reached, trees = children[rows_reached[is_inner]].reshape(-1), trees[is_inner].repeat(2)
     return owners[-1 - np.arange(leaves)]
 
 

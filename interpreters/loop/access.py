@@ -18,20 +18,20 @@ def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
     result = slots.define(op.result)
 
     def load(frame: Frame) -> None:
-        array, place = signless_view(frame[buffer]), index(frame)
-        if min(place, default=0) < 0:
-            check(op, array, place)
+        array, indices = signless_view(frame[buffer]), index(frame)
+        if min(indices, default=0) < 0:
+            check(op, array, indices)
         try:
-            frame[result] = array[place]
+            frame[result] = array[indices]
         except IndexError:
-            check(op, array, place)
+            check(op, array, indices)
             raise
 
     def load_lanes(frame: Frame) -> None:
-        array, places = signless_view(frame[buffer]), index(frame)
-        check(op, array, places)
-        flat = _flat(array, places)
-        frame[result] = array[places] if flat is None else array.reshape(-1).take(flat)
+        array, indices = signless_view(frame[buffer]), index(frame)
+        check(op, array, indices)
+        flat = _flat(array, indices)
+        frame[result] = array[indices] if flat is None else array.reshape(-1).take(flat)
 
     return load_lanes if lanes else load
 
@@ -42,30 +42,30 @@ def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
     index = compile_index(op.index, slots)
 
     def store(frame: Frame) -> None:
-        array, place = signless_view(frame[buffer]), index(frame)
-        if min(place, default=0) < 0:
-            check(op, array, place)
+        array, indices = signless_view(frame[buffer]), index(frame)
+        if min(indices, default=0) < 0:
+            check(op, array, indices)
         try:
-            array[place] = frame[value]
+            array[indices] = frame[value]
         except IndexError:
-            check(op, array, place)
+            check(op, array, indices)
             raise
 
     def store_lanes(frame: Frame) -> None:
-        array, places = signless_view(frame[buffer]), index(frame)
-        check(op, array, places)
-        flat = _flat(array, places)
+        array, indices = signless_view(frame[buffer]), index(frame)
+        check(op, array, indices)
+        flat = _flat(array, indices)
         if flat is None:
-            array[places] = frame[value]
+            array[indices] = frame[value]
         else:
             array.reshape(-1)[flat] = frame[value]
 
     return store_lanes if lanes else store
 
 
-def check(op: Operation, array: Array, places: Sequence[Value]) -> None:
+def check(op: Operation, array: Array, indices: Sequence[Value]) -> None:
     """Raises `InterpreterError` if an index is out of bounds."""
-    for dimension, (value, size) in enumerate(zip(places, array.shape, strict=True)):
+    for dimension, (value, size) in enumerate(zip(indices, array.shape, strict=True)):
         low, high = (int(value.min()), int(value.max())) if is_lanes(value) else (int(value), int(value))
         if low < 0 or high >= size:
             raise outside(op, dimension, low, high, array.shape)

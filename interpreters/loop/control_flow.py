@@ -34,9 +34,9 @@ def run_between_kernels(op: Operation, values: Values) -> bool:
     """Runs `op` if it loads or stores a scalar; returns whether it does."""
     match op:
         case memref.LoadOp():
-            values[op.res] = values[op.memref][_places(op.indices, values)]
+            values[op.res] = values[op.memref][_indices(op.indices, values)]
         case memref.StoreOp():
-            values[op.memref][_places(op.indices, values)] = values[op.value]
+            values[op.memref][_indices(op.indices, values)] = values[op.value]
         case _:
             return False
     return True
@@ -80,5 +80,5 @@ def _for(op: scf.ForOp, values: Values, run_block: RunBlock) -> Work[None]:
     values.update(zip(op.results, carried, strict=True))
 
 
-def _places(indices: Sequence[SSAValue], values: Values) -> tuple[int, ...]:
+def _indices(indices: Sequence[SSAValue], values: Values) -> tuple[int, ...]:
     return tuple(int(values[index]) for index in indices)

@@ -55,8 +55,8 @@ def compile_index(index: ValueMap, slots: Slots) -> IndexFunction:
 
     It is a single Python expression, because a call for each term of each access would dominate the cost.
     """
-    places = [slots.use(value) for value in index.operands]
-    return _function("".join(f"{_expression(expr, places)}, " for expr in index.exprs))
+    numbers = [slots.use(value) for value in index.operands]
+    return _function("".join(f"{_expression(expr, numbers)}, " for expr in index.exprs))
 
 
 @lru_cache(maxsize=4096)
@@ -65,11 +65,11 @@ def _function(values: str) -> IndexFunction:
     return eval(f"lambda frame: ({values})", {})
 
 
-def _expression(expr: AffineExpr, places: Sequence[int]) -> str:
+def _expression(expr: AffineExpr, slots: Sequence[int]) -> str:
     """Returns the Python expression over `frame` for an affine expression."""
     form = linear_form(expr)
     terms = [
-        _atom(atom, places) if coefficient == 1 else f"{_atom(atom, places)} * {coefficient}"
+        _atom(atom, slots) if coefficient == 1 else f"{_atom(atom, slots)} * {coefficient}"
         for atom, coefficient in form.terms
     ]
     if form.constant or not terms:
@@ -77,16 +77,16 @@ def _expression(expr: AffineExpr, places: Sequence[int]) -> str:
     return " + ".join(terms)
 
 
-def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
+def _atom(atom: AffineExpr, slots: Sequence[int]) -> str:
     match atom:
         case AffineDimExpr(position=position):
-            return f"frame[{places[position]}]"
+            return f"frame[{slots[position]}]"
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=rhs):
-            return f"{_atom(lhs, places)} * {_atom(rhs, places)}"
+            return f"{_atom(lhs, slots)} * {_atom(rhs, slots)}"
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mod, lhs=lhs, rhs=rhs) if _may_divide(rhs):
-            return f"(({_expression(lhs, places)}) % ({_expression(rhs, places)}))"
+            return f"(({_expression(lhs, slots)}) % ({_expression(rhs, slots)}))"
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.FloorDiv, lhs=lhs, rhs=rhs) if _may_divide(rhs):
-            return f"(({_expression(lhs, places)}) // ({_expression(rhs, places)}))"
+            return f"(({_expression(lhs, slots)}) // ({_expression(rhs, slots)}))"
         case _:
             pass
     raise InterpreterError(f"index expression {atom} is not supported", help="use a positive divisor")

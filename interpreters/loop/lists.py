@@ -38,14 +38,14 @@ def run_list_op(op: Operation, values: dict[SSAValue, Value]) -> bool:
             values[op.result] = ()
         case ListInsertOp():
             data, value = values[op.list], values[op.value]
-            at = _place(op, values[op.at], len(data))
+            at = _position(op, values[op.at], len(data))
             held = value.copy() if isinstance(op.value.type, MemRefType) else value
             values[op.result] = (*data[:at], held, *data[at:])
         case ListInsertPartOp():
             values[op.result] = _with_part(op, values)
         case ListEraseOp():
             data = values[op.list]
-            at = _place(op, values[op.at], len(data) - 1)
+            at = _position(op, values[op.at], len(data) - 1)
             values[op.result] = (*data[:at], *data[at + 1 :])
         case ListLengthOp():
             values[op.result] = len(values[op.list])
@@ -57,7 +57,7 @@ def run_list_op(op: Operation, values: dict[SSAValue, Value]) -> bool:
             _read_part(op, values)
         case ListAtOp():
             data = values[op.list]
-            values[op.result] = data[_place(op, values[op.at], len(data) - 1)]
+            values[op.result] = data[_position(op, values[op.at], len(data) - 1)]
         case _:
             return False
     return True
@@ -84,7 +84,7 @@ def given_of_list(value: Value, container: Attribute | None) -> Value:
 
 def _extents(op: ListExtentsOp, values: dict[SSAValue, Value]) -> None:
     data = values[op.list]
-    shape = data[_place(op, values[op.at], len(data) - 1)].shape
+    shape = data[_position(op, values[op.at], len(data) - 1)].shape
     if len(shape) != len(op.extents):
         raise InterpreterError(f"'{op.name}' reads {len(op.extents)} extents of {list(shape)}",
                                location=location_of(op))  # fmt: skip
@@ -93,7 +93,7 @@ def _extents(op: ListExtentsOp, values: dict[SSAValue, Value]) -> None:
 
 def _read(op: ListReadOp, values: dict[SSAValue, Value]) -> None:
     data, target = values[op.list], values[op.target]
-    held = data[_place(op, values[op.at], len(data) - 1)]
+    held = data[_position(op, values[op.at], len(data) - 1)]
     if held.shape != target.shape:
         raise InterpreterError(f"'{op.name}' copies {list(held.shape)} to {list(target.shape)}",
                                location=location_of(op))  # fmt: skip
@@ -102,14 +102,14 @@ def _read(op: ListReadOp, values: dict[SSAValue, Value]) -> None:
 
 def _with_part(op: ListInsertPartOp, values: dict[SSAValue, Value]) -> Value:
     data, axis, first = values[op.list], op.axis.value.data, int(values[op.first])
-    at, count = _place(op, values[op.at], len(data)), int(values[op.count])
+    at, count = _position(op, values[op.at], len(data)), int(values[op.count])
     part = values[op.value].take(range(first, first + count), axis)
     return (*data[:at], part if op.drop is None else part.squeeze(axis), *data[at:])
 
 
 def _read_part(op: ListReadPartOp, values: dict[SSAValue, Value]) -> None:
     data, axis, first = values[op.list], op.axis.value.data, int(values[op.first])
-    held = data[_place(op, values[op.at], len(data) - 1)]
+    held = data[_position(op, values[op.at], len(data) - 1)]
     part = held if op.drop is None else np.expand_dims(held, axis)
     target = values[op.target][(*[slice(None)] * axis, slice(first, first + part.shape[axis]))]
     if part.shape != target.shape:
@@ -118,7 +118,7 @@ def _read_part(op: ListReadPartOp, values: dict[SSAValue, Value]) -> None:
     target[...] = part
 
 
-def _place(op: Operation, at: Value, last: int) -> int:
+def _position(op: Operation, at: Value, last: int) -> int:
     if not 0 <= at <= last:
         raise InterpreterError(f"'{op.name}' at place {int(at)}, the last is {last}", location=location_of(op))
     return int(at)

@@ -38,21 +38,21 @@ def evaluate_sequence_empty(op: SequenceEmptyOp) -> Value:
 @evaluates(SequenceInsertOp)
 def evaluate_sequence_insert(op: SequenceInsertOp, data: SequenceValue, value: Value, *at: Array) -> Value:
     """Inserts at a checked position, which may be after the last value."""
-    place = _place(at[0], len(data), len(data)) if at else len(data)
-    return SequenceValue((*data[:place], value, *data[place:]))
+    position = _position(at[0], len(data), len(data)) if at else len(data)
+    return SequenceValue((*data[:position], value, *data[position:]))
 
 
 @evaluates(SequenceEraseOp)
 def evaluate_sequence_erase(op: SequenceEraseOp, data: SequenceValue, *at: Array) -> Value:
     """Returns the sequence without the value at the position."""
-    place = _place(at[0] if at else np.array(-1), len(data), len(data) - 1)
-    return SequenceValue((*data[:place], *data[place + 1 :]))
+    position = _position(at[0] if at else np.array(-1), len(data), len(data) - 1)
+    return SequenceValue((*data[:position], *data[position + 1 :]))
 
 
 @evaluates(SequenceAtOp)
 def evaluate_sequence_at(op: SequenceAtOp, data: SequenceValue, at: Array) -> Value:
     """Returns the value at the position."""
-    return data[_place(at, len(data), len(data) - 1)]
+    return data[_position(at, len(data), len(data) - 1)]
 
 
 @evaluates(SequenceLengthOp)
@@ -116,9 +116,9 @@ def evaluate_fail(op: FailOp) -> Value:
     raise InterpreterError(op.message.data)
 
 
-def _place(at: Array, count: int, last: int) -> int:
+def _position(at: Array, count: int, last: int) -> int:
     """Returns a checked position from the front; negative positions count from the end."""
-    place = int(at) + count if at < 0 else int(at)
-    if not 0 <= place <= last:
+    position = int(at) + count if at < 0 else int(at)
+    if not 0 <= position <= last:
         raise InterpreterError(f"place {int(at)} is out of range for a sequence of {count} values")
-    return place
+    return position

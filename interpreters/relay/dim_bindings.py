@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
-from xrelay.dialects.relay.structure.extent_subjects import extent_subjects_around, in_words, place_of
+from xrelay.dialects.relay.structure.extent_origins import describe_requirement, extent_origins_around, first_location
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.locations import location_of, sources_or_place
-from xrelay.dialects.shared.recorded_requirements import demands_of, made_extents, requirements_of
+from xrelay.dialects.shared.locations import location_of, sources_or_location
+from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
@@ -105,11 +105,11 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
     The requirements of a kernel call are those of the ops in the kernel.
     """
     _check(op.name, requirements_of(op), sizes, op)
-    for demand in demands_of(op):
-        _check(demand.op, demand.requirements, sizes, op)
+    for row in kernel_requirements_of(op):
+        _check(row.op, row.requirements, sizes, op)
 
 
-def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, int], place: Operation) -> None:
+def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, int], op: Operation) -> None:
     for requirement in requirements:
         if not requirement.names <= sizes.keys():
             continue
@@ -119,17 +119,17 @@ def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, i
             failure = error.message
         if failure is not None:
             constraint = f"[{name} {requirement.constraint}]" if requirement.constraint else f"{name}:"
-            message = f"{constraint} {_in_words(requirement, sizes, place, failure)}"
-            raise InterpreterError(message, location=location_of(place))
+            message = f"{constraint} {_describe(requirement, sizes, op, failure)}"
+            raise InterpreterError(message, location=location_of(op))
 
 
-def _in_words(requirement: Requirement, sizes: Mapping[str, int], place: Operation, failure: str) -> str:
+def _describe(requirement: Requirement, sizes: Mapping[str, int], op: Operation, failure: str) -> str:
     """Returns the failure message of `requirement`, worded as in native code, with the sizes of named dimensions."""
-    subjects = extent_subjects_around(place)
+    origins = extent_origins_around(op)
     with suppress(DimensionError):
-        told = in_words(requirement, subjects, place_of(sources_or_place(place)))
-        failure = requirement.failure(sizes, told) or failure
-    names = ", ".join(f"{each} = {sizes[each]}" for each in sorted(requirement.names - subjects.keys()))
+        described = describe_requirement(requirement, origins, first_location(sources_or_location(op)))
+        failure = requirement.failure(sizes, described) or failure
+    names = ", ".join(f"{each} = {sizes[each]}" for each in sorted(requirement.names - origins.keys()))
     return f"{failure} ({names})" if names else failure
 
 

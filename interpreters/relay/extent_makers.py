@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import outside_closures
 from xrelay.dialects.shared.op_lists import ops_in
-from xrelay.dialects.shared.recorded_requirements import demands_of, made_extents, requirements_of
+from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
 
 ExtentMakers: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """The values to compute before an op because they introduce extents in requirements of it or of ops in its regions."""
@@ -49,17 +49,17 @@ def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
 
 def _required_names(op: Operation) -> Iterator[str]:
     """Yields the names in requirements of `op` or of the kernel that it calls."""
-    requirements = (*requirements_of(op), *(each for demand in demands_of(op) for each in demand.requirements))
+    requirements = (*requirements_of(op), *(each for row in kernel_requirements_of(op) for each in row.requirements))
     for requirement in requirements:
         yield from requirement.names
 
 
 def _maker(name: str, op: Operation, makers: Mapping[tuple[str, Block | None], Operation]) -> Operation | None:
     """Returns the op before `op` that introduces the extent `name`, in its block or an enclosing one."""
-    place: Operation | None = op
-    while place is not None:
-        maker = makers.get((name, place.parent))
+    current: Operation | None = op
+    while current is not None:
+        maker = makers.get((name, current.parent))
         if maker is not None:
-            return maker if maker is not place else None
-        place = place.parent_op()
+            return maker if maker is not current else None
+        current = current.parent_op()
     return None

@@ -16,11 +16,15 @@ from xrelay.interpreters.relay.registry import Value, evaluates
 @evaluates(ExtentsOp)
 def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
     """Returns the operand after checking that its elements are valid extents (C3)."""
-    for place, element in enumerate(data.reshape(-1).tolist()):
+    for index, element in enumerate(data.reshape(-1).tolist()):
         if not 0 <= element < MAX_EXTENT:
-            words = op.words(place)
-            told = f"{words.subject} is {element}" if element > 0 else words.failure.replace("{value}", str(element))
-            raise InterpreterError(f"[{op.name} C3] {told}", help=WANTED)
+            description = op.description(index)
+            message = (
+                f"{description.subject} is {element}"
+                if element > 0
+                else description.failure.replace("{value}", str(element))
+            )
+            raise InterpreterError(f"[{op.name} C3] {message}", help=WANTED)
     return data
 
 

@@ -30,7 +30,7 @@ class LoopRun:
 
     op: LoopOp
     limit: int | None
-    goes_on: bool
+    continues: bool
     carried: tuple[Value, ...]
     number: int = 0
     stacks: list[tuple[Value, ...]] = field(default_factory=list[tuple["Value", ...]])
@@ -41,13 +41,13 @@ class LoopRun:
         """Returns the state before the first iteration, for operand values of `op`."""
         pending = list(operands)
         limit = None if op.trip_count is None else int(cast(Array, pending.pop(0)))
-        goes_on = op.condition is None or bool(cast(Array, pending.pop(0)))
-        return LoopRun(op, limit, goes_on, tuple(pending))
+        continues = op.condition is None or bool(cast(Array, pending.pop(0)))
+        return LoopRun(op, limit, continues, tuple(pending))
 
     @property
     def arguments(self) -> tuple[Value, ...] | None:
         """The arguments of the body for the next iteration, or None if the loop has ended."""
-        if not self.goes_on or (self.limit is not None and self.number >= self.limit):
+        if not self.continues or (self.limit is not None and self.number >= self.limit):
             return None
         check_calls(self.op, self.number)
         return np.array(self.number, np.int64), *self.carried
@@ -55,7 +55,7 @@ class LoopRun:
     def take(self, value: Value) -> None:
         """Updates the state with the values yielded by the body."""
         fields = list(value) if isinstance(value, tuple) else []
-        self.goes_on = self.op.condition is None or bool(cast(Array, fields.pop(0)))
+        self.continues = self.op.condition is None or bool(cast(Array, fields.pop(0)))
         count = len(self.carried)
         self.carried = tuple(fields[:count])
         self.stacks.append(tuple(fields[count:]))

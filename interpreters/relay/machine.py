@@ -61,7 +61,7 @@ class Environment:
     """Whether all ops of the block run in program order."""
     started: set[Operation] = field(default_factory=set[Operation])
 
-    def home(self, value: SSAValue) -> Environment:
+    def owner(self, value: SSAValue) -> Environment:
         """Returns the environment of the block that defines `value`."""
         block = block_of(value)
         environment: Environment | None = self
@@ -141,7 +141,7 @@ class Machine:
         last = environment.block.last_op
         if last is not None:
             check_requirements(last, environment.sizes)
-        return [environment.home(target).values[target] for target in targets]
+        return [environment.owner(target).values[target] for target in targets]
 
     def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
         """Pushes the ops for the results of a block, to run after its lets, or after all ops if they run in order."""
@@ -164,13 +164,13 @@ class Machine:
         """Pushes the ops that compute `values`; returns whether all values are already available."""
         ready = True
         for value in values:
-            home = environment.home(value)
-            if value in home.values:
+            owner = environment.owner(value)
+            if value in owner.values:
                 continue
             if not isinstance(value, OpResult):
                 raise InterpreterError(f"a block argument of type {value.type} has no value")
             ready = False
-            self._stack.append(Task(value.op, home))
+            self._stack.append(Task(value.op, owner))
         return ready
 
     def _step(self, task: Task) -> bool:
@@ -219,7 +219,7 @@ class Machine:
         if isinstance(task.op, NamedCallOp):
             note_made_sizes(task.op, inner.sizes, task.environment.sizes)
         for result, target in zip(task.op.results, task.targets, strict=True):
-            value = inner.home(target).values[target]
+            value = inner.owner(target).values[target]
             bind_dims(value, result.type, task.environment.sizes, task.op)
             task.environment.values[result] = value
         return True
@@ -250,7 +250,7 @@ class Machine:
         return (*op.operands, *self._captured[op], *makers)
 
     def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
-        return [environment.home(value).values[value] for value in values]
+        return [environment.owner(value).values[value] for value in values]
 
     def _open(
         self, op: IfOp | InvokeOp | FusedOp | AnyCall, environment: Environment

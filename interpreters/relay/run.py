@@ -22,12 +22,12 @@ from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, Sequ
 
 Result: TypeAlias = Any
 """A result of a program: an array or a `FunctionResult`."""
-Given: TypeAlias = "Array | Sequence[Given] | FunctionResult | None"
+HostValue: TypeAlias = "Array | Sequence[HostValue] | FunctionResult | None"
 """An input of a program: an array, the values of a sequence or tuple, an optional's value or None, a function."""
 
 
 def run_relay(
-    module: ModuleOp, inputs: Sequence[Given], function: str = "main", *, timeout: float | None = None
+    module: ModuleOp, inputs: Sequence[HostValue], function: str = "main", *, timeout: float | None = None
 ) -> list[Result]:
     """Returns the results of `function` on `inputs`: arrays, which the caller owns, and callable functions.
 
@@ -41,7 +41,7 @@ def run_relay(
     return _flattened(_results(functions, inputs, function, timeout), functions, timeout)
 
 
-def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Result]:
+def run_relay_values(module: ModuleOp, inputs: Sequence[HostValue], function: str = "main") -> list[Result]:
     """Like `run_relay`, but returns sequences as lists, and optionals as their value or None."""
     results: list[Result] = []
     functions = _functions_of(module)
@@ -53,17 +53,17 @@ def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = 
         elif isinstance(value, Closure):
             results.append(FunctionResult(value, functions, None))
         else:
-            results.append(given_of(value))
+            results.append(host_value(value))
     return results
 
 
-def given_of(value: RuntimeValue) -> Given:
+def host_value(value: RuntimeValue) -> HostValue:
     """Converts a value to the caller's representation; recursive like its type."""
     if isinstance(value, Closure | ClosureValue):
         raise InterpreterError("a function cannot be a result of the whole program")
     if not isinstance(value, tuple):
         return value.copy()
-    held = [given_of(each) for each in value]
+    held = [host_value(each) for each in value]
     if not isinstance(value, OptionalValue):
         return held
     return held[0] if held else None
@@ -74,7 +74,7 @@ def _functions_of(module: ModuleOp) -> dict[str, FuncOp]:
 
 
 def _results(
-    functions: dict[str, FuncOp], inputs: Sequence[Given], function: str, timeout: float | None
+    functions: dict[str, FuncOp], inputs: Sequence[HostValue], function: str, timeout: float | None
 ) -> list[RuntimeValue]:
     func = functions.get(function)
     if func is None or not func.body.blocks:
@@ -91,7 +91,7 @@ class FunctionResult:
         """Wraps `closure`, which may call `functions`; a call may take `timeout` seconds."""
         self._closure, self._functions, self._timeout = closure, functions, timeout
 
-    def __call__(self, *inputs: Given) -> list[Result]:
+    def __call__(self, *inputs: HostValue) -> list[Result]:
         """Returns the arrays of the result; raises the errors of `run_relay`."""
         parameters = [parameter.type for parameter in self._closure.op.parameters]
         sizes = dict(self._closure.environment.sizes)
@@ -110,7 +110,7 @@ class FunctionResult:
 
 
 def _checked(
-    inputs: Sequence[Given],
+    inputs: Sequence[HostValue],
     types: Sequence[Attribute],
     name: str,
     names: dict[str, int],
@@ -123,66 +123,66 @@ def _checked(
     if len(inputs) != len(types):
         raise InputError(f"{name} takes {len(types)} inputs, got {len(inputs)}")
     values: list[RuntimeValue] = []
-    for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
+    for index, (argument, type) in enumerate(zip(inputs, types, strict=True)):
         is_function = isinstance(type, FunctionType)
-        value = _function_of(given, type, functions) if is_function else value_of(given, type, names)
+        value = _function_of(argument, type, functions) if is_function else value_of(argument, type, names)
         if value is None:
             wanted = f"a function {type} returned by this program" if is_function else type
-            raise InputError(f"input #{index} of {name} is {_described(given)}, must be {wanted}")
+            raise InputError(f"input #{index} of {name} is {_described(argument)}, must be {wanted}")
         values.append(value)
     return values
 
 
-def _function_of(given: Given, type: Attribute, functions: Mapping[str, FuncOp]) -> Closure | None:
+def _function_of(argument: HostValue, type: Attribute, functions: Mapping[str, FuncOp]) -> Closure | None:
     """Converts a function returned by the same program to a value of a type; returns None if it does not match."""
-    if not isinstance(given, FunctionResult) or not compatible(given.type, type):
+    if not isinstance(argument, FunctionResult) or not compatible(argument.type, type):
         return None
-    return given.of_program(functions)
+    return argument.of_program(functions)
 
 
-def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
+def value_of(argument: HostValue, type: Attribute, names: dict[str, int]) -> Value | None:
     """Converts an input to a value of a type, or returns None if it does not match; binds named dimensions in `names`.
 
     Recursive for elements of containers, to the depth of the type.
     """
     if isinstance(type, OptionalType):
-        held = _values(() if given is None else (given,), type.element, names)
+        held = _values(() if argument is None else (argument,), type.element, names)
         return None if held is None else OptionalValue(held)
     if isinstance(type, SequenceType):
-        values = _values(given, type.element, names) if isinstance(given, list | tuple) else None
+        values = _values(argument, type.element, names) if isinstance(argument, list | tuple) else None
         return None if values is None else SequenceValue(values)
     if isinstance(type, TupleType):
-        pairs = zip(given, type.types, strict=False) if isinstance(given, list | tuple) else ()
+        pairs = zip(argument, type.types, strict=False) if isinstance(argument, list | tuple) else ()
         fields = [value for each, inner in pairs if (value := value_of(each, inner, names)) is not None]
-        whole = isinstance(given, list | tuple) and len(given) == len(fields) == len(type.types)
+        whole = isinstance(argument, list | tuple) and len(argument) == len(fields) == len(type.types)
         return tuple(fields) if whole else None
-    if not isinstance(type, TensorType | UnrankedTensorType) or given is None:
+    if not isinstance(type, TensorType | UnrankedTensorType) or argument is None:
         return None
-    array = _array_of(given)
+    array = _array_of(argument)
     return array if array is not None and _fits(array, type, names) else None
 
 
-def _array_of(given: Given) -> Array | None:
+def _array_of(argument: HostValue) -> Array | None:
     """Converts an input to an array; returns None if that is impossible, as for ragged lists."""
     try:
-        return np.asarray(given)
+        return np.asarray(argument)
     except (ValueError, TypeError, OverflowError):
         return None
 
 
-def _values(given: Sequence[Given], type: Attribute, names: dict[str, int]) -> list[Value] | None:
-    values = [value for each in given if (value := value_of(each, type, names)) is not None]
-    return values if len(values) == len(given) else None
+def _values(argument: Sequence[HostValue], type: Attribute, names: dict[str, int]) -> list[Value] | None:
+    values = [value for each in argument if (value := value_of(each, type, names)) is not None]
+    return values if len(values) == len(argument) else None
 
 
-def _described(given: Given) -> str:
-    if isinstance(given, list | tuple):
-        return "(" + ", ".join(map(_described, given)) + ")"
-    if isinstance(given, FunctionResult):
-        return f"a function {given.type}"
-    if callable(given):
-        return type(given).__name__
-    array = None if given is None else _array_of(given)
+def _described(argument: HostValue) -> str:
+    if isinstance(argument, list | tuple):
+        return "(" + ", ".join(map(_described, argument)) + ")"
+    if isinstance(argument, FunctionResult):
+        return f"a function {argument.type}"
+    if callable(argument):
+        return type(argument).__name__
+    array = None if argument is None else _array_of(argument)
     return "nothing" if array is None else describe(array)
 
 

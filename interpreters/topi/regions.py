@@ -56,7 +56,7 @@ class Regions:
     def _if(self, op: IfOp, values: Values) -> Work[None]:
         taken = op.true_region if values[op.condition].item() else op.false_region
         given = yield self._block(taken.block, values)
-        self._give(op.result, given, values)
+        self._set_result(op.result, given, values)
 
     def _loop(self, op: LoopOp, values: Values) -> Work[None]:
         run = LoopRun.start(op, [values[operand] for operand in op.operands])
@@ -64,7 +64,7 @@ class Regions:
             given = yield self._block(op.body.block, values, cast("Sequence[Array]", arguments))
             run.take(tuple(given))
         result: Value = run.result(self._sizes())
-        self._give(op.result, cast("Sequence[Array]", result), values)
+        self._set_result(op.result, cast("Sequence[Array]", result), values)
 
     def _block(self, block: Block, values: Values, arguments: Sequence[Array] = ()) -> Work[Sequence[Array]]:
         """Runs a region; returns the yielded value, or the fields of a yielded tuple."""
@@ -83,7 +83,7 @@ class Regions:
                 yield work
         return []
 
-    def _give(self, result: SSAValue, fields: Sequence[Array], values: Values) -> None:
+    def _set_result(self, result: SSAValue, fields: Sequence[Array], values: Values) -> None:
         types = result.type.types.data if isinstance(result.type, TupleType) else [result.type]
         for type, field in zip(types, fields, strict=True):
             self._note(type, field)

@@ -30,8 +30,8 @@ def evaluate_scatter(op: ScatterOp, tensors: dict[SSAValue, Array]) -> Array:
         _check(index, size, axis, result)
     updates = np.broadcast_to(body.value(op.value), op.known_spatial)
     values = np.ascontiguousarray(updates).reshape(-1).view(result.dtype)
-    places = np.ravel_multi_index(indices, result.shape) if indices else np.zeros(values.size, np.int64)
-    _put(result.reshape(-1), places, values, op.combine)
+    indices = np.ravel_multi_index(indices, result.shape) if indices else np.zeros(values.size, np.int64)
+    _put(result.reshape(-1), indices, values, op.combine)
     return result
 
 
@@ -44,12 +44,12 @@ def _check(index: Array, size: int, axis: int, tensor: Array) -> None:
         )
 
 
-def _put(elements: Array, places: Array, values: Array, combine: Combine) -> None:
+def _put(elements: Array, indices: Array, values: Array, combine: Combine) -> None:
     """Applies updates in order; `ufunc.at` also processes repeated indices in order."""
     if combine is not Combine.UPDATE:
         with np.errstate(all="ignore"):
-            _COMBINED[combine].at(elements, places, values)
+            _COMBINED[combine].at(elements, indices, values)
         return
     # The last update of each index is the first in reverse order.
-    distinct, last = np.unique(places[::-1], return_index=True)
+    distinct, last = np.unique(indices[::-1], return_index=True)
     elements[distinct] = values[::-1][last]

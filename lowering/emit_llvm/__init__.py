@@ -15,7 +15,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm import instructions
 from xrelay.lowering.emit_llvm.functions import FunctionText, ModuleText, quoted, symbol, writes
@@ -77,7 +77,7 @@ def _top_level(op: Operation, shared: ModuleText, defaults: Mapping[str, str]) -
         return _global(op, shared)
     raise LoweringError(
         f"{op.name} cannot stand in a module that becomes LLVM IR",
-        location=describe_place(op),
+        location=describe_location(op),
         help="only llvm.func and llvm.mlir.global can; convert it first",
     )
 
@@ -139,7 +139,7 @@ def _checked_word(word: str, op: llvm.FuncOp) -> str:
     """Returns a function attribute without a value; raises `LoweringError` if it is not a valid one."""
     if _ATTRIBUTE.fullmatch(word):
         return word
-    raise LoweringError(f"{word!r} is no attribute of a function in LLVM IR", location=describe_place(op))
+    raise LoweringError(f"{word!r} is no attribute of a function in LLVM IR", location=describe_location(op))
 
 
 def _passthrough(op: llvm.FuncOp) -> tuple[Attribute, ...]:
@@ -155,7 +155,7 @@ def _global(op: llvm.GlobalOp, shared: ModuleText) -> str:
     elif op.value is not None:
         value = " " + shared.constants(op.value, op.global_type)
     else:
-        raise LoweringError("a global with an initializer region cannot be written", location=describe_place(op))
+        raise LoweringError("a global with an initializer region cannot be written", location=describe_location(op))
     words = [linkage] if linkage != "external" or op.value is None else []
     address = {1: "local_unnamed_addr", 2: "unnamed_addr"}
     if op.unnamed_addr is not None and op.unnamed_addr.value.data in address:

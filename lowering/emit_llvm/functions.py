@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.constants import ConstantTexts
@@ -132,7 +132,7 @@ class FunctionText:
         if annotation is None:
             return ""
         if not isinstance(annotation, LoopAnnotationAttr):
-            raise LoweringError(f"loop_annotation is {annotation}", location=describe_place(op))
+            raise LoweringError(f"loop_annotation is {annotation}", location=describe_location(op))
         return f", !llvm.loop {self.module.metadata.loop(annotation)}"
 
     def body(self, op: llvm.FuncOp) -> str:
@@ -150,7 +150,7 @@ class FunctionText:
         if writer is None:
             raise LoweringError(
                 f"{op.name} cannot be written as LLVM IR",
-                location=describe_place(op),
+                location=describe_location(op),
                 help="convert it to the llvm dialect first, or register a writer for it",
             )
         try:
@@ -158,7 +158,7 @@ class FunctionText:
         except LoweringError as error:
             if error.location is not None:
                 raise
-            raise LoweringError(error.message, location=describe_place(op), help=error.help) from error
+            raise LoweringError(error.message, location=describe_location(op), help=error.help) from error
 
     def _write_phis(self, block: Block) -> None:
         incoming = self._incoming.get(block, [])
@@ -202,7 +202,7 @@ class FunctionText:
             edges = [(then, values[1:middle]), (otherwise, values[middle:])]
             if then is otherwise and edges[0][1] != edges[1][1]:
                 raise LoweringError(
-                    "llvm.cond_br passes different values to the same block twice", location=describe_place(last)
+                    "llvm.cond_br passes different values to the same block twice", location=describe_location(last)
                 )
         else:
             edges = []

@@ -13,7 +13,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.upstream import llvm_extras as extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.functions import FunctionText, symbol, writes
@@ -149,7 +149,7 @@ def write_float_reduction(op: llvm.VectorReduceOperation, text: FunctionText) ->
 def write_call_intrinsic(op: llvm.CallIntrinsicOp, text: FunctionText) -> None:
     """A call of the intrinsic with the op's full name."""
     if not _INTRINSIC.fullmatch(op.intrin.data):
-        raise LoweringError(f"{op.intrin.data!r} is no intrinsic of LLVM", location=describe_place(op))
+        raise LoweringError(f"{op.intrin.data!r} is no intrinsic of LLVM", location=describe_location(op))
     text.call(op, op.intrin.data, op.args, fast_math(op))
 
 
@@ -251,7 +251,7 @@ def _align(alignment: IntegerAttr | None) -> str:
 
 def _refuse_atomic(op: Operation, ordering: IntegerAttr | None) -> None:
     if ordering is not None and ordering.value.data != 0:
-        raise LoweringError(f"atomic {op.name} cannot be written", location=describe_place(op))
+        raise LoweringError(f"atomic {op.name} cannot be written", location=describe_location(op))
 
 
 @writes(extras.CmpXchgOp)

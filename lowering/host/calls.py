@@ -25,7 +25,7 @@ from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import REQUIRES
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.dialects.shared.types import dims_in, shape_of
@@ -66,7 +66,7 @@ class LowerCall(HostPattern[AnyCall]):
         if type is not None:
             _call_graph(op, type, code)
         elif isinstance(op, NamedCallOp):
-            raise LoweringError(f"@{callee_name(op)} has named dimensions and no body", location=describe_place(op))
+            raise LoweringError(f"@{callee_name(op)} has named dimensions and no body", location=describe_location(op))
         else:
             _call_kernel(op, code)
 
@@ -155,7 +155,7 @@ def _record_returned(
     for name in unknown - extents.keys():
         raise LoweringError(
             f"no axis of a result of @{callee_name(op)} has the extent {name} by itself",
-            location=describe_place(op),
+            location=describe_location(op),
             help="write the types with a name for each extent that varies",
         )
     if unknown:

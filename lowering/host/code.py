@@ -23,9 +23,9 @@ from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.relay.structure.extent_subjects import extent_subjects
+from xrelay.dialects.relay.structure.extent_origins import extent_origins
 from xrelay.dialects.shared.attribute_names import SOURCES
-from xrelay.dialects.shared.locations import sources_of, sources_or_place
+from xrelay.dialects.shared.locations import sources_of, sources_or_location
 from xrelay.dialects.shared.recorded_requirements import all_requirements
 from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
@@ -74,7 +74,7 @@ class HostCode:
         """The elements of values that scalar code computes."""
         self.dims: dict[SSAValue, Sequence[DimExpr]] = {}
         """The dynamic extents of each buffer."""
-        self.sizes = HostSizes(rewriting.block, extent_subjects(rewriting.function))
+        self.sizes = HostSizes(rewriting.block, extent_origins(rewriting.function))
 
     # --- ops ---------------------------------------------------------------------------------------------------------
 
@@ -174,12 +174,12 @@ class HostCode:
     def check(self, holds: SSAValue, requirement: Requirement) -> None:
         """Asserts that `holds`, which is the value of a requirement of the source."""
         source = self.source
-        self.add(assertion_of(holds, source.name, requirement, sources_of(source), source, self.sizes.subjects))
+        self.add(assertion_of(holds, source.name, requirement, sources_of(source), source, self.sizes.origins))
 
     def check_that(self, holds: SSAValue, text: str) -> None:
         """Asserts that `holds`; otherwise the message is `text`."""
         assertion = cf.AssertOp(holds, text)
-        if (sources := sources_or_place(self.source)) is not None:
+        if (sources := sources_or_location(self.source)) is not None:
             assertion.attributes[SOURCES] = sources
         self.add(assertion)
 

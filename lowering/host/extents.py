@@ -86,7 +86,7 @@ def _extent(data: SSAValue, place: int, code: HostCode) -> SSAValue:
 
 def _check_extent(op: ExtentsOp, number: int, value: SSAValue, code: HostCode) -> None:
     """Asserts that a value is a possible extent of a tensor."""
-    failure = op.words(number).failure.replace("{value}", LHS)
+    failure = op.description(number).failure.replace("{value}", LHS)
     holds = code.compare("sge", value, code.constant(0))
     code.check_that(holds, f"shape mismatch: [{op.name} C3] {failure}")
     largest = AtLeast(LARGEST, symbol(op.names[number]), constraint="C3")

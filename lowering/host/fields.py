@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
@@ -28,7 +28,7 @@ def yielded_fields(block: Block, op: Operation) -> Sequence[SSAValue]:
     if value is None or (isinstance(value.type, TupleType) and not isinstance(value.owner, TupleOp)):
         raise LoweringError(
             "a region yields a tuple that is not made in it",
-            location=describe_place(op),
+            location=describe_location(op),
             help="run relay-outline-fused before",
         )
     return value.owner.operands if isinstance(value.owner, TupleOp) else [value]
@@ -63,7 +63,7 @@ def origins_of(names: Iterable[str], types: Sequence[Attribute], op: Operation) 
     for name in {name for type in types for dim in dims_in(type) for name in dim.names} & set(names) - found.keys():
         raise LoweringError(
             f"no axis of the result has the extent {name} by itself",
-            location=describe_place(op),
+            location=describe_location(op),
             help="write the types with a name for each extent that varies",
         )
     return found

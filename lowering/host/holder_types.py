@@ -10,7 +10,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_of_any_rank, shape_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
@@ -29,14 +29,14 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
     if not isa(type, TensorType) or ANY in (shape := shape_of(type)):
         raise LoweringError(
             f"{type} has no buffer: the loop level requires known or named extents",
-            location=describe_place(place),
+            location=describe_location(place),
             help="use static shapes in the model",
         )
     size = prod(dim for dim in shape if isinstance(dim, int)) * ceil(bit_width(type.element_type) / 8)
     if size > MAX_BYTES:
         raise LoweringError(
             f"{type} takes {size} bytes, the limit for a buffer is {MAX_BYTES}",
-            location=describe_place(place),
+            location=describe_location(place),
             help="use smaller shapes in the model",
         )
     return buffer_type(type.element_type, type.get_shape())
@@ -64,7 +64,7 @@ def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
     if element is None:
         raise LoweringError(
             f"{type} is not a sequence or optional of tensors",
-            location=describe_place(place),
+            location=describe_location(place),
             help="interpret the program",
         )
     found = ListType(element)

@@ -54,7 +54,7 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceInsertOp,
     SequenceLengthOp,
 )
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, SelectOp
 from xrelay.errors import LoweringError
@@ -226,7 +226,7 @@ def load_number(value: SSAValue, code: HostCode, *indices: SSAValue) -> SSAValue
     type = element_type_of(value.type)
     if isinstance(type, IntegerType) and type.signedness.data is Signedness.UNSIGNED:
         raise LoweringError(
-            f"{code.source.name} does not accept {type}", location=describe_place(code.source), help="cast it to i64"
+            f"{code.source.name} does not accept {type}", location=describe_location(code.source), help="cast it to i64"
         )
     return code.to_index(code.load(code.buffers[value], *indices))
 

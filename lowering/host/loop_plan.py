@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
@@ -79,7 +79,7 @@ class LoopPlan:
         if any(row_names(dim) is None for dim in rows):
             raise LoweringError(
                 "the extents of stacked rows are only known within an iteration",
-                location=describe_place(op),
+                location=describe_location(op),
                 help="interpret the program",
             )
         # The extents of rows are in `rows`.

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS, PRIMITIVE
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.topi import NamedOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.host.holder_types import holder_of, memref_of
@@ -36,7 +36,7 @@ class FunctionRewriting:
         """Starts with an empty block. Raises `LoweringError` for a function that does not end in `func.return`."""
         last = function.body.block.last_op
         if not isinstance(last, func.ReturnOp):
-            raise LoweringError("a function does not end in func.return", location=describe_place(function))
+            raise LoweringError("a function does not end in func.return", location=describe_location(function))
         self.function = function
         self.last = last
         self.inputs = list(function.body.block.args)
@@ -108,6 +108,6 @@ def conversion_error(op: Operation) -> LoweringError:
     """Returns the error for an op without a form at the loop level."""
     if isinstance(op, NamedOp):
         return LoweringError(
-            f"'{op.name}' is still named", location=describe_place(op), help="run topi-expand-named before"
+            f"'{op.name}' is still named", location=describe_location(op), help="run topi-expand-named before"
         )
-    return LoweringError(f"failed to convert {op.name} to loop", location=describe_place(op))
+    return LoweringError(f"failed to convert {op.name} to loop", location=describe_location(op))

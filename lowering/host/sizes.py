@@ -16,22 +16,22 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
+from xrelay.dialects.relay.structure.extent_origins import ExtentOrigin, describe_requirement, first_location
 from xrelay.dialects.shared.attribute_names import REQUIRES, SOURCES
-from xrelay.dialects.shared.locations import describe_place, sources_or_place
+from xrelay.dialects.shared.locations import describe_location, sources_or_location
 from xrelay.dialects.shared.recorded_requirements import all_requirements
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
-from xrelay.passes.loop.dim_code import DimCode, Place
+from xrelay.passes.loop.dim_code import DimCode, EmissionPoint
 
 
 @dataclass(eq=False)
 class _Scope:
     """The values and assertions of one place. They are inserted when the names of the place are no longer known."""
 
-    place: Place
+    place: EmissionPoint
     code: Block
     block: Block
     """The block of the loop level that contains the place."""
@@ -45,11 +45,15 @@ class _Scope:
     computed: set[Dim] = field(default_factory=set[Dim])
     """For a region: the extents that are computed in it."""
 
-    def finish(self, subjects: Mapping[str, Subject]) -> None:
+    def finish(self, origins: Mapping[str, ExtentOrigin]) -> None:
         """Inserts the values, then the assertions."""
         for check in self.place.checks:
             if check.requirement is None or _relation(check.requirement) not in self.required:
-                text = check.text if check.requirement is None else in_words(check.requirement, subjects, None).text
+                text = (
+                    check.text
+                    if check.requirement is None
+                    else describe_requirement(check.requirement, origins, None).text
+                )
                 self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {text}")
                 if check.requirement is not None:
                     assertion.attributes[REQUIRES] = RequirementsAttr((check.requirement,))
@@ -63,9 +67,9 @@ class _Scope:
 class HostSizes:
     """Computes extents from the sizes of names. The first names are arguments of the function's block."""
 
-    def __init__(self, block: Block, subjects: Mapping[str, Subject]) -> None:
-        """Starts without names; `subjects` describe the names that ops of the function define."""
-        self.subjects = subjects
+    def __init__(self, block: Block, origins: Mapping[str, ExtentOrigin]) -> None:
+        """Starts without names; `origins` describe the names that ops of the function define."""
+        self.origins = origins
         self._code = DimCode({}, Builder(InsertPoint.at_end(code := Block())))
         self._scopes = [_Scope(self._code.first, code, block)]
         self._scope_of = {self._code.first: self._scopes[0]}
@@ -78,7 +82,7 @@ class HostSizes:
         for name in names:
             sizes[name] = block.insert_arg(IndexType(), len(block.args))
             sizes[name].name_hint = name
-        self._code.know(sizes)
+        self._code.add_names(sizes)
 
     def enter(self, block: Block, names: Mapping[str, SSAValue] | None = None, *, is_branch: bool = False) -> None:
         """Makes `block` the current block, where `names` are known as well.
@@ -93,7 +97,7 @@ class HostSizes:
         """Ends `block`: names that became known in it are no longer known."""
         while self._scopes and self._scopes[-1].block is block:
             last = self._scopes.pop()
-            last.finish(self.subjects)
+            last.finish(self.origins)
             self._code.leave(last.place)
         self._regions.pop()
 
@@ -127,7 +131,7 @@ class HostSizes:
         for name, requirements, nodes in all_requirements(op):
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
-                scope, region = self._scope_of[self._code.place_of(requirement.names)], self._regions[-1]
+                scope, region = self._scope_of[self._code.point_of(requirement.names)], self._regions[-1]
                 if scope.place.depth < region.place.depth:
                     scope = region
                 relation = _relation(requirement)
@@ -146,7 +150,7 @@ class HostSizes:
         with self._code.within(self._branch_for(dim)):
             return self._code.value(dim)
 
-    def _branch_for(self, dim: Dim) -> Place | None:
+    def _branch_for(self, dim: Dim) -> EmissionPoint | None:
         """Returns the branch around the outermost region that computes an extent, if it may fail there."""
         depth = next(
             (depth for depth, region in enumerate(self._regions) if dim in region.computed), len(self._regions) - 1
@@ -154,7 +158,7 @@ class HostSizes:
         self._regions[depth].computed.add(dim)
         return self._branch(depth) if self._code.may_fail(dim) else None
 
-    def _branch(self, depth: int = -1) -> Place | None:
+    def _branch(self, depth: int = -1) -> EmissionPoint | None:
         """Returns the innermost branch around a region."""
         return next((scope.place for scope in self._regions[depth::-1] if scope.is_branch), None)
 
@@ -178,7 +182,7 @@ class HostSizes:
             may_fail = any(map(self._code.may_lack_value, (requirement.lhs, requirement.rhs)))
             with self._code.within(self._branch() if may_fail else None):
                 holds = self._code.holds(requirement)
-        return assertion_of(holds, op, requirement, sources, place, self.subjects)
+        return assertion_of(holds, op, requirement, sources, place, self.origins)
 
 
 def assertion_of(
@@ -187,15 +191,15 @@ def assertion_of(
     requirement: Requirement,
     sources: Attribute | None,
     place: Operation,
-    subjects: Mapping[str, Subject],
+    origins: Mapping[str, ExtentOrigin],
 ) -> cf.AssertOp:
     """Returns the assertion of `requirement` for the op `op` at `place`.
 
-    `sources` are the nodes of the model, by default those of `place`. Names in `subjects` are replaced by descriptions.
+    `sources` are the nodes of the model, by default those of `place`. Names in `origins` are replaced by descriptions.
     """
-    places = sources_or_place(place) if sources is None else sources
+    places = sources_or_location(place) if sources is None else sources
     constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
-    described = in_words(requirement, subjects, place_of(places))
+    described = describe_requirement(requirement, origins, first_location(places))
     about = f" {described.about}:" if described.about else ""
     assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {described.text}")
     assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
@@ -211,7 +215,7 @@ def _errors_at(place: Operation) -> Generator[None]:
     try:
         yield
     except LoweringError as error:
-        raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
+        raise LoweringError(error.message, location=describe_location(place), help=error.help) from error
 
 
 def _relation(requirement: Requirement) -> Hashable:

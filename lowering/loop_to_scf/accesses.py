@@ -23,7 +23,7 @@ from xrelay.lowering.loop_to_scf.local_buffers import on_stack
 
 
 @dataclass(frozen=True)
-class Place:
+class AccessTarget:
     """The target of an access: `index` into `buffer`, over new values. It is `irregular` if an operand is a vector."""
 
     buffer: SSAValue
@@ -40,37 +40,37 @@ class Place:
         return any(is_vector(operand) for operand in self.index.operands)
 
 
-def load(emitter: Emitter, place: Place, lanes: LaneContext | None) -> SSAValue:
-    """Loads the element at `place`, or a vector if it differs between lanes. Masked-off lanes read nothing."""
+def load(emitter: Emitter, target: AccessTarget, lanes: LaneContext | None) -> SSAValue:
+    """Loads the element at `target`, or a vector if it differs between lanes. Masked-off lanes read nothing."""
     if lanes is None:
-        return _load_scalar(emitter, place)
-    if isinstance(place.type.element_type, VectorType):
-        return _load_scalar(emitter, place)
-    step = _memory_step(place, lanes)
+        return _load_scalar(emitter, target)
+    if isinstance(target.type.element_type, VectorType):
+        return _load_scalar(emitter, target)
+    step = _memory_step(target, lanes)
     if step == 0:
-        return _load_uniform(emitter, place, lanes)
+        return _load_uniform(emitter, target, lanes)
     if step == 1:
-        return _load_vector(emitter, place, lanes)
-    return _load_lanes(emitter, place, lanes)
+        return _load_vector(emitter, target, lanes)
+    return _load_lanes(emitter, target, lanes)
 
 
-def store(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext | None) -> None:
+def store(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext | None) -> None:
     """Stores an element, or one element per lane; masked-off lanes write nothing.
 
     Raises `LoweringError` if all lanes would store different values to the same element.
     """
     if lanes is None:
-        _store_scalar(emitter, place, value)
-    elif isinstance(place.type.element_type, VectorType):
-        _store_element(emitter, place, value, lanes)
+        _store_scalar(emitter, target, value)
+    elif isinstance(target.type.element_type, VectorType):
+        _store_element(emitter, target, value, lanes)
     else:
-        step = _memory_step(place, lanes)
+        step = _memory_step(target, lanes)
         if step == 0:
-            _store_uniform(emitter, place, value, lanes)
+            _store_uniform(emitter, target, value, lanes)
         elif step == 1:
-            _store_vector(emitter, place, value, lanes)
+            _store_vector(emitter, target, value, lanes)
         else:
-            _store_lanes(emitter, place, value, lanes)
+            _store_lanes(emitter, target, value, lanes)
 
 
 # --- strides of lanes in memory
@@ -89,15 +89,15 @@ def element_strides(type: MemRefType) -> list[int | None]:
     return strides[::-1]
 
 
-def memory_stride(place: Place, value: SSAValue) -> int | None:
+def memory_stride(target: AccessTarget, value: SSAValue) -> int | None:
     """Returns the distance in elements between places whose index value differs by one; None if unknown."""
-    if place.irregular:
+    if target.irregular:
         return None
-    if value not in place.index.operands:
+    if value not in target.index.operands:
         return 0
-    position = place.index.operands.index(value)
+    position = target.index.operands.index(value)
     flat: AffineExpr = AffineConstantExpr(0)
-    for expr, step in zip(place.index.exprs, element_strides(place.type), strict=True):
+    for expr, step in zip(target.index.exprs, element_strides(target.type), strict=True):
         if step is not None:
             flat = flat + expr * step
         elif position in expr.used_dims():
@@ -105,97 +105,99 @@ def memory_stride(place: Place, value: SSAValue) -> int | None:
     return stride(flat, position)
 
 
-def _memory_step(place: Place, lanes: LaneContext) -> int | None:
+def _memory_step(target: AccessTarget, lanes: LaneContext) -> int | None:
     """Returns the distance in elements between neighbouring lanes, if it is 0 or 1; None otherwise."""
-    step = memory_stride(place, lanes.index)
+    step = memory_stride(target, lanes.index)
     # A vector of i1 in memory is packed bits, but the elements of a buffer of i1 are bytes.
-    is_bits = place.type.element_type == IntegerType(1)
+    is_bits = target.type.element_type == IntegerType(1)
     return step if step == 0 or (step == 1 and not is_bits) else None
 
 
 # --- one element
 
 
-def _load_scalar(emitter: Emitter, place: Place) -> SSAValue:
-    operands = (place.buffer, *emitter.affine_all(place.index))
-    return emitter.add(make(memref.LoadOp, operands, (place.type.element_type,))).results[0]
+def _load_scalar(emitter: Emitter, target: AccessTarget) -> SSAValue:
+    operands = (target.buffer, *emitter.affine_all(target.index))
+    return emitter.add(make(memref.LoadOp, operands, (target.type.element_type,))).results[0]
 
 
-def _store_scalar(emitter: Emitter, place: Place, value: SSAValue) -> None:
-    emitter.add(make(memref.StoreOp, (value, place.buffer, *emitter.affine_all(place.index))))
+def _store_scalar(emitter: Emitter, target: AccessTarget, value: SSAValue) -> None:
+    emitter.add(make(memref.StoreOp, (value, target.buffer, *emitter.affine_all(target.index))))
 
 
-def _load_uniform(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
+def _load_uniform(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
     """Loads one element for all lanes as a scalar; reads nothing if all lanes are off."""
     if lanes.mask is None or lanes.mask.is_never_empty:
-        return _load_scalar(emitter, place)
-    return _load_if(emitter, place, any_lane(emitter, lanes.mask, lanes.count))
+        return _load_scalar(emitter, target)
+    return _load_if(emitter, target, any_lane(emitter, lanes.mask, lanes.count))
 
 
-def _load_if(emitter: Emitter, place: Place, condition: SSAValue) -> SSAValue:
-    """Loads the element at `place` under a condition; yields zero otherwise."""
-    element = place.type.element_type
+def _load_if(emitter: Emitter, target: AccessTarget, condition: SSAValue) -> SSAValue:
+    """Loads the element at `target` under a condition; yields zero otherwise."""
+    element = target.type.element_type
     then, otherwise = Block(), Block()
     with emitter.inside(then):
-        emitter.add(scf.YieldOp(_load_scalar(emitter, place)))
+        emitter.add(scf.YieldOp(_load_scalar(emitter, target)))
     with emitter.inside(otherwise):
         emitter.add(scf.YieldOp(number(emitter, 0, element)))
     return emitter.add(scf.IfOp(condition, [element], Region(then), Region(otherwise))).output[0]
 
 
-def _store_if(emitter: Emitter, place: Place, value: SSAValue, condition: SSAValue) -> None:
+def _store_if(emitter: Emitter, target: AccessTarget, value: SSAValue, condition: SSAValue) -> None:
     then = Block()
     with emitter.inside(then):
-        _store_scalar(emitter, place, value)
+        _store_scalar(emitter, target, value)
         emitter.add(scf.YieldOp())
     emitter.add(scf.IfOp(condition, [], Region(then)))
 
 
-def _store_uniform(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
+def _store_uniform(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
     if is_vector(value):
         raise LoweringError(
             "every lane of a vectorised loop would store to the same element",
             help="a loop that carries a reduction cannot be vectorised; give the block a local buffer, or another loop",
         )
     if lanes.mask is None or lanes.mask.is_never_empty:
-        _store_scalar(emitter, place, value)
+        _store_scalar(emitter, target, value)
     else:
-        _store_if(emitter, place, value, any_lane(emitter, lanes.mask, lanes.count))
+        _store_if(emitter, target, value, any_lane(emitter, lanes.mask, lanes.count))
 
 
-def _store_element(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
+def _store_element(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
     """Stores all lanes to one element of an array of vectors; masked-off lanes keep the old value."""
     value = splat(emitter, value, lanes.count)
     if lanes.mask is not None:
-        value = emitter.add(SelectOp(lanes.mask.value, value, _load_scalar(emitter, place))).result
-    _store_scalar(emitter, place, value)
+        value = emitter.add(SelectOp(lanes.mask.value, value, _load_scalar(emitter, target))).result
+    _store_scalar(emitter, target, value)
 
 
 # --- neighbouring elements
 
 
-def _load_vector(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
-    indices = emitter.affine_all(lanes.at(place.index, 0))
-    type = lanes.vector_of(place.type.element_type)
+def _load_vector(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
+    indices = emitter.affine_all(lanes.at(target.index, 0))
+    type = lanes.vector_of(target.type.element_type)
     if lanes.mask is None:
-        return emitter.add(make(vector.LoadOp, (place.buffer, *indices), (type,))).results[0]
+        return emitter.add(make(vector.LoadOp, (target.buffer, *indices), (type,))).results[0]
     nothing = zeros(emitter, type)
-    return emitter.add(vector.MaskedLoadOp(place.buffer, indices, lanes.mask.value, nothing)).result
+    return emitter.add(vector.MaskedLoadOp(target.buffer, indices, lanes.mask.value, nothing)).result
 
 
-def _store_vector(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
+def _store_vector(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
     value = splat(emitter, value, lanes.count)
-    indices = emitter.affine_all(lanes.at(place.index, 0))
+    indices = emitter.affine_all(lanes.at(target.index, 0))
     if lanes.mask is None:
-        emitter.add(make(vector.StoreOp, (value, place.buffer, *indices)))
+        emitter.add(make(vector.StoreOp, (value, target.buffer, *indices)))
     else:
-        emitter.add(vector.MaskedStoreOp(place.buffer, indices, lanes.mask.value, value))
+        emitter.add(vector.MaskedStoreOp(target.buffer, indices, lanes.mask.value, value))
 
 
 # --- lane by lane
 
 
-def _each_lane(emitter: Emitter, place: Place, lanes: LaneContext, write: Callable[[Place, SSAValue], None]) -> None:
+def _each_lane(
+    emitter: Emitter, target: AccessTarget, lanes: LaneContext, write: Callable[[AccessTarget, SSAValue], None]
+) -> None:
     """Writes a loop over the lanes, to be unrolled; calls `write` inside it with the lane's place and number."""
     body = Block(arg_types=[IndexType()])
     lane = body.args[0]
@@ -204,44 +206,44 @@ def _each_lane(emitter: Emitter, place: Place, lanes: LaneContext, write: Callab
     with emitter.inside(body):
         number = ValueMap.identity([lane])
         taken = {lanes.index: number}
-        for operand in place.index.operands:
+        for operand in target.index.operands:
             if isinstance(operand.type, VectorType):
                 one = emitter.add(vector.ExtractOp(operand, [lane], operand.type.element_type)).result
                 taken[operand] = ValueMap.identity([one])
-        write(Place(place.buffer, place.index.substitute(taken)), lane)
+        write(AccessTarget(target.buffer, target.index.substitute(taken)), lane)
         emitter.add(scf.YieldOp())
     loop = emitter.add(scf.ForOp(emitter.index(0), emitter.index(lanes.count), emitter.index(1), [], body))
     loop.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_full()
 
 
-def _load_lanes(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
+def _load_lanes(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
     """Loads scalars into a stack buffer and reads it as a vector; LLVM turns this into insertions into a register."""
-    element = place.type.element_type
+    element = target.type.element_type
     side_by_side = emitter.on_stack(on_stack(MemRefType(element, [lanes.count]))).memref
 
-    def write(one_place: Place, lane: SSAValue) -> None:
+    def write(same_target: AccessTarget, lane: SSAValue) -> None:
         if lanes.mask is None:
-            one = _load_scalar(emitter, one_place)
+            one = _load_scalar(emitter, same_target)
         else:
             is_on = emitter.add(vector.ExtractOp(lanes.mask.value, [lane], i1)).result
-            one = _load_if(emitter, one_place, is_on)
+            one = _load_if(emitter, same_target, is_on)
         emitter.add(memref.StoreOp.get(one, side_by_side, [lane]))
 
-    _each_lane(emitter, place, lanes, write)
+    _each_lane(emitter, target, lanes, write)
     return emitter.add(vector.LoadOp(side_by_side, [emitter.index(0)], lanes.vector_of(element))).result
 
 
-def _store_lanes(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
+def _store_lanes(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
     """Stores the elements of a vector one by one."""
 
-    def write(one_place: Place, lane: SSAValue) -> None:
+    def write(same_target: AccessTarget, lane: SSAValue) -> None:
         one = value
         if isinstance(value.type, VectorType):
             one = emitter.add(vector.ExtractOp(value, [lane], value.type.element_type)).result
         if lanes.mask is None:
-            _store_scalar(emitter, one_place, one)
+            _store_scalar(emitter, same_target, one)
         else:
             is_on = emitter.add(vector.ExtractOp(lanes.mask.value, [lane], i1)).result
-            _store_if(emitter, one_place, one, is_on)
+            _store_if(emitter, same_target, one, is_on)
 
-    _each_lane(emitter, place, lanes, write)
+    _each_lane(emitter, target, lanes, write)

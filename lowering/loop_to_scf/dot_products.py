@@ -13,7 +13,7 @@ from xrelay.dialects.loop import ForOp, LoadOp, StoreOp
 from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp
 from xrelay.index_algebra.value_map import ValueMap
-from xrelay.lowering.loop_to_scf.accesses import Place, load, memory_stride, store
+from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, memory_stride, store
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
@@ -22,7 +22,7 @@ from xrelay.target.features import DOT_TERMS
 
 
 def write_dot_products(
-    loop: ForOp, values: Values, emitter: Emitter, place_of: Callable[[LoadOp | StoreOp], Place]
+    loop: ForOp, values: Values, emitter: Emitter, target_of: Callable[[LoadOp | StoreOp], AccessTarget]
 ) -> bool:
     """Writes a contracted loop inside vectorised lanes; returns whether that was possible. If not, it runs serially.
 
@@ -44,49 +44,49 @@ def write_dot_products(
     term = Block(arg_types=[IndexType()]).args[0]
     values.set_index(loop.index, ValueMap.identity([term]))
     emitter.ranges[term] = (0, DOT_TERMS - 1)
-    places = _Places.of(step, place_of)
-    if not places.fit(lanes, term):
+    targets = _Targets.of(step, target_of)
+    if not targets.fit(lanes, term):
         return False
-    sums = load(emitter, places.sum, lanes)
-    product = _product(emitter, places, lanes, term)
+    sums = load(emitter, targets.sum, lanes)
+    product = _product(emitter, targets, lanes, term)
     total = emitter.add(MultiReductionOp(product, sums, [1])).dest
-    store(emitter, place_of(step.store), total, lanes)
+    store(emitter, target_of(step.store), total, lanes)
     return True
 
 
 @dataclass(frozen=True)
-class _Places:
+class _Targets:
     """The places of the sum and of the bytes of a step, as functions of lane and term."""
 
-    sum: Place
-    unsigned: Place
-    signed: Place
+    sum: AccessTarget
+    unsigned: AccessTarget
+    signed: AccessTarget
 
     @staticmethod
-    def of(step: DotStep, place_of: Callable[[LoadOp | StoreOp], Place]) -> _Places:
-        return _Places(place_of(step.sum), place_of(step.unsigned), place_of(step.signed))
+    def of(step: DotStep, target_of: Callable[[LoadOp | StoreOp], AccessTarget]) -> _Targets:
+        return _Targets(target_of(step.sum), target_of(step.unsigned), target_of(step.signed))
 
     def fit(self, lanes: LaneContext, term: SSAValue) -> bool:
         """Whether the terms of a lane, followed by those of the next lane, are contiguous."""
         strides = [
-            memory_stride(place, value) for place in (self.unsigned, self.signed) for value in (lanes.index, term)
+            memory_stride(target, value) for target in (self.unsigned, self.signed) for value in (lanes.index, term)
         ]
         is_lane = isinstance(self.sum.type.element_type, VectorType) or memory_stride(self.sum, lanes.index) == 1
         return strides == [0, 1, DOT_TERMS, 1] and is_lane and memory_stride(self.sum, term) == 0
 
 
-def _product(emitter: Emitter, places: _Places, lanes: LaneContext, term: SSAValue) -> SSAValue:
+def _product(emitter: Emitter, targets: _Targets, lanes: LaneContext, term: SSAValue) -> SSAValue:
     """Returns the products of all terms of all lanes, in 32 bits."""
     bytes, wide = VectorType(i8, [lanes.count, DOT_TERMS]), VectorType(i32, [lanes.count, DOT_TERMS])
-    same = _row(emitter, places.unsigned, DOT_TERMS, lanes, term)
+    same = _row(emitter, targets.unsigned, DOT_TERMS, lanes, term)
     unsigned = emitter.add(vector.BroadcastOp(same, bytes)).vector
-    signed = emitter.add(ShapeCastOp(_row(emitter, places.signed, DOT_TERMS * lanes.count, lanes, term), bytes)).result
+    signed = emitter.add(ShapeCastOp(_row(emitter, targets.signed, DOT_TERMS * lanes.count, lanes, term), bytes)).result
     factors = emitter.add(ExtUIOp(unsigned, wide)).result, emitter.add(ExtSIOp(signed, wide)).result
     return emitter.add(arith.MuliOp(*factors)).result
 
 
-def _row(emitter: Emitter, place: Place, count: int, lanes: LaneContext, term: SSAValue) -> SSAValue:
+def _row(emitter: Emitter, target: AccessTarget, count: int, lanes: LaneContext, term: SSAValue) -> SSAValue:
     """Loads `count` bytes, beginning at the first term of the first lane."""
     zero = ValueMap.constant(0)
-    index = place.index.substitute({lanes.index: zero, term: zero})
-    return emitter.add(vector.LoadOp(place.buffer, emitter.affine_all(index), VectorType(i8, [count]))).result
+    index = target.index.substitute({lanes.index: zero, term: zero})
+    return emitter.add(vector.LoadOp(target.buffer, emitter.affine_all(index), VectorType(i8, [count]))).result

@@ -31,7 +31,7 @@ from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
-from xrelay.lowering.loop_to_scf.accesses import Place, load, store
+from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, store
 from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
@@ -42,10 +42,10 @@ from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.parallel_nests import (
+    delinearize,
     holds_unrolled,
     only_parallel_loop,
     parallel_nest,
-    places,
     product,
 )
 from xrelay.lowering.loop_to_scf.rows import failure, write_row
@@ -122,12 +122,12 @@ class KernelWriter:
     def _statement(self, op: Operation) -> None:
         # Exact types first: each case below tests an abstract class, and most ops have one of these types.
         if type(op) is LoadOp:
-            self._define(op.result, load(self._emitter, self._place(op), self._values.lanes))
+            self._define(op.result, load(self._emitter, self._target(op), self._values.lanes))
         elif type(op) is StoreOp:
-            place, value = self._place(op), self._values.get(op.value)
+            target, value = self._target(op), self._values.get(op.value)
             if self._changes is not None:
-                self._changes.note(place, value)
-            store(self._emitter, place, value, self._values.lanes)
+                self._changes.note(target, value)
+            store(self._emitter, target, value, self._values.lanes)
         elif type(op) is ForOp:
             self._loop(op)
         elif type(op) is scf.IfOp:
@@ -162,14 +162,14 @@ class KernelWriter:
             value.name_hint = old.name_hint
         self._values.set(old, value)
 
-    def _place(self, op: LoadOp | StoreOp) -> Place:
-        """Returns the place of an access at this level."""
+    def _target(self, op: LoadOp | StoreOp) -> AccessTarget:
+        """Returns the target of an access at this level."""
         given = op.memref
         buffer, index = self._flat.accessed(given), self._flat.index_of(given, self._values.access(op.index))
         layout, lanes = self._layouts.get(given), self._values.lanes
         if layout is not None and lanes is not None:
             index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
-        return Place(buffer, index)
+        return AccessTarget(buffer, index)
 
     def _constant(self, op: arith.ConstantOp) -> None:
         value = op.value
@@ -239,7 +239,7 @@ class KernelWriter:
             self._block(body)
         elif becomes_lanes(loop) and self._values.lanes is None:
             self._vectorized(loop)
-        elif loop.kind is LoopKind.CONTRACTED and write_dot_products(loop, self._values, self._emitter, self._place):
+        elif loop.kind is LoopKind.CONTRACTED and write_dot_products(loop, self._values, self._emitter, self._target):
             return
         elif loop.kind is LoopKind.PARALLEL and not self._in_parallel and self._values.lanes is None:
             self._parallel(loop)
@@ -332,7 +332,7 @@ class KernelWriter:
         index.name_hint = "tile"
         is_static = all(loop.extent is not None for loop in nest)
         self._emitter.ranges[index] = (0, prod(loop.extent or 1 for loop in nest) - 1 if is_static else MAX_EXTENT)
-        for loop, part in zip(nest, places(index, [self._count(loop) for loop in nest]), strict=True):
+        for loop, part in zip(nest, delinearize(index, [self._count(loop) for loop in nest]), strict=True):
             computed = self._emitter.affine(part)
             if computed is not index:
                 self._name_index(loop, computed)

@@ -55,25 +55,25 @@ class _References:
 
     def _settle(self, value: SSAValue, block: Block) -> None:
         """Adds the calls for `value` in `block`, which owns one reference to it."""
-        places = [(self._place(use.operation, block), use) for use in value.uses]
-        inside = [(place, use) for place, use in places if place is not None]
+        ancestors = [(self._ancestor_in(use.operation, block), use) for use in value.uses]
+        inside = [(ancestor, use) for ancestor, use in ancestors if ancestor is not None]
         if not inside:
             self._release(value, block, None)
             return
-        last = max((place for place, _ in inside), key=self._order.__getitem__)
-        ends = [use for place, use in inside if place is last]
+        last = max((ancestor for ancestor, _ in inside), key=self._order.__getitem__)
+        ends = [use for ancestor, use in inside if ancestor is last]
         direct = [use for use in ends if use.operation is last]
         taken = isinstance(last, scf.IfOp) and not direct and all(region.blocks for region in last.regions)
         if taken:
             self._owned += [(value, region.block) for region in last.regions]
         moved = direct[0] if len(direct) == len(ends) and isinstance(last, _USES_UP) else None
-        for place, use in inside:
-            if use != moved and not (taken and place is last):
+        for ancestor, use in inside:
+            if use != moved and not (taken and ancestor is last):
                 self._retain(use)
         if moved is None and not taken:
             self._release(value, block, last)
 
-    def _place(self, op: Operation, block: Block) -> Operation | None:
+    def _ancestor_in(self, op: Operation, block: Block) -> Operation | None:
         """Returns `op` or its ancestor in `block`."""
         current: Operation | None = op
         while current is not None and current.parent is not block:

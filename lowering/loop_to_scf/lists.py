@@ -43,7 +43,7 @@ from xrelay.dialects.loop.list_ops import (
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
 from xrelay.dialects.shared.defined_values import defined_values
-from xrelay.dialects.shared.locations import location_of, sources_or_place
+from xrelay.dialects.shared.locations import location_of, sources_or_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.errors import LoweringError
@@ -185,7 +185,7 @@ class _Conversion:
         (found,) = self._call(name, operands)
         there = self._add(CmpiOp(self._address(found), self._index(0), "ne"))
         assertion = cf.AssertOp(there, "out of memory: a sequence")
-        if (sources := sources_or_place(op)) is not None:
+        if (sources := sources_or_location(op)) is not None:
             assertion.attributes[SOURCES] = sources
         self._builder.insert(assertion)
         return found

@@ -41,18 +41,18 @@ def product(extents: Iterable[ValueMap]) -> ValueMap:
     return ValueMap.make([result], space.values).simplified()
 
 
-def places(index: SSAValue, extents: Sequence[ValueMap]) -> list[ValueMap]:
+def delinearize(index: SSAValue, extents: Sequence[ValueMap]) -> list[ValueMap]:
     """Returns the indices of the loops of a nest with these extents, at iteration `index` of the collapsed loop."""
     space, inside = Space([index]), AffineConstantExpr(1)
     found: list[AffineExpr] = []
     for position in reversed(range(len(extents))):
         extent = space.lift(extents[position])[0]
-        place = floor_div(AffineDimExpr(0), inside)
+        expr = floor_div(AffineDimExpr(0), inside)
         # The outermost index is below its extent without a remainder; for a static extent, the range proves it.
         dynamic = not isinstance(extent, AffineConstantExpr)
-        found.append(place if position == 0 and dynamic else modulo(place, extent))
+        found.append(expr if position == 0 and dynamic else modulo(expr, extent))
         inside = times(inside, extent)
-    return [ValueMap.make([place], space.values) for place in reversed(found)]
+    return [ValueMap.make([expr], space.values) for expr in reversed(found)]
 
 
 def only_parallel_loop(op: memref.AllocOp) -> ForOp | None:

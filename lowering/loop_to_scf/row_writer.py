@@ -45,12 +45,12 @@ class RowWriter:
         return extent if isinstance(extent, int) else self._get(extent)
 
     def _load(self, buffer: SSAValue, at: Sequence[SSAValue]) -> SSAValue:
-        return self._emit.add(memref.LoadOp.get(buffer, self._places_in(buffer, at))).res
+        return self._emit.add(memref.LoadOp.get(buffer, self._indices_in(buffer, at))).res
 
     def _store(self, value: SSAValue, buffer: SSAValue, at: Sequence[SSAValue]) -> None:
-        self._emit.add(memref.StoreOp.get(value, buffer, self._places_in(buffer, at)))
+        self._emit.add(memref.StoreOp.get(value, buffer, self._indices_in(buffer, at)))
 
-    def _places_in(self, buffer: SSAValue, at: Sequence[SSAValue]) -> list[SSAValue]:
+    def _indices_in(self, buffer: SSAValue, at: Sequence[SSAValue]) -> list[SSAValue]:
         """Returns the indices of an access at this level: a single one for a flat buffer."""
         return self._emit.affine_all(self._index_of(self._olds[buffer], ValueMap.identity(at)))
 
@@ -91,13 +91,13 @@ class RowWriter:
         return list(self._emit.add(scf.ForOp(self._index(0), count, self._index(1), carried, block)).results)
 
     def _while(
-        self, carried: Values, goes_on: Callable[[Values], SSAValue], body: Callable[[Values], Values]
+        self, carried: Values, continues: Callable[[Values], SSAValue], body: Callable[[Values], Values]
     ) -> Values:
         """Writes a loop that runs while a condition of the carried values holds; `body` returns the next values."""
         blocks = [Block(arg_types=[value.type for value in carried]) for _ in range(2)]
         with self._emit.inside(blocks[0]):
             values: Values = list(blocks[0].args)
-            self._emit.add(scf.ConditionOp(goes_on(values), *values))
+            self._emit.add(scf.ConditionOp(continues(values), *values))
         with self._emit.inside(blocks[1]):
             self._emit.add(scf.YieldOp(*body(list(blocks[1].args))))
         types = [value.type for value in carried]

@@ -118,11 +118,11 @@ def _select(kernel: FuncOp, choices: Sequence[_Chosen]) -> None:
 def _chosen(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> list[Operation]:
     """Returns the ops that call a version if the kernel's extents match, and run `otherwise` if not."""
     extents, choice = dim_arguments(kernel), chosen.choice
-    pairs: list[tuple[SSAValue, int | SSAValue]] = [(extents[place], number) for place, number in choice.numbers]
-    pairs += [(extents[place], extents[first]) for place, first in choice.equal]
+    pairs: list[tuple[SSAValue, int | SSAValue]] = [(extents[index], number) for index, number in choice.numbers]
+    pairs += [(extents[index], extents[first]) for index, first in choice.equal]
     condition, ops = _all_equal(pairs)
     casts, passed = _cast(kernel.body.block.args, _buffers(chosen.version))
-    call = CallOp(chosen.version.sym_name.data, [*passed, *(extents[place] for place in choice.passed)], [])
+    call = CallOp(chosen.version.sym_name.data, [*passed, *(extents[index] for index in choice.passed)], [])
     return [*ops, scf.IfOp(condition, [], [*casts, call, scf.YieldOp()], [*otherwise, scf.YieldOp()])]
 
 

@@ -50,31 +50,31 @@ class SortWriter(RowWriter):
     def _write_runs(self) -> None:
         """Writes the row as runs of `RUN` elements, each sorted by insertion into the first half of the scratch."""
 
-        def insert(place: SSAValue, _: Values) -> Values:
-            key = self._load(self._source, self._at(place))
-            first = self._arith(arith.SubiOp, place, self._arith(arith.RemUIOp, place, self._index(RUN)))
-            free = self._shift_behind(key, first, place)
-            self._put(free, key, self._emit.add(arith.IndexCastOp(place, i64)).result)
+        def insert(position: SSAValue, _: Values) -> Values:
+            key = self._load(self._source, self._at(position))
+            first = self._arith(arith.SubiOp, position, self._arith(arith.RemUIOp, position, self._index(RUN)))
+            free = self._shift_after(key, first, position)
+            self._put(free, key, self._emit.add(arith.IndexCastOp(position, i64)).result)
             return []
 
         self._for(self._extent(self._length), [], insert)
 
-    def _shift_behind(self, key: SSAValue, first: SSAValue, last: SSAValue) -> SSAValue:
+    def _shift_after(self, key: SSAValue, first: SSAValue, last: SSAValue) -> SSAValue:
         """Moves the elements after `key` in the sorted run `[first, last)` one place on; returns the free place."""
 
-        def goes_on(places: Values) -> SSAValue:
-            is_inside = self._compare(places[0], first, "sgt")
-            return self._if(is_inside, i1, lambda: self._before(key, self._scratch(self._previous(places[0]))))
+        def continues(positions: Values) -> SSAValue:
+            is_inside = self._compare(positions[0], first, "sgt")
+            return self._if(is_inside, i1, lambda: self._before(key, self._scratch(self._previous(positions[0]))))
 
-        def move(places: Values) -> Values:
-            before = self._previous(places[0])
-            self._put(places[0], self._scratch(before), self._load(self._places, [*self._row, before]))
+        def move(positions: Values) -> Values:
+            before = self._previous(positions[0])
+            self._put(positions[0], self._scratch(before), self._load(self._places, [*self._row, before]))
             return [before]
 
-        return self._while([last], goes_on, move)[0]
+        return self._while([last], continues, move)[0]
 
-    def _previous(self, place: SSAValue) -> SSAValue:
-        return self._arith(arith.SubiOp, place, self._index(1))
+    def _previous(self, position: SSAValue) -> SSAValue:
+        return self._arith(arith.SubiOp, position, self._index(1))
 
     # --- merges
 
@@ -124,20 +124,20 @@ class SortWriter(RowWriter):
         end = self._arith(arith.MinSIOp, self._arith(arith.AddiOp, middle, width), length)
         last = self._previous(length)
 
-        def step(place: SSAValue, heads: Values) -> Values:
+        def step(position: SSAValue, heads: Values) -> Values:
             left, right = heads
             # A head at the end of its run is clamped to a valid place for the load, and not selected.
-            places = [self._arith(arith.AddiOp, source, self._arith(arith.MinSIOp, head, last)) for head in heads]
-            a, b = (self._scratch(at) for at in places)
+            positions = [self._arith(arith.AddiOp, source, self._arith(arith.MinSIOp, head, last)) for head in heads]
+            a, b = (self._scratch(at) for at in positions)
             is_used_up = self._compare(left, middle, "sge")
             takes_right = self._arith(
                 arith.AndIOp,
                 self._compare(right, end, "slt"),
                 self._arith(arith.OrIOp, is_used_up, self._before(b, a)),
             )
-            at = self._select(takes_right, places[1], places[0])
+            at = self._select(takes_right, positions[1], positions[0])
             chosen = self._load(self._places, [*self._row, at])
-            self._put(self._arith(arith.AddiOp, target, place), self._select(takes_right, b, a), chosen)
+            self._put(self._arith(arith.AddiOp, target, position), self._select(takes_right, b, a), chosen)
             one = self._index(1)
             return [
                 self._select(takes_right, left, self._arith(arith.AddiOp, left, one)),
@@ -151,10 +151,10 @@ class SortWriter(RowWriter):
     def _write_results(self, first: SSAValue) -> None:
         """Copies the kept elements from the scratch to the results."""
 
-        def copy(place: SSAValue, _: Values) -> Values:
-            at = [*self._row, self._arith(arith.AddiOp, first, place)]
+        def copy(position: SSAValue, _: Values) -> Values:
+            at = [*self._row, self._arith(arith.AddiOp, first, position)]
             for scratch, result in ((self._keys, self._values), (self._places, self._indices)):
-                self._store(self._load(scratch, at), result, self._at(place))
+                self._store(self._load(scratch, at), result, self._at(position))
             return []
 
         self._for(self._extent(self._count), [], copy)
@@ -173,17 +173,17 @@ class SortWriter(RowWriter):
         holds = self._emit.add(arith.CmpfOp(a, b, f"u{word}")).result
         return self._arith(arith.AndIOp, holds, self._emit.add(arith.CmpfOp(lesser, lesser, "ord")).result)
 
-    def _at(self, place: SSAValue) -> Values:
+    def _at(self, position: SSAValue) -> Values:
         """Returns the indices of a place of the row in the source and in the results."""
         axis = self._op.axis.value.data
-        return [*self._row[:axis], place, *self._row[axis:]]
+        return [*self._row[:axis], position, *self._row[axis:]]
 
-    def _scratch(self, place: SSAValue) -> SSAValue:
-        return self._load(self._keys, [*self._row, place])
+    def _scratch(self, position: SSAValue) -> SSAValue:
+        return self._load(self._keys, [*self._row, position])
 
-    def _put(self, place: SSAValue, key: SSAValue, came_from: SSAValue) -> None:
+    def _put(self, position: SSAValue, key: SSAValue, came_from: SSAValue) -> None:
         """Stores an element and its original position in the scratch."""
-        at = [*self._row, place]
+        at = [*self._row, position]
         self._store(key, self._keys, at)
         self._store(came_from, self._places, at)
 

@@ -48,38 +48,38 @@ class SuppressWriter(RowWriter):
         """Appends the lowered ops."""
         none, zero = self._truth(False), self._index(0)
 
-        def clear(place: SSAValue, _: Values) -> Values:
-            self._store(none, self._kept, [*self._row, place])
+        def clear(position: SSAValue, _: Values) -> Values:
+            self._store(none, self._kept, [*self._row, position])
             return []
 
         self._for(self._length, [], clear)
         most = self._emit.add(arith.IndexCastOp(self._load(self._most, []), IndexType())).result
         least, overlap = self._load(self._least, []), self._lanes(self._load(self._overlap, []))
 
-        def goes_on(carried: Values) -> SSAValue:
-            place, number = carried
+        def continues(carried: Values) -> SSAValue:
+            position, number = carried
 
             def is_candidate() -> SSAValue:
-                score = self._load(self._scores, [*self._row, place])
+                score = self._load(self._scores, [*self._row, position])
                 return self._and(self._greater(score, least), self._compare(number, most, "slt"))
 
-            return self._if(self._compare(place, self._length, "slt"), i1, is_candidate)
+            return self._if(self._compare(position, self._length, "slt"), i1, is_candidate)
 
         def visit(carried: Values) -> Values:
-            place, number = carried
+            position, number = carried
             one, following = self._index(1), self._arith(arith.AddiOp, number, self._index(1))
-            is_free = self._visit(place, number, overlap)
-            return [self._arith(arith.AddiOp, place, one), self._select(is_free, following, number)]
+            is_free = self._visit(position, number, overlap)
+            return [self._arith(arith.AddiOp, position, one), self._select(is_free, following, number)]
 
-        self._while([zero, zero], goes_on, visit)
+        self._while([zero, zero], continues, visit)
 
-    def _visit(self, place: SSAValue, number: SSAValue, overlap: SSAValue) -> SSAValue:
+    def _visit(self, position: SSAValue, number: SSAValue, overlap: SSAValue) -> SSAValue:
         """Appends the box at a place to the `number` selected ones unless it overlaps one; returns whether it did."""
-        box = self._emit.add(arith.IndexCastOp(self._load(self._order, [*self._row, place]), IndexType())).result
+        box = self._emit.add(arith.IndexCastOp(self._load(self._order, [*self._row, position]), IndexType())).result
         own = [self._load(self._sides, [self._row[0], self._index(side), box]) for side in range(self._count)]
         spread = [self._lanes(side) for side in own]
 
-        def goes_on(carried: Values) -> SSAValue:
+        def continues(carried: Values) -> SSAValue:
             first, found = carried
             return self._and(self._compare(first, number, "slt"), self._not(found))
 
@@ -89,8 +89,8 @@ class SuppressWriter(RowWriter):
             found = any_lane(self._emit, Mask(self._overlaps(spread, others, overlap)), CHUNK)
             return [self._arith(arith.AddiOp, first, self._index(CHUNK)), found]
 
-        is_free = self._not(self._while([self._index(0), self._truth(False)], goes_on, compare)[1])
-        self._store(is_free, self._kept, [*self._row, place])
+        is_free = self._not(self._while([self._index(0), self._truth(False)], continues, compare)[1])
+        self._store(is_free, self._kept, [*self._row, position])
         self._when(is_free, lambda: self._append(own, number))
         return is_free
 
@@ -100,7 +100,7 @@ class SuppressWriter(RowWriter):
 
         def begin() -> None:
             none = self._lanes(self._emit.constant(scalar_attr(float("nan"), self._element)))
-            self._emit.add(vector.StoreOp(none, self._room, self._place(AREA, number)))
+            self._emit.add(vector.StoreOp(none, self._room, self._indices(AREA, number)))
 
         self._when(self._compare(rest, self._index(0), "eq"), begin)
         for side, value in enumerate(own):
@@ -126,13 +126,13 @@ class SuppressWriter(RowWriter):
 
     # --- parts
 
-    def _place(self, side: int, first: SSAValue) -> list[SSAValue]:
-        return self._places_in(self._room, [*self._row, self._index(side), first])
+    def _indices(self, side: int, first: SSAValue) -> list[SSAValue]:
+        return self._indices_in(self._room, [*self._row, self._index(side), first])
 
     def _chunk(self, side: int, first: SSAValue) -> SSAValue:
         """Loads one coordinate of each of the selected boxes from `first` on."""
         type = VectorType(self._element, [CHUNK])
-        return self._emit.add(vector.LoadOp(self._room, self._place(side, first), type)).result
+        return self._emit.add(vector.LoadOp(self._room, self._indices(side, first), type)).result
 
     def _lanes(self, value: SSAValue) -> SSAValue:
         return splat(self._emit, value, CHUNK)

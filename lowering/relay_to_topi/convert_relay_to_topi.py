@@ -51,7 +51,7 @@ from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.lowering.relay_to_topi import registry as strategies
-from xrelay.lowering.relay_to_topi.call_demands import record_demands
+from xrelay.lowering.relay_to_topi.call_requirements import record_kernel_requirements
 from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
 from xrelay.passes.fusion.kernel_constants import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
@@ -70,7 +70,7 @@ class ConvertRelayToTopiPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every kernel of the module."""
         strategies.load()
-        record_demands(op)
+        record_kernel_requirements(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
         kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
         counts: dict[str, Counts] = {}

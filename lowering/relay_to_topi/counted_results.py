@@ -24,7 +24,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.structure.extents import CutOp
 from xrelay.dialects.shared.attribute_names import BINDS
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import LoweringError
@@ -96,7 +96,7 @@ def _cut(buffer: SSAValue, count: SSAValue, result: SSAValue) -> CutOp:
     if not isinstance(name, Symbol):
         raise LoweringError(
             f"{result.type} does not name its one extent that the data decides",
-            location=describe_place(result.owner) if isinstance(result.owner, Operation) else None,
+            location=describe_location(result.owner) if isinstance(result.owner, Operation) else None,
             help="relay-infer-type gives extents names",
         )
     bounds = BoundsAttr((NewExtent(name.name, room[axes[0]]),))

@@ -129,9 +129,9 @@ def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
         value = owner.operands[0]
     if isinstance(value, BlockArgument):
         return max(least, _argument_alignment(value))
-    placed = rewriter.operand(value).owner
-    if isinstance(placed, llvm.AllocaOp) and placed.alignment is not None:
-        return max(least, placed.alignment.value.data)
+    allocated = rewriter.operand(value).owner
+    if isinstance(allocated, llvm.AllocaOp) and allocated.alignment is not None:
+        return max(least, allocated.alignment.value.data)
     return least
 
 

@@ -101,9 +101,9 @@ class _Guard:
 
     def _variable(self, type_: Attribute) -> SSAValue:
         """Allocates a stack variable of `type_` with all bits set."""
-        place = self._entry.insert(memref.AllocaOp.get(type_, shape=[1])).memref
-        self._entry.insert(memref.StoreOp.get(_constant(self._entry, -1, type_), place, [self._zero]))
-        return place
+        slot = self._entry.insert(memref.AllocaOp.get(type_, shape=[1])).memref
+        self._entry.insert(memref.StoreOp.get(_constant(self._entry, -1, type_), slot, [self._zero]))
+        return slot
 
 
 def _constant(build: Builder, value: int, type_: Attribute) -> SSAValue:

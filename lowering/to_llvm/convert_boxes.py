@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.lowering.to_llvm.addressing import memref_type
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant
@@ -50,7 +50,7 @@ def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
 
 def _sources(op: Operation) -> Attribute | None:
     """Returns the names of the nodes of an allocation, or its source location."""
-    return op.attributes[SOURCES] if SOURCES in op.attributes else sources_or_place(op)
+    return op.attributes[SOURCES] if SOURCES in op.attributes else sources_or_location(op)
 
 
 def free_box(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:

@@ -46,7 +46,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.shared.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -69,7 +69,7 @@ from xrelay.lowering.to_llvm.results import (
     can_be_returned,
     load_results,
     operands_with_results,
-    place_of_results,
+    position_of_results,
     store_results,
 )
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS, define_scratch, is_scratch_declaration
@@ -119,7 +119,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         outputs = op.function_type.outputs.data
         if not can_be_returned(outputs):
             return f"@{op.sym_name.data} returns values; results go to memory that the caller passes"
-        place = place_of_results(op.function_type.inputs.data) if outputs else None
+        place = position_of_results(op.function_type.inputs.data) if outputs else None
         inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
         if place is not None:
             inputs.insert(place, PTR)
@@ -223,7 +223,7 @@ class _BodyConversion:
                 found.append(op)
             else:
                 reason = f"failed to convert {op.name}: nothing converts this op here"
-                raise LoweringError(reason, location=describe_place(op))
+                raise LoweringError(reason, location=describe_location(op))
         return found
 
     def _assert(self, op: cf.AssertOp, context: SSAValue, exit: Block) -> None:

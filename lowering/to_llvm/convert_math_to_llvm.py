@@ -90,10 +90,10 @@ class CallLibrary(
             return None
         result = rewriter.insert(PoisonOp(type_)).res
         for lane in range(lanes):
-            place = rewriter.insert(constant(lane, i64)).result
-            number = rewriter.insert(ExtractElementOp(operand, place)).res
+            index = rewriter.insert(constant(lane, i64)).result
+            number = rewriter.insert(ExtractElementOp(operand, index)).res
             value = rewriter.insert(llvm.CallOp(name, number, return_type=element)).results[0]
-            result = rewriter.insert(llvm.InsertElementOp(result, value, place)).res
+            result = rewriter.insert(llvm.InsertElementOp(result, value, index)).res
         rewriter.replace(op, [result])
         return None
 

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
@@ -307,7 +307,7 @@ def _entry_block(op: Operation) -> Block:
         around = around.parent_op()
     entry = around.body.first_block if around is not None else None
     if entry is None:
-        raise LoweringError("a stack buffer stands outside of any function", location=describe_place(op))
+        raise LoweringError("a stack buffer stands outside of any function", location=describe_location(op))
     return entry
 
 

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
@@ -141,7 +141,7 @@ def _function_around(op: Operation) -> FuncOp:
     while around is not None and not isinstance(around, FuncOp):
         around = around.parent_op()
     if around is None:
-        raise LoweringError("a parallel loop stands outside of any function", location=describe_place(op))
+        raise LoweringError("a parallel loop stands outside of any function", location=describe_location(op))
     return around
 
 
@@ -211,11 +211,11 @@ def _pack(captures: Sequence[SSAValue], function: FuncOp, rewriter: ConversionRe
     environment.name_hint = "env"
     rewriter.insertion_point = here
     for index, value in enumerate(captures):
-        place = rewriter.insert(ops.element_pointer(environment, [0, index], struct)).results[0]
+        pointer = rewriter.insert(ops.element_pointer(environment, [0, index], struct)).results[0]
         target = types.convert(value.type)
         if target != value.type:
             value = rewriter.insert(ops.cast(value, target)).results[0]
-        rewriter.insert(ops.store(value, place))
+        rewriter.insert(ops.store(value, pointer))
     return environment
 
 
@@ -231,9 +231,9 @@ def _task_function(name: str, captures: Sequence[SSAValue]) -> FuncOp:
     environment.name_hint, begin.name_hint, end.name_hint = "env", "begin", "end"
     struct, operands = _struct_type(captures), list[SSAValue]()
     for index, value in enumerate(captures):
-        place = ops.element_pointer(environment, [0, index], struct)
-        load = ops.load(place.results[0], struct.types.data[index])
-        block.add_ops([place, load])
+        pointer = ops.element_pointer(environment, [0, index], struct)
+        load = ops.load(pointer.results[0], struct.types.data[index])
+        block.add_ops([pointer, load])
         operand: SSAValue = load.results[0]
         if operand.type != value.type:
             cast = ops.cast(operand, value.type)
@@ -331,7 +331,9 @@ def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
     nested = [found for found in ops_of(op, scf.ParallelOp) if found is not op]
     for inner in reversed(nested):
         if inner.res:
-            raise LoweringError("a parallel loop with reductions is nested in another", location=describe_place(inner))
+            raise LoweringError(
+                "a parallel loop with reductions is nested in another", location=describe_location(inner)
+            )
         block = inner.body.detach_block(0)
         assert block.last_op is not None, "the body ends in scf.reduce"
         block.erase_op(block.last_op)

@@ -17,14 +17,14 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import LoweringError
-from xrelay.lowering.to_llvm.structured import BlockWriter, Words
+from xrelay.lowering.to_llvm.structured import BlockWriter, ControlFlowOps
 from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
-class _Upstream(Words):
+class _Upstream(ControlFlowOps):
     """The ops of cf and arith for control flow."""
 
     annotation = LOOP_ANNOTATION
@@ -77,7 +77,7 @@ def convert_to_branches(top: Operation) -> None:
     def move(op: Operation) -> None:
         if level_of(op) == "scf":
             raise LoweringError(
-                f"failed to convert {op.name}: nothing converts this op here", location=describe_place(op)
+                f"failed to convert {op.name}: nothing converts this op here", location=describe_location(op)
             )
         op.detach()
         writer.block.add_op(op)

@@ -31,7 +31,7 @@ from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
 from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
-from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, Words
+from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, ControlFlowOps
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
 from xrelay.passes.infra.disposal import dispose
@@ -40,7 +40,7 @@ from xrelay.passes.infra.rebuilding import RebuildingRewriter
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 
-class _LlvmWords(Words):
+class _LlvmOps(ControlFlowOps):
     """The ops of the llvm dialect for control flow."""
 
     annotation = "loop_annotation"
@@ -135,7 +135,7 @@ def _rebuild(function: func.FuncOp) -> None:
             convert_one(op, _TABLE, rewriter, counts)
             rewriter.take_inserted()
 
-    writer = BlockWriter(rewriter, _LlvmWords(), visit)
+    writer = BlockWriter(rewriter, _LlvmOps(), visit)
     entry = writer.with_arguments(source.args)
     for old_argument, argument in zip(source.args, entry.args, strict=True):
         argument.location = old_argument.location

@@ -63,9 +63,9 @@ class _Entry:
         """Loads elements of these types, 8 bytes each, from an array, beginning with number `first`."""
         values: list[SSAValue] = []
         for index, type in enumerate(types, first):
-            place = ops.element_pointer(array, [index], type)
-            load = ops.load(place.result, type, 8)
-            self.block.add_ops([place, load])
+            pointer = ops.element_pointer(array, [index], type)
+            load = ops.load(pointer.result, type, 8)
+            self.block.add_ops([pointer, load])
             values.append(load.dereferenced_value)
         return values
 

@@ -129,10 +129,10 @@ class _Hoisting:
         """Moves all ops that can be moved, operands before their users."""
         around: list[_Loop] = []
         pending = list(reversed(self.loops))
-        for place, block in enumerate(self.blocks):
-            while around and around[-1].last < place:
+        for position, block in enumerate(self.blocks):
+            while around and around[-1].last < position:
                 around.pop()
-            while pending and pending[-1].first == place:
+            while pending and pending[-1].first == position:
                 around.append(pending.pop())
             if around:
                 self._visit(block, around)
@@ -185,12 +185,12 @@ class _Hoisting:
             _move_before(constant, entry.first_op)
 
 
-def _move_before(op: Operation, place: Operation | None) -> None:
-    assert place is not None, "a block ends in a terminator"
-    block = place.parent
+def _move_before(op: Operation, anchor: Operation | None) -> None:
+    assert anchor is not None, "a block ends in a terminator"
+    block = anchor.parent
     assert block is not None, "ops stand in blocks"
     op.detach()
-    block.insert_op_before(op, place)
+    block.insert_op_before(op, anchor)
 
 
 def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
@@ -228,25 +228,27 @@ def _never_fails(op: Operation) -> bool:
 
 def _loops(blocks: Sequence[Block]) -> list[_Loop]:
     """Returns the loops with consecutive blocks that are entered only from the preceding block, outer loops first."""
-    places = {block: place for place, block in enumerate(blocks)}
+    positions = {block: position for position, block in enumerate(blocks)}
     entered: list[list[int]] = [[] for _ in blocks]
-    for place, block in enumerate(blocks):
+    for position, block in enumerate(blocks):
         for target in block.last_op.successors if block.last_op is not None else ():
-            entered[places[target]].append(place)
-    ends = {place: max(sources) for place, sources in enumerate(entered) if sources and max(sources) >= place > 0}
+            entered[positions[target]].append(position)
+    ends = {
+        position: max(sources) for position, sources in enumerate(entered) if sources and max(sources) >= position > 0
+    }
     found: list[_Loop] = []
     around: list[_Loop] = []
     for first, last in ends.items():
         while around and around[-1].last < first:
             around.pop()
         loop = _Loop(first, last)
-        if (not around or last <= around[-1].last) and _is_entered_in_front(loop, entered, blocks):
+        if (not around or last <= around[-1].last) and _is_entered_before(loop, entered, blocks):
             found.append(loop)
             around.append(loop)
     return found
 
 
-def _is_entered_in_front(loop: _Loop, entered: Sequence[Sequence[int]], blocks: Sequence[Block]) -> bool:
+def _is_entered_before(loop: _Loop, entered: Sequence[Sequence[int]], blocks: Sequence[Block]) -> bool:
     """Whether a loop is entered only from the preceding block, whose only successor it is."""
     first, last = loop
     if type(blocks[first - 1].last_op) is not llvm.BrOp:

@@ -51,16 +51,16 @@ class MemrefHoistAllocationsPass(XRelayPass):
 def _hoist(loop: scf.ForOp) -> None:
     """Moves the allocations of one loop that can be moved."""
     for op in list(loop.body.block.ops):
-        if type(op) is not memref.AllocOp or any(_stands_in(size, loop) for size in op.operands):
+        if type(op) is not memref.AllocOp or any(_is_defined_in(size, loop) for size in op.operands):
             continue
         freed = [use.operation for use in op.memref.uses if isinstance(use.operation, memref.DeallocOp)]
         if len(freed) == 1 and freed[0].parent is loop.body.block:
-            for moved, place in ((op, InsertPoint.before(loop)), (freed[0], InsertPoint.after(loop))):
+            for moved, point in ((op, InsertPoint.before(loop)), (freed[0], InsertPoint.after(loop))):
                 moved.detach()
-                Rewriter.insert_op(moved, place)
+                Rewriter.insert_op(moved, point)
 
 
-def _stands_in(value: SSAValue, loop: scf.ForOp) -> bool:
+def _is_defined_in(value: SSAValue, loop: scf.ForOp) -> bool:
     owner = value.owner
-    place = owner if isinstance(owner, Operation) else owner.parent_op()
-    return place is not None and loop.is_ancestor(place)
+    point = owner if isinstance(owner, Operation) else owner.parent_op()
+    return point is not None and loop.is_ancestor(point)

@@ -46,7 +46,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
@@ -163,7 +163,7 @@ class _Component:
         context.block.erase_arg(context)
         for op in list(walk_ops(function)):
             if isinstance(op, llvm.CallOp) and _callee(op) in self._failures:
-                self._calls.append((op, _split_behind(op)))
+                self._calls.append((op, _split_after(op)))
             elif isinstance(op, CONSTANTS):
                 op.detach()
                 self._first.block.add_op(op)
@@ -265,7 +265,7 @@ class _Component:
 # --- calls and entries
 
 
-def _split_behind(call: llvm.CallOp) -> Block:
+def _split_after(call: llvm.CallOp) -> Block:
     """Splits the block of a call after it; returns the new block, whose argument is the call's status."""
     following = call.next_op
     assert following is not None, "no block ends in a call"
@@ -310,8 +310,10 @@ def _kept_of(block: Block) -> Iterator[SSAValue]:
             size = value.type.bitwidth if isinstance(value.type, FixedBitwidthType) else None
             if value.type != PTR and (size is None or size > 8 * WORD):
                 place = value.owner if isinstance(value.owner, Operation) else block.first_op
-                raise LoweringError(f"a value of type {value.type} has no place in the frame of a function that calls"
-                                    " itself", location=None if place is None else describe_place(place))  # fmt: skip
+                raise LoweringError(
+                    f"a value of type {value.type} has no place in the frame of a function that calls itself",
+                    location=None if place is None else describe_location(place),
+                )
             yield value
 
 
@@ -320,7 +322,7 @@ def _words_of(op: llvm.AllocaOp) -> int:
     count, array = constant_index(op.size), op.elem_type
     if count != 1 or not isinstance(array, llvm.LLVMArrayType) or array.type != i64:
         raise LoweringError("a function that calls itself has a buffer on the machine's stack",
-                            location=describe_place(op))  # fmt: skip
+                            location=describe_location(op))  # fmt: skip
     return array.size.data
 
 

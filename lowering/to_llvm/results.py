@@ -29,7 +29,7 @@ def can_be_returned(types: Sequence[Attribute]) -> bool:
     return all(isinstance(type_, MemRefType | IndexType) for type_ in types)
 
 
-def place_of_results(inputs: Sequence[Attribute]) -> int:
+def position_of_results(inputs: Sequence[Attribute]) -> int:
     """Returns the position of the pointer to the results among arguments of these types, before the extents."""
     return len(inputs) - sum(1 for _ in takewhile(lambda type_: type_ in _EXTENTS, reversed(inputs)))
 
@@ -37,8 +37,8 @@ def place_of_results(inputs: Sequence[Attribute]) -> int:
 def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:
     """Stores the results of a function to the memory at `results`."""
     for number, value in enumerate(op.arguments):
-        place = rewriter.insert(element_pointer(results, [number], i64)).results[0]
-        rewriter.insert(store(rewriter.operand(value), place, 8))
+        pointer = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        rewriter.insert(store(rewriter.operand(value), pointer, 8))
 
 
 def operands_with_results(
@@ -53,7 +53,7 @@ def operands_with_results(
     results = rewriter.insert(on_stack(one.results[0], array, 8)).results[0]
     rewriter.insertion_point = here
     operands = rewriter.operands(op.arguments)
-    operands.insert(place_of_results([argument.type for argument in op.arguments]), results)
+    operands.insert(position_of_results([argument.type for argument in op.arguments]), results)
     return operands, results
 
 
@@ -62,6 +62,6 @@ def load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter)
     values: list[SSAValue] = []
     for number, result in enumerate(op.results):
         type_ = PTR if isinstance(result.type, MemRefType) else i64
-        place = rewriter.insert(element_pointer(results, [number], i64)).results[0]
-        values.append(rewriter.insert(load(place, type_, 8)).results[0])
+        pointer = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        values.append(rewriter.insert(load(pointer, type_, 8)).results[0])
     return values

@@ -1,8 +1,8 @@
 """Rules that lower structured control flow to blocks, for `convert-scf-to-branches` and `convert-scf-to-llvm`.
 
 A rule is a generator: it writes the ops before a region, yields the region's block to have its ops written, and writes
-the ops after them. So blocks are in the order of the program, each op is written once, and nothing recurses. `Words`
-creates the branches and comparisons, in the target dialect.
+the ops after them. So blocks are in the order of the program, each op is written once, and nothing recurses.
+`ControlFlowOps` creates the branches and comparisons, in the target dialect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 Steps: TypeAlias = "Iterator[Steps]"
 
 
-class Words(ABC):
+class ControlFlowOps(ABC):
     """The ops of a dialect for control flow."""
 
     annotation: str
@@ -53,9 +53,9 @@ class Words(ABC):
 class BlockWriter:
     """Writes the ops of a block one after another, and adds blocks after it for control flow."""
 
-    def __init__(self, rewriter: ConversionRewriter, words: Words, visit: Callable[[Operation], None]):
+    def __init__(self, rewriter: ConversionRewriter, builder: ControlFlowOps, visit: Callable[[Operation], None]):
         """`visit` writes an op without a rule with `rewriter`, whose insertion point is the end of `block`."""
-        self.rewriter, self.words, self._visit = rewriter, words, visit
+        self.rewriter, self.builder, self._visit = rewriter, builder, visit
         self.block = Block()
         """The current block."""
 
@@ -86,7 +86,7 @@ class BlockWriter:
 
     def close(self, block: Block, target: Block) -> Operation:
         """Writes a branch to `target` with the values that the end of `block` yields."""
-        return self.rewriter.insert(self.words.branch(target, self.rewriter.operands(_end_of(block).operands)))
+        return self.rewriter.insert(self.builder.branch(target, self.rewriter.operands(_end_of(block).operands)))
 
     def _turn_to(self, block: Block) -> None:
         self.block = block
@@ -125,20 +125,20 @@ def lower_for(op: scf.ForOp, writer: BlockWriter) -> Iterator[Block]:
         cf.br ^header(%next, %n) {llvm.loop_annotation = #u}
       ^after(%r):
     """
-    rewriter, words, source = writer.rewriter, writer.words, op.body.block
+    rewriter, builder, source = writer.rewriter, writer.builder, op.body.block
     lower, upper, step, *initial = rewriter.operands(op.operands)
     header, body, after = writer.with_arguments(source.args), Block(), Block()
     if (name := header.args[0].name_hint) is not None:
         header.name_hint, body.name_hint, after.name_hint = f"{name}_head", f"{name}_body", f"{name}_end"
-    rewriter.insert(words.branch(header, [lower, *initial]))
+    rewriter.insert(builder.branch(header, [lower, *initial]))
     writer.begin(header)
-    more = rewriter.insert(words.compare("slt", header.args[0], upper)).results[0]
-    rewriter.insert(words.choose(more, body, after))
+    more = rewriter.insert(builder.compare("slt", header.args[0], upper)).results[0]
+    rewriter.insert(builder.choose(more, body, after))
     writer.begin(body)
     yield source
-    following = rewriter.insert(words.advance(header.args[0], step)).results[0]
+    following = rewriter.insert(builder.advance(header.args[0], step)).results[0]
     carried = rewriter.operands(_end_of(source).operands)
-    _annotate(rewriter.insert(words.branch(header, [following, *carried])), op, words)
+    _annotate(rewriter.insert(builder.branch(header, [following, *carried])), op, builder)
     writer.begin(after)
     rewriter.replace(op, header.args[1:])
 
@@ -156,19 +156,19 @@ def lower_while(op: scf.WhileOp, writer: BlockWriter) -> Iterator[Block]:
         body
         cf.br ^before(%n)
     """
-    rewriter, words, test, source = writer.rewriter, writer.words, op.before_region.block, op.after_region.block
+    rewriter, builder, test, source = writer.rewriter, writer.builder, op.before_region.block, op.after_region.block
     initial = rewriter.operands(op.operands)
     header, body, after = writer.with_arguments(test.args), writer.with_arguments(source.args), Block()
-    rewriter.insert(words.branch(header, initial))
+    rewriter.insert(builder.branch(header, initial))
     writer.begin(header)
     yield test
     condition = test.last_op
     assert isinstance(condition, scf.ConditionOp), "the before region ends in scf.condition"
     more, *values = rewriter.operands(condition.operands)
-    rewriter.insert(words.choose(more, body, after, values))
+    rewriter.insert(builder.choose(more, body, after, values))
     writer.begin(body)
     yield source
-    _annotate(writer.close(source, header), op, words)
+    _annotate(writer.close(source, header), op, builder)
     writer.begin(after)
     rewriter.replace(op, values)
 
@@ -179,7 +179,7 @@ def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
     condition = rewriter.operand(op.cond)
     after, parts = writer.with_arguments(op.results), [region.block for region in op.regions if region.blocks]
     targets = [Block() for _ in parts]
-    rewriter.insert(writer.words.choose(condition, targets[0], (*targets, after)[1]))
+    rewriter.insert(writer.builder.choose(condition, targets[0], (*targets, after)[1]))
     for source, target in zip(parts, targets, strict=True):
         writer.begin(target)
         yield source
@@ -190,19 +190,19 @@ def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
 
 def lower_index_switch(op: scf.IndexSwitchOp, writer: BlockWriter) -> Iterator[Block]:
     """`scf.index_switch` → a chain of comparisons, which LLVM turns into a switch; there are only a few cases here."""
-    rewriter, words = writer.rewriter, writer.words
+    rewriter, builder = writer.rewriter, writer.builder
     chosen, after = rewriter.operand(op.arg), writer.with_arguments(op.results)
     for value, region in zip(op.cases.get_values(), op.case_regions, strict=True):
-        case = rewriter.insert(words.number(int(value))).results[0]
-        equal = rewriter.insert(words.compare("eq", chosen, case)).results[0]
+        case = rewriter.insert(builder.number(int(value))).results[0]
+        equal = rewriter.insert(builder.compare("eq", chosen, case)).results[0]
         target, following = Block(), Block()
-        rewriter.insert(words.choose(equal, target, following))
+        rewriter.insert(builder.choose(equal, target, following))
         writer.begin(target)
         yield region.block
         writer.close(region.block, after)
         writer.begin(following)
     default = Block()
-    rewriter.insert(words.branch(default, ()))
+    rewriter.insert(builder.branch(default, ()))
     writer.begin(default)
     yield op.default_region.block
     writer.close(op.default_region.block, after)
@@ -216,10 +216,10 @@ def _end_of(block: Block) -> scf.YieldOp:
     return end
 
 
-def _annotate(branch: Operation, loop: Operation, words: Words) -> None:
+def _annotate(branch: Operation, loop: Operation, builder: ControlFlowOps) -> None:
     """Copies the annotation of a loop to the back edge, from which LLVM reads it."""
     if (annotation := loop.attributes.get(LOOP_ANNOTATION)) is not None:
-        branch.attributes[words.annotation] = annotation
+        branch.attributes[builder.annotation] = annotation
 
 
 RULES: Mapping[type[Operation], Rule] = {

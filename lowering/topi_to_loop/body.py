@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
@@ -56,14 +56,14 @@ class BodyLowering:
             result.name_hint = op.results[0].name_hint
             self._values[op.results[0]] = result
         parent = source.parent_op()
-        raise LoweringError("a body does not end in topi.yield", location=describe_place(parent) if parent else None)
+        raise LoweringError("a body does not end in topi.yield", location=describe_location(parent) if parent else None)
 
     def _lower(self, op: Operation, target: Block) -> SSAValue:
         match op:
             case ReadOp():
                 buffer = self._buffers.get(op.tensor)
                 if buffer is None:
-                    raise LoweringError("topi.read of a tensor without a buffer", location=describe_place(op))
+                    raise LoweringError("topi.read of a tensor without a buffer", location=describe_location(op))
                 return _add(target, LoadOp(buffer, self._index(op.index)))
             case IndexOp():
                 return self._computed(self._index(op.index), target)
@@ -76,7 +76,7 @@ class BodyLowering:
                     target, CheckedIndexOp(self.value(op.index), self._sizes.value(op.extent), from_end=op.from_end)
                 )
             case _ if op.regions or len(op.results) != 1:
-                raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
+                raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_location(op))
             case _:
                 moved = {o: self._computed(self._moved[o], target) for o in op.operands if o in self._moved}
                 return _add(target, copy(op, {**self._values, **moved} if moved else self._values))

@@ -45,7 +45,7 @@ class ExplainedOp:
     """Relay's name, e.g. `nn.relu`."""
     value: str | None
     """The name of the result in the IR text."""
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     """The source locations of the op."""
     hint: str | None
     """The consumer that the attribute `relay.fuse_with` names."""
@@ -68,7 +68,7 @@ class ExplainedGroup:
     anchor: str | None
     pattern: str | None
     nodes: tuple[int, ...]
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
     value = op.results[0].name_hint if op.results else None
     hint = hint_of(op)
     wanted = None if hint is None else hint.data
-    names = frozenset({*names_of(op), *(places := _places(op.location)), f"#{node}", str(node)})
-    return ExplainedOp(node, operator, value, places, wanted, names, _composite(op))
+    names = frozenset({*names_of(op), *(locations := _locations(op.location)), f"#{node}", str(node)})
+    return ExplainedOp(node, operator, value, locations, wanted, names, _composite(op))
 
 
 def _composite(op: Operation) -> Composite | None:
@@ -157,16 +157,16 @@ def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
         None if group.anchor is None else group.anchor.data,
         None if pattern is None else pattern.relay_name,
         nodes,
-        _places(group.location),
+        _locations(group.location),
     )
 
 
 def is_answer(ref: Operation | SSAValue, name: str) -> bool:
     """Whether `name` is the operator, the result or a source location of an op or value."""
-    return name in names_of(ref) or (isinstance(ref, Operation) and name in _places(ref.location))
+    return name in names_of(ref) or (isinstance(ref, Operation) and name in _locations(ref.location))
 
 
-def _places(location: Attribute) -> tuple[str, ...]:
+def _locations(location: Attribute) -> tuple[str, ...]:
     """The locations in `location`, which may be a fused one, as text."""
     parts: tuple[Attribute, ...] = (location,)
     if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):

@@ -39,7 +39,7 @@ def _group(block: ExplainedBlock, group: ExplainedGroup) -> Json:
         "anchor": group.anchor,
         "pattern": group.pattern,
         "nodes": [node for node in group.nodes if node in block.ops],
-        "locations": list(group.places),
+        "locations": list(group.locations),
     }
 
 
@@ -49,7 +49,7 @@ def _op(block: ExplainedBlock, op: ExplainedOp) -> Json:
         "node": op.node,
         "op": op.operator,
         "value": op.value,
-        "locations": list(op.places),
+        "locations": list(op.locations),
         "pattern": block.graph.patterns[op.node].relay_name,
         "composite": None
         if op.composite is None

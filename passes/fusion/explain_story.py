@@ -23,10 +23,10 @@ def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
             yield f"  {group.name}{_kind(group)}"
             for node in group.nodes:
                 if node in block.ops:
-                    yield f"    {_with_parts(block.ops[node])}"
+                    yield f"    {_with_expansion(block.ops[node])}"
         if block.alone:
             yield "  in no kernel"
-            yield from (f"    {_with_places(block.ops[node])}" for node in block.alone)
+            yield from (f"    {_with_locations(block.ops[node])}" for node in block.alone)
 
 
 def _count(number: int, what: str) -> str:
@@ -38,20 +38,20 @@ def _kind(group: ExplainedGroup) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _with_places(op: ExplainedOp) -> str:
-    return f"{op.label} [{', '.join(op.places)}]" if op.places else op.label
+def _with_locations(op: ExplainedOp) -> str:
+    return f"{op.label} [{', '.join(op.locations)}]" if op.locations else op.label
 
 
-def _with_parts(op: ExplainedOp) -> str:
+def _with_expansion(op: ExplainedOp) -> str:
     """The op as a line in the list of kernels; a composite with the ops that it expands to."""
     parts = f" = {', '.join(op.composite.parts)}" if op.composite is not None else ""
-    return f"{_with_places(op)}{parts}"
+    return f"{_with_locations(op)}{parts}"
 
 
 def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
     """Yields the explanation of `op`: its kernel, its post-dominator, the rule, the blocker, and a remedy."""
     decision = block.decision(op.node)
-    yield f"{_with_places(op)}, node #{op.node} of @{block.function}"
+    yield f"{_with_locations(op)}, node #{op.node} of @{block.function}"
     yield f"  pattern: {block.graph.patterns[op.node].relay_name}"
     if op.composite is not None:
         yield f"  composite of: {', '.join(op.composite.parts)}; it becomes them {op.composite.expansion}"

@@ -150,7 +150,7 @@ class _GroupMaker:
         roots = {op: root for root in members if (op := self.nodes.op(root)) is not None}
         walls: list[Operation] = []
         for op in _in_text_order(self.nodes.body):
-            if kind_of(op) is OpKind.WALL:
+            if kind_of(op) is OpKind.BARRIER:
                 self.results.add(op.results[0], op.operands[0])
                 walls.append(op)
             elif op in roots:

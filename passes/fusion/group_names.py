@@ -38,7 +38,7 @@ def group_name(ops: Iterable[Operation]) -> str:
     operators = [
         op.name.removeprefix("relay.").replace(".", "_")
         for op in ops
-        if kind_of(op) in (OpKind.OPERATOR, OpKind.WALL, OpKind.BINDING)
+        if kind_of(op) in (OpKind.OPERATOR, OpKind.BARRIER, OpKind.BINDING)
     ]
     return abbreviated(operators if operators else ["tuple_get_item"])
 

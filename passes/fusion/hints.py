@@ -50,9 +50,9 @@ def names_of(ref: Operation | SSAValue) -> Mapping[str, str]:
     names: dict[str, str] = {}
     if isinstance(ref, Operation):
         names[ref.name] = names[ref.name.removeprefix("relay.")] = "operator"
-        place = format_location(ref.location)
-        if place is not None:
-            names[place] = "location"
+        location = format_location(ref.location)
+        if location is not None:
+            names[location] = "location"
     for value in ref.results if isinstance(ref, Operation) else (ref,):
         if value.name_hint is not None:
             names[value.name_hint] = names[f"%{value.name_hint}"] = "value"

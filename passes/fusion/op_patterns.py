@@ -145,9 +145,9 @@ class _GraphBuilder:
         function = _function_around(left[0]) if left else None
         if function is None:
             return
-        names, places = NameUses(function), {op: place for place, op in enumerate(walk_ops(function))}
+        names, positions = NameUses(function), {op: position for position, op in enumerate(walk_ops(function))}
         # An op that names an extent follows the op that makes it, and may itself be needed only for an extent.
-        for op in sorted(left, key=lambda op: -places[op]):
+        for op in sorted(left, key=lambda op: -positions[op]):
             if any(user in self.numbers for user in names.of(op)):
                 self._visit(iter([op]))
                 self.graph.mark_extern(self.numbers[op])
@@ -275,16 +275,16 @@ class _GraphBuilder:
 
     def _within_loops(self, op: Operation, operands: Sequence[SSAValue], uses: list[Use]) -> list[Use]:
         """`uses`, those of operands first, made extern if a loop's body uses a value from outside the loop."""
-        home = self._loops.get(op.parent) if op.parent is not None else None
-        if home is None:
+        block = self._loops.get(op.parent) if op.parent is not None else None
+        if block is None:
             return uses
-        outside = [isinstance(value, OpResult) and self._is_outside(value.op, home) for value in operands]
+        outside = [isinstance(value, OpResult) and self._is_outside(value.op, block) for value in operands]
         walls = [Use(use.producer, None) if out else use for use, out in zip(uses, outside, strict=False)]
         return walls + uses[len(walls) :]
 
-    def _is_outside(self, op: Operation, home: Block) -> bool:
-        """Whether `op` is outside the loop with body `home`; constants count as inside, wherever they are used."""
-        return not is_constant(op) and (op.parent is None or self._loops.get(op.parent) is not home)
+    def _is_outside(self, op: Operation, block: Block) -> bool:
+        """Whether `op` is outside the loop with body `block`; constants count as inside, wherever they are used."""
+        return not is_constant(op) and (op.parent is None or self._loops.get(op.parent) is not block)
 
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
         """The pattern with which a broadcasting op whose result has `shape` accesses an operand.

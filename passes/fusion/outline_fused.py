@@ -154,10 +154,10 @@ class _Outliner:
     def _outline_op(self, function: FuncOp, op: Operation) -> None:
         if isinstance(op, FusedOp):
             self._call_group(with_constants_outside(op))
-        elif self.leaves.note(op):
+        elif self.leaves.record_op(op):
             self._hand_on(op)
         elif isinstance(op, LetOp | StopFusionOp | CompilerAnnotationOp):
-            self.leaves.tell(op.results[0], self.leaves.of(op.operands[0]))
+            self.leaves.record(op.results[0], self.leaves.of(op.operands[0]))
             self._hand_on(op)
         elif is_groupable(op):
             self._call_group(self._alone(op))
@@ -195,7 +195,7 @@ class _Outliner:
             )
         if any(leaf.type != type for leaf, type in zip(leaves, types, strict=True)):
             leaves = [self._required(op, leaf, type) for leaf, type in zip(leaves, types, strict=True)]
-            self.leaves.tell(op.results[0], leaves)
+            self.leaves.record(op.results[0], leaves)
         self.replaced.append(op)
 
     def _required(self, op: Operation, leaf: SSAValue, type: Attribute) -> SSAValue:
@@ -247,7 +247,7 @@ class _Outliner:
             field.location = op.location
         Rewriter.insert_op(fields, InsertPoint.before(op))
         if fields:
-            self.leaves.tell(op.result, leaves)
+            self.leaves.record(op.result, leaves)
             self.replaced.append(op)
         else:
             Rewriter.replace_op(op, [], [new.result])
@@ -298,7 +298,7 @@ class _Outliner:
         for result in op.results:
             leaves = [pending.pop() for _ in leaf_types([result.type])]
             # Users look up the leaves when they are visited: replacing one by one would rebuild a wide tuple each time.
-            self.leaves.tell(result, leaves)
+            self.leaves.record(result, leaves)
             if not isinstance(result.type, TupleType):
                 leaves[0].name_hint = result.name_hint
         self.replaced.append(op)

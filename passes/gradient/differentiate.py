@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_making import copies
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete, tuple_type
@@ -59,7 +59,7 @@ def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
     block = function.body.block
     end = block.last_op
     if not isinstance(end, ReturnOp):
-        raise PassError(f"@{function.sym_name.data} does not end in func.return", location=describe_place(function))
+        raise PassError(f"@{function.sym_name.data} does not end in func.return", location=describe_location(function))
     forward = [op for op in block.ops if op is not end]
     backward = BackwardPass(active_values(function))
     end.detach()
@@ -82,20 +82,20 @@ def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
 
 def _require_tensors(function: FuncOp) -> None:
     """Raises `PassError` for parameters or results other than (tuples of) tensors, and for unknown types."""
-    place = describe_place(function)
+    location = describe_location(function)
     # Checks each type object once: ops that take fields of a wide tuple share its type. The ops keep the types alive.
     known: set[int] = set()
     for op in walk_ops(function):
         new = [type for type in op.result_types if id(type) not in known]
         if not all(map(is_complete, new)):
-            raise PassError(f"the type of {op.name} is not known", location=place, help="run relay-infer-type first")
+            raise PassError(f"the type of {op.name} is not known", location=location, help="run relay-infer-type first")
         known.update(map(id, new))
     types = function.function_type
     for type in leaf_types([*types.inputs, *types.outputs]):
         if not isinstance(type, TensorType):
-            raise PassError(f"a parameter or result has type {type}, which has no gradient", location=place)
+            raise PassError(f"a parameter or result has type {type}, which has no gradient", location=location)
     if not types.outputs:
-        raise PassError(f"@{function.sym_name.data} has no result to differentiate", location=place)
+        raise PassError(f"@{function.sym_name.data} has no result to differentiate", location=location)
 
 
 def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientBuilder, *, first_alone: bool) -> None:

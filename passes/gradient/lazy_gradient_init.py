@@ -45,7 +45,7 @@ from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_inference import static_shape
 from xrelay.passes.relay.simplify_numbers import DropNeutral, uniform_number
-from xrelay.passes.relay.simplify_shapes import NameTheType
+from xrelay.passes.relay.simplify_shapes import UseStaticType
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ _NEUTRAL = (DropNeutral(), BroadcastOther())
 _SHAPING = (ReshapeOp, SqueezeOp, ExpandDimsOp, TransposeOp, BroadcastToOp, StridedSliceOp, CopyOp, CastOp)
 _LIKE = (ReshapeLikeOp, BroadcastToLikeOp, CollapseSumLikeOp, SumOp, NegativeOp)
 PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
-    **dict.fromkeys((ZerosLikeOp, OnesLikeOp, FullLikeOp), (NameTheType(),)),
+    **dict.fromkeys((ZerosLikeOp, OnesLikeOp, FullLikeOp), (UseStaticType(),)),
     **dict.fromkeys((AddOp, SubtractOp, DivideOp), _NEUTRAL),
     MultiplyOp: (*_NEUTRAL, MultiplyByZeros()),
     **dict.fromkeys((*_SHAPING, *_LIKE), (FillAgain(),)),

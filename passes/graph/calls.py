@@ -35,7 +35,7 @@ def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:
             if callee in callers:
                 callers[callee].append(name)
     # Kosaraju: the functions that reach `start` backwards, and are in no earlier group, are also called by it.
-    place = {name: number for number, name in enumerate(callees)}
+    position = {name: number for number, name in enumerate(callees)}
     left = set(callees)
     found: list[list[str]] = []
     for start in sorted(callees, key=lambda name: -order[name]):
@@ -48,8 +48,8 @@ def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:
                 group.append(name)
                 pending += callers[name]
         if len(group) > 1 or (group and group[0] in callees[group[0]]):
-            found.append(sorted(group, key=place.__getitem__))
-    return sorted(found, key=lambda group: place[group[0]])
+            found.append(sorted(group, key=position.__getitem__))
+    return sorted(found, key=lambda group: position[group[0]])
 
 
 def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:

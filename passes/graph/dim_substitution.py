@@ -87,8 +87,10 @@ class DimSubstitution:
         if isinstance(attribute, TypeAttribute):
             new = instantiated(attribute, self._bindings)
         elif isinstance(attribute, RequirementsAttr):
-            demands = [requirement.substitute(self._bindings) for requirement in attribute.data]
-            new = RequirementsAttr(tuple(demand for demand in demands if demand.names or not demand.holds({})))
+            requirements = [requirement.substitute(self._bindings) for requirement in attribute.data]
+            new = RequirementsAttr(
+                tuple(requirement for requirement in requirements if requirement.names or not requirement.holds({}))
+            )
         elif isinstance(attribute, BoundsAttr):
             new = BoundsAttr(tuple(map(self._extent, attribute.data)))
         elif isinstance(attribute, DimBindingsAttr):

@@ -33,12 +33,12 @@ class NameUses:
         In other blocks another op may introduce an extent of the same name, as copies of an op in several branches do.
         """
         users = dict.fromkeys(user for extent in made_extents(op) for user in self._users.get(extent.name, ()))
-        return [user for user in users if _stands_beside(op, user)]
+        return [user for user in users if _is_in_scope(op, user)]
 
 
-def _stands_beside(op: Operation, user: Operation) -> bool:
+def _is_in_scope(op: Operation, user: Operation) -> bool:
     """Whether `user` is in the block of `op` or nested in it, and is neither `op` nor in `op`."""
-    place: Operation | None = user
-    while place is not None and place.parent is not op.parent:
-        place = place.parent_op()
-    return place is not None and place is not op
+    current: Operation | None = user
+    while current is not None and current.parent is not op.parent:
+        current = current.parent_op()
+    return current is not None and current is not op

@@ -30,7 +30,7 @@ class OpKind(Enum):
 
     OPERATOR = auto()
     """A call of a Relay operator, which becomes part of a kernel."""
-    WALL = auto()
+    BARRIER = auto()
     """`relay.annotation.stop_fusion`, `checkpoint`, `compiler_begin` and `compiler_end`."""
     TUPLE = auto()
     FIELD = auto()
@@ -48,14 +48,14 @@ class OpKind(Enum):
     """A call of a function, an op that stays in the graph function or names extents, or an op of another dialect."""
 
 
-CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
+CALLS = (OpKind.OPERATOR, OpKind.BARRIER, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
 """The kinds of op that are call nodes in Relay. It is no set, because hashing a member of an enumeration is slow."""
 
 _KINDS: dict[type[Operation], OpKind] = {
-    StopFusionOp: OpKind.WALL,
-    CheckpointOp: OpKind.WALL,
-    CompilerBeginOp: OpKind.WALL,
-    CompilerEndOp: OpKind.WALL,
+    StopFusionOp: OpKind.BARRIER,
+    CheckpointOp: OpKind.BARRIER,
+    CompilerBeginOp: OpKind.BARRIER,
+    CompilerEndOp: OpKind.BARRIER,
     TupleOp: OpKind.TUPLE,
     TupleGetItemOp: OpKind.FIELD,
     ConstantOp: OpKind.CONSTANT,
@@ -87,7 +87,7 @@ def is_relay_op(op: Operation) -> TypeGuard[RelayOp]:
 
 def is_computation(op: Operation) -> TypeGuard[RelayOp]:
     """Whether `op` is a `RelayOp` that computes its value, neither a binding nor a wall."""
-    return is_relay_op(op) and kind_of(op) not in (OpKind.BINDING, OpKind.WALL)
+    return is_relay_op(op) and kind_of(op) not in (OpKind.BINDING, OpKind.BARRIER)
 
 
 def short_name(op: Operation) -> str:

@@ -10,16 +10,16 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A decision of the pass `pass_name` on the op `op_name` at `place` (a source location or a function)."""
+    """A decision of the pass `pass_name` on the op `op_name` at `location` (a source location or a function)."""
 
     pass_name: str
     op_name: str
-    place: str | None
+    location: str | None
     applied: bool
     """Whether the pass changed the op. A refusal is also a remark."""
     template: str = field(repr=False)
@@ -32,8 +32,8 @@ class Remark:
         return self.template.format(*self.values) if self.values else self.template
 
     def __str__(self) -> str:
-        place = "" if self.place is None else f"{self.place}: "
-        return f"{place}remark: {self.pass_name}: {self.op_name}: {self.message}"
+        location = "" if self.location is None else f"{self.location}: "
+        return f"{location}remark: {self.pass_name}: {self.op_name}: {self.message}"
 
 
 class Remarks:
@@ -45,11 +45,11 @@ class Remarks:
 
     def applied(self, op: Operation, message: str, *values: object) -> None:
         """Adds a remark that `op` was rewritten. Immutable `values`, such as types, replace `{}` when it is read."""
-        self.all.append(Remark(self._pass_name, op.name, describe_place(op), True, message, values))
+        self.all.append(Remark(self._pass_name, op.name, describe_location(op), True, message, values))
 
     def refused(self, op: Operation, message: str) -> None:
         """Adds a remark that `op` was left alone, with the reason."""
-        self.all.append(Remark(self._pass_name, op.name, describe_place(op), False, message))
+        self.all.append(Remark(self._pass_name, op.name, describe_location(op), False, message))
 
 
 Listener: TypeAlias = Callable[[Remark], None]

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.passes.graph.kept_demands import keep_demands
+from xrelay.passes.graph.kept_requirements import keep_requirements
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
 
@@ -61,7 +61,7 @@ class Emitter:
 
         Requirements of the source on named extents that no inserted op has become requirements of `value`.
         """
-        require = keep_demands(self._source, value, self._source.results[0].type, self._made)
+        require = keep_requirements(self._source, value, self._source.results[0].type, self._made)
         if require is not None:
             value = self.insert(require).result
         self._rewriter.replace(self._source, [], [value])
@@ -123,11 +123,11 @@ class _Rewriting:
 
     def _note_removal(self, op: Operation) -> None:
         """Removes `op` and the ops inside of it from the worklist. The owners of their operands may now be unused."""
-        gone = list(walk_ops(op))
-        for operand in (operand for one in gone for operand in one.operands):
+        erased = list(walk_ops(op))
+        for operand in (operand for one in erased for operand in one.operands):
             if isinstance(operand, OpResult):
                 self._push(operand.op)
-        for one in gone:
+        for one in erased:
             self._pending.pop(one, None)
 
 

@@ -62,9 +62,9 @@ def enclosing(block: Block) -> Block | None:
     return op.parent if op is not None else None
 
 
-def enclosing_op(op: Operation, home: Block | None) -> Operation:
-    """Returns the op of the block `home` that is or contains `op`, or the outermost op around `op` if not in `home`."""
-    while op.parent is not home:
+def enclosing_op(op: Operation, block: Block | None) -> Operation:
+    """Returns the op of `block` that is or contains `op`, or the outermost op around `op` if not in `block`."""
+    while op.parent is not block:
         around = op.parent_op()
         if around is None:
             return op

@@ -44,7 +44,7 @@ class TupleLeaves:
         self._known: dict[SSAValue, tuple[SSAValue, ...]] = {}
         self._ends: dict[SSAValue, list[int]] = {}
 
-    def tell(self, value: SSAValue, leaves: Sequence[SSAValue]) -> None:
+    def record(self, value: SSAValue, leaves: Sequence[SSAValue]) -> None:
         """Records the leaves of the tuple `value`."""
         self._known[value] = tuple(leaves)
 
@@ -60,18 +60,18 @@ class TupleLeaves:
             return (value,)
         raise KeyError(value)
 
-    def note(self, op: Operation) -> bool:
+    def record_op(self, op: Operation) -> bool:
         """Records the leaves of the result if `op` is a tuple op; returns whether it is."""
         if isinstance(op, TupleOp):
             fields = [self.of(field) for field in op.fields]
             if sum(len(leaves) for leaves in fields) > MOST_LEAVES:
                 raise _too_many()
-            self.tell(op.result, [leaf for leaves in fields for leaf in leaves])
+            self.record(op.result, [leaf for leaves in fields for leaf in leaves])
         elif isinstance(op, TupleGetItemOp) and isinstance(op.data.type, TupleType):
             if op.data not in self._ends:
                 self._ends[op.data] = list(accumulate(len(leaf_types([field])) for field in op.data.type.types))
             ends, index = self._ends[op.data], op.index.value.data
-            self.tell(op.result, self.of(op.data)[ends[index - 1] if index else 0 : ends[index]])
+            self.record(op.result, self.of(op.data)[ends[index - 1] if index else 0 : ends[index]])
         else:
             return False
         return True

@@ -23,9 +23,9 @@ class ValueUses:
         self._captured: dict[Operation, dict[SSAValue, None]] = {}
         for op in walk_ops(function):
             for value in op.operands:
-                home = block_of(value)
-                if home is not op.parent:
-                    self._captured.setdefault(enclosing_op(op, home), {})[value] = None
+                block = block_of(value)
+                if block is not op.parent:
+                    self._captured.setdefault(enclosing_op(op, block), {})[value] = None
 
     def of(self, op: Operation) -> list[SSAValue]:
         """Returns the operands, then the captured values of the regions."""
@@ -45,10 +45,10 @@ def visit_order(function: FuncOp) -> list[Operation]:
     """
     ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
     inside = (op for op in walk_ops(function) if op is not function)
-    return depth_first([*ends, *inside], _parts_of)
+    return depth_first([*ends, *inside], _dependencies_of)
 
 
-def _parts_of(op: Operation) -> list[Operation]:
+def _dependencies_of(op: Operation) -> list[Operation]:
     owners = [value.owner for value in op.operands]
     ends = [block.last_op for region in op.regions for block in region.blocks]
     return [part for part in (*owners, *ends) if isinstance(part, Operation)]

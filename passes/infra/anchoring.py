@@ -35,7 +35,7 @@ def run_on_functions(
     """
     symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for function in [op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration]:
-        behind = function.next_op
+        following = function.next_op
         function.detach()
         # a dictionary, for speed: main references thousands of kernels
         declared = dict.fromkeys(_declaration(symbols[name]) for name in _named(function) if name in symbols)
@@ -43,7 +43,7 @@ def run_on_functions(
         try:
             run_pipeline(own, passes, context=context, instruments=instruments, required=required)
         finally:
-            _put_back([op for op in own.ops if op not in declared], module, behind)
+            _put_back([op for op in own.ops if op not in declared], module, following)
 
 
 def _named(function: FuncOp) -> list[str]:
@@ -63,11 +63,11 @@ def _declaration(function: FuncOp) -> FuncOp:
     return FuncOp.external(function.sym_name.data, list(inputs), list(outputs))
 
 
-def _put_back(ops: Sequence[Operation], module: ModuleOp, behind: Operation | None) -> None:
-    """Moves `ops` into `module`, before `behind` or to its end."""
+def _put_back(ops: Sequence[Operation], module: ModuleOp, following: Operation | None) -> None:
+    """Moves `ops` into `module`, before `following` or to its end."""
     for op in ops:
         op.detach()
-    if behind is None:
+    if following is None:
         module.body.block.add_ops(ops)
     else:
-        module.body.block.insert_ops_before(ops, behind)
+        module.body.block.insert_ops_before(ops, following)

@@ -33,7 +33,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import describe_place, fuse_locations
+from xrelay.dialects.shared.locations import describe_location, fuse_locations
 from xrelay.dialects.shared.op_lists import all_ops, is_kind
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
@@ -322,7 +322,7 @@ def apply_conversion(
         rewriter.begin(op)
         convert_one(op, table, rewriter, counts)
         if op.parent_block() is not None and not is_legal(op):
-            raise LoweringError(f"{op.name} is still there after its conversion", location=describe_place(op))
+            raise LoweringError(f"{op.name} is still there after its conversion", location=describe_location(op))
         for new in reversed(rewriter.take_inserted()):
             pending.extend(stacked(new))
     rewriter.finish()
@@ -356,7 +356,7 @@ def convert_one(op: Operation, table: PatternTable, rewriter: ConversionRewriter
         reasons.append(reason)
         rewriter.take_back()
     why = "; ".join(reasons) if reasons else "nothing converts this op here"
-    raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_place(op))
+    raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_location(op))
 
 
 def _children(op: Operation) -> list[Operation]:

@@ -19,18 +19,18 @@ class Immutability(PassInstrument):
     """
 
     def __init__(self) -> None:
-        self._given = PassStack[tuple[ModuleOp, str]]()
+        self._modules = PassStack[tuple[ModuleOp, str]]()
 
     def enter_pass_ctx(self) -> None:
         """Resets the instrument."""
-        self._given.clear()
+        self._modules.clear()
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Stores the module and its text."""
-        self._given.push(info, (mod, print_module(mod, generic=True)))
+        self._modules.push(info, (mod, print_module(mod, generic=True)))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Compares the input module with its text."""
-        given, text = self._given.pop(info)
-        if print_module(given, generic=True) != text:
+        before, text = self._modules.pop(info)
+        if print_module(before, generic=True) != text:
             raise PassError(f"[{info.name}] the pass changed the module it was given", help="change and return a copy")

@@ -62,7 +62,7 @@ class NumericCheck(PassInstrument):
         function: str | None = None,
         inputs: Sequence[Array] | None = None,
     ):
-        self._rtol, self._seed, self._function, self._given = rtol, seed, function, inputs
+        self._rtol, self._seed, self._function, self._own_inputs = rtol, seed, function, inputs
         self._inputs: Sequence[Array] | None = None
         self._name = ""
         self._open = PassStack[_Results | str]()
@@ -83,7 +83,7 @@ class NumericCheck(PassInstrument):
     @property
     def unwritten(self) -> tuple[str, ...]:
         """The names of the arguments that were passed and have no flag."""
-        given = {"rtol": self._rtol, "function": self._function, "inputs": self._given}
+        given = {"rtol": self._rtol, "function": self._function, "inputs": self._own_inputs}
         return tuple(name for name, value in given.items() if value is not None)
 
     def enter_pass_ctx(self) -> None:
@@ -144,8 +144,8 @@ class NumericCheck(PassInstrument):
 
     def _first_run(self, mod: ModuleOp, level: str) -> _Results:
         """Returns the results on the first inputs that the module accepts, and keeps these, or raises an error."""
-        if self._given is not None:
-            self._inputs = list(self._given)
+        if self._own_inputs is not None:
+            self._inputs = list(self._own_inputs)
             return self._run_on(self._inputs, mod, level)
         rows = _input_rows(next(op for op in _functions(mod) if op.sym_name.data == self._name))
         draws = DRAWS if any(not isinstance(dim, int) for shape, _ in rows for dim in shape) else 1
@@ -184,7 +184,7 @@ class NumericCheck(PassInstrument):
 
     def _inputs_text(self) -> str:
         shapes = ", ".join(f"{array.dtype}{list(array.shape)}" for array in self._inputs or ())
-        return f"those given: {shapes}" if self._given is not None else f"random from seed {self._seed}: {shapes}"
+        return f"those given: {shapes}" if self._own_inputs is not None else f"random from seed {self._seed}: {shapes}"
 
 
 def describe_difference(old: Array, new: Array, rtol: float, steps: int = 0) -> str | None:

@@ -22,12 +22,12 @@ class PassTiming(PassInstrument):
     """
 
     def __init__(self, tree: TimeTree | None = None) -> None:
-        self._given = tree
+        self._shared_tree = tree
         self.tree = TimeTree() if tree is None else tree
 
     def enter_pass_ctx(self) -> None:
         """Resets the times."""
-        if self._given is None:
+        if self._shared_tree is None:
             self.tree = TimeTree()
 
     def exit_pass_ctx(self) -> None:

@@ -63,7 +63,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
-from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
+from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks
 from xrelay.passes.layout.layout_savings import save_transforms
 from xrelay.passes.layout.layout_versions import LayoutVersions, erase_unused
 from xrelay.passes.layout.rebuild_op import rebuild_op
@@ -146,7 +146,7 @@ class _Alterer:
 
     def _visit(self, op: Operation) -> None:
         if not isinstance(op, RelayOp) or not self._alter(op):
-            self._insist(op)
+            self._restore_layouts(op)
 
     def _alter(self, op: RelayOp) -> bool:
         """Rebuilds `op` in other layouts if a hook or an operand requires it and it can; returns whether it did."""
@@ -172,13 +172,13 @@ class _Alterer:
 
     def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
         """Applies the decision of the hook or of the op; returns whether it replaced `op`. May raise `LayoutError`."""
-        answer: LayoutAnswer | None = self._ask(hook, op, layouts) if hook is not None else None
-        asked = hook if answer is not None else None
+        answer: LayoutAnswer | None = self._call_hook(hook, op, layouts) if hook is not None else None
+        used_hook = hook if answer is not None else None
         if answer is None:
             if not any(layouts):
                 return False
             if isinstance(op, BinaryBroadcastOp):
-                self.computed += _give_equal_ranks(op)
+                self.computed += _equalize_ranks(op)
             answer = op.propagate_layouts(layouts)
         if isinstance(answer, LayoutRefusal):
             simpler = self._simpler_form(op, layouts[0])
@@ -191,16 +191,16 @@ class _Alterer:
             self.versions.set(op.results[0], self.versions.of(op.operands[0]).value, answer.result)
             self.replaced.append(op)
             return True
-        self._rebuild(op, asked, answer)
+        self._rebuild(op, used_hook, answer)
         wanted = [layout for layout in (*answer.operands, answer.result) if isinstance(layout, Layout)]
         if wanted:
             self.remarks.applied(op, "works in {}", wanted[-1])
         return True
 
-    def _ask(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
+    def _call_hook(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
         """Returns the decision of a hook. Ops that it inserts before `op` follow their operands, without hooks."""
         before = op.prev_op
-        answer = ask_hook(hook, op, layouts, self.lanes)
+        answer = call_hook(hook, op, layouts, self.lanes)
         made: list[Operation] = []
         current = op.prev_op
         while current is not None and current is not before:
@@ -208,7 +208,7 @@ class _Alterer:
             current = current.prev_op
         for new in reversed(made):
             if type(new) in self.hooks:
-                self._insist(new)
+                self._restore_layouts(new)
             else:
                 self._visit(new)
         self.computed += made
@@ -259,12 +259,12 @@ class _Alterer:
         """Returns the pattern that replaces the refusing `op` by ops that can follow, or None."""
         if _splits_axis(op, layout):
             return SIMPLER[type(op)]
-        if isinstance(op, CompositeOp) and not is_implemented(type(op)) and self._parts_follow(op):
+        if isinstance(op, CompositeOp) and not is_implemented(type(op)) and self._expansion_follows(op):
             self.remarks.applied(op, "is expanded to ops that work in {}", layout)
             return EXPAND
         return None
 
-    def _parts_follow(self, op: CompositeOp) -> bool:
+    def _expansion_follows(self, op: CompositeOp) -> bool:
         """Whether all ops of the expansion of `op` can follow their operands, which is tried in a separate block.
 
         An op that cannot follow adds a remark. The ops are not inserted into the program.
@@ -290,7 +290,7 @@ class _Alterer:
             self._visit(current)
             current = following
 
-    def _insist(self, op: Operation) -> None:
+    def _restore_layouts(self, op: Operation) -> None:
         """Sets the operands of `op` to their values in the original layouts."""
         if any(self.versions.has(operand) for operand in op.operands):
             op.operands = [self.versions.plain(operand) for operand in op.operands]
@@ -320,7 +320,7 @@ def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutD
         raise hook_error(hook, op, f"returns a result of type {found}; {where} it would be {expected}")
 
 
-def _give_equal_ranks(op: BinaryBroadcastOp) -> list[ExpandDimsOp]:
+def _equalize_ranks(op: BinaryBroadcastOp) -> list[ExpandDimsOp]:
     """Adds leading axes of extent 1 to the operand of lower rank, unless it has one element; returns the new ops.
 
     Before:

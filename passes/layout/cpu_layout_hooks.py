@@ -51,26 +51,26 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
     out_channels, depth = weight["O"], weight["I"]
     if not isinstance(out_channels, int) or not isinstance(depth, int):
         return LayoutRefusal(f"the channel counts {out_channels} and {depth} are not known")
-    come_in = available[0].factor("C") if available[0] is not None and "C" in available[0].primal else None
+    input_block = available[0].factor("C") if available[0] is not None and "C" in available[0].primal else None
     if op.is_depthwise:
-        answer = _depthwise(op, out_channels, come_in, lanes_of_type)
+        answer = _depthwise(op, out_channels, input_block, lanes_of_type)
     else:
-        answer = _in_blocks(op, out_channels // op.groups.value.data, depth, come_in, lanes_of_type)
+        answer = _in_blocks(op, out_channels // op.groups.value.data, depth, input_block, lanes_of_type)
     if isinstance(answer, LayoutRefusal) and [str(layout) for layout in layouts] != PLAIN:
         return _decision(op, *PLAIN)
     return answer
 
 
-def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
+def _depthwise(op: Conv2DOp, channels: int, input_block: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
     """Decides for depthwise convolutions: data and result have the same blocks, and the weight has one in-channel."""
-    block = come_in if come_in is not None else vector_block(channels, lanes)
+    block = input_block if input_block is not None else vector_block(channels, lanes)
     if block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
     return _decision(op, f"NCHW{block}c", f"OIHW1i{block}o", f"NCHW{block}c")
 
 
 def _in_blocks(
-    op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
+    op: Conv2DOp, out_channels: int, depth: int, input_block: int | None, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for other convolutions; `out_channels` and `depth` count those of one group, which has whole blocks."""
     out_block = vector_block(out_channels, lanes)
@@ -82,19 +82,19 @@ def _in_blocks(
     if not depth:
         return LayoutRefusal("it has no in-channels")
     if _multiplies_bytes(op):
-        return _in_blocks_of_terms(op, depth, come_in, out_block, lanes)
-    in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
+        return _in_blocks_of_terms(op, depth, input_block, out_block, lanes)
+    in_block = input_block if input_block is not None and depth % input_block == 0 else largest_divisor(depth, lanes)
     return _decision(op, f"NCHW{in_block}c", f"OIHW{in_block}i{out_block}o", f"NCHW{out_block}c")
 
 
 def _in_blocks_of_terms(
-    op: Conv2DOp, depth: int, come_in: int | None, out_block: int, lanes: int
+    op: Conv2DOp, depth: int, input_block: int | None, out_block: int, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for products of bytes: blocks of four in-channels are innermost, so that one instruction sums them."""
     if depth % DOT_TERMS:
         return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
-    keeps = come_in is not None and depth % come_in == 0 and come_in % DOT_TERMS == 0
-    in_block = come_in if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
+    keeps = input_block is not None and depth % input_block == 0 and input_block % DOT_TERMS == 0
+    in_block = input_block if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
     return _decision(op, f"NCHW{in_block}c", f"OIHW{out_block}o{DOT_TERMS}i", f"NCHW{out_block}c")
 
 

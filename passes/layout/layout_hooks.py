@@ -27,7 +27,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.plugins import load_plugins
@@ -36,7 +36,7 @@ from xrelay.registrations import note_registration, registration_scope
 from xrelay.target.device import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
-"""`hook(op, available, lanes)`; the module's docstring lists the results, `ask_hook` checks them."""
+"""`hook(op, available, lanes)`; the module's docstring lists the results, `call_hook` checks them."""
 
 LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
 
@@ -97,7 +97,7 @@ def layout_hooks(target: str) -> LayoutHooks:
     return {op: hook for (name, op), hook in registered.items() if name == kind}
 
 
-def ask_hook(
+def call_hook(
     hook: LayoutHook, op: RelayOp, available: list[Layout | None], lanes: int
 ) -> LayoutDecision | LayoutRefusal | None:
     """Returns the result of `hook` for `op`; raises `PassError` if the hook raises or its result does not fit."""
@@ -123,7 +123,7 @@ def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None 
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
         f"relay-alter-op-layout: the layout hook {name} of {op.relay_name()} {message}",
-        location=describe_place(op),
+        location=describe_location(op),
         help=help,
     )
 

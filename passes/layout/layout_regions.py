@@ -53,7 +53,7 @@ class RegionMover:
         self.constant = _constant_values(block)
         self.known = {(op.data, op.src_layout.data, op.dst_layout.data): op for op in self.transforms}
         """Maps (value, its layout, another layout) to the transform between these layouts."""
-        self.asked: set[tuple[RelayOp, Layout, bool]] = set()
+        self.tried: set[tuple[RelayOp, Layout, bool]] = set()
         self.moved = False
 
     def run(self) -> bool:
@@ -63,12 +63,12 @@ class RegionMover:
             if op.data in self.constant:
                 continue
             if op.parent is not None:
-                self._try_behind(op)
+                self._try_after(op)
             if op.parent is not None:
                 self._try_before(op)
         return self.moved
 
-    def _try_behind(self, op: LayoutTransformOp) -> None:
+    def _try_after(self, op: LayoutTransformOp) -> None:
         source, target = op.layouts
         self._try(op.result, LayoutPermutation.of(source, target))
 
@@ -113,9 +113,9 @@ class RegionMover:
         if stays or op not in self.order or op.results[0] in self.constant:
             return False
         key = (op, layout, with_siblings)
-        if key in self.asked or not all(is_complete(operand.type) for operand in op.operands):
+        if key in self.tried or not all(is_complete(operand.type) for operand in op.operands):
             return False
-        self.asked.add(key)
+        self.tried.add(key)
         decision = self._decide(region, op, layout)
         if decision is None:
             return False
@@ -276,15 +276,15 @@ def _gain_of_result(region: _Region, value: SSAValue, layout: Layout) -> int:
     users = [use.operation for use in value.uses]
     transforms = [user for user in users if isinstance(user, LayoutTransformOp)]
     following = [user for user in transforms if _same_letters(user.layouts[0], layout)]
-    insist = any(user not in region.decisions and user not in following for user in users)
-    return _size(value) * (any(user.dst_layout.data == str(layout) for user in following) - insist)
+    needs_plain = any(user not in region.decisions and user not in following for user in users)
+    return _size(value) * (any(user.dst_layout.data == str(layout) for user in following) - needs_plain)
 
 
 def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layout) -> int:
     """Returns the gain of reading the operand of a transform instead of its result."""
     needed = str(owner.layouts[0]) != str(layout)
-    goes = all(use.operation in region.decisions for use in owner.result.uses)
-    return _size(owner.result) * (goes - needed)
+    is_unused = all(use.operation in region.decisions for use in owner.result.uses)
+    return _size(owner.result) * (is_unused - needed)
 
 
 def _same_letters(text: Layout, layout: Layout) -> bool:

@@ -118,7 +118,7 @@ class LayoutVersions:
             return self._versions[key]
         if isinstance(owner, TupleOp):
             fields = [self.version(field, layout) for field, layout in zip(owner.fields, wanted, strict=True)]
-            self._versions[key] = insert_behind(TupleOp.call(*fields), value)
+            self._versions[key] = insert_after(TupleOp.call(*fields), value)
         elif known.layout == wanted:
             return known.value
         else:
@@ -127,17 +127,17 @@ class LayoutVersions:
 
     def _rebuilt_tuple(self, known: Available, wanted: tuple[Layout | None, ...]) -> SSAValue:
         """Returns the tuple `known`, rebuilt from its fields in the layouts `wanted`."""
-        fields, behind = list[SSAValue](), known.value
+        fields, last = list[SSAValue](), known.value
         for index, layout in enumerate(wanted):
-            behind = insert_behind(TupleGetItemOp.call(known.value, index=index), behind)
+            last = insert_after(TupleGetItemOp.call(known.value, index=index), last)
             source = known.layout[index] if isinstance(known.layout, tuple) else None
             text = next((one.text for one in (source, layout) if one is not None), None)
             if text is not None:
-                if layout is not None and source is None and not divisible(behind.type, layout):
-                    raise LayoutError(f"a field of type {behind.type} does not come in whole blocks of {layout}")
-                behind = transform(behind, source or text, layout or text)
-            fields.append(behind)
-        return insert_behind(TupleOp.call(*fields), behind)
+                if layout is not None and source is None and not divisible(last.type, layout):
+                    raise LayoutError(f"a field of type {last.type} does not come in whole blocks of {layout}")
+                last = transform(last, source or text, layout or text)
+            fields.append(last)
+        return insert_after(TupleOp.call(*fields), last)
 
     def erase_unused(self) -> None:
         """Erases the unused versions, and ops that only they use."""
@@ -150,10 +150,10 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
     if source.axes == target.axes:
         return value
     layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
-    return insert_behind(LayoutTransformOp.typed([value], layouts), value)
+    return insert_after(LayoutTransformOp.typed([value], layouts), value)
 
 
-def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
+def insert_after(op: RelayOp, value: SSAValue) -> SSAValue:
     """Inserts `op` after the definition of `value`, with its name and location; returns the result."""
     op.location = _location_of(value)
     op.results[0].name_hint = value.name_hint

@@ -51,7 +51,7 @@ class _FreeList:
         del self.by_size[bisect_left(self.by_size, (size, begin))]
         return size
 
-    def take(self, size: int) -> int:
+    def allocate(self, size: int) -> int:
         """Returns the offset of a range of `size` bytes: the smallest free range that holds it, or bytes at the end."""
         found = bisect_left(self.by_size, (size, 0))
         if found < len(self.by_size):
@@ -65,7 +65,7 @@ class _FreeList:
         self.end = begin + size
         return begin
 
-    def give(self, begin: int, size: int) -> None:
+    def release(self, begin: int, size: int) -> None:
         """Frees a range and merges it with free neighbours."""
         if begin + size in self.size_at:
             size += self._remove(begin + size)
@@ -91,8 +91,8 @@ def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaP
     for i in order:
         while lifetimes[ends[freed]].last < lifetimes[i].first:
             if room[ends[freed]]:
-                free.give(offsets[ends[freed]], room[ends[freed]])
+                free.release(offsets[ends[freed]], room[ends[freed]])
             freed += 1
         if room[i]:
-            offsets[i] = free.take(room[i])
+            offsets[i] = free.allocate(room[i])
     return ArenaPlan(tuple(offsets), free.end)

@@ -27,7 +27,7 @@ from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_questions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
-from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, stays_in
+from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within
 
 LARGEST: Final = 1 << 62
 """Indices are computed in 64 bits: values below this limit do not overflow."""
@@ -111,7 +111,7 @@ def _is_inside(op: Operation, index: ValueMap, extent: ValueMap) -> bool:
     index = index.substitute({value: affine(value) for value in index.operands if isinstance(value, OpResult)})
     if not _has_range(index):
         return False
-    not_below, not_above = stays_in(index, extent)
+    not_below, not_above = is_within(index, extent)
     if not_below and not_above:
         return True
     limits = _limits(op)

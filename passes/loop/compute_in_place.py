@@ -97,7 +97,7 @@ class _Reuse:
         self._block, self._least = function.body.block, least
         self._outputs = set(output_arguments(function))
         self._roots = roots_of(self._block)
-        self._places: dict[Operation, int] = {}
+        self._positions: dict[Operation, int] = {}
         self._uses: dict[SSAValue, _Use] = {}
         self._calls: list[func.CallOp] = []
 
@@ -117,23 +117,23 @@ class _Reuse:
     def _note(self, op: Operation) -> None:
         """Records the uses of buffers by an op; ops are visited in text order."""
         before = op.prev_op
-        self._places[op] = 0 if before is None else self._places[before] + 1
+        self._positions[op] = 0 if before is None else self._positions[before] + 1
         if isinstance(op, PartOp):
             return
         for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
             if isinstance(root, SSAValue):
-                place = self._place_in(_home(root), op)
-                use = self._uses.setdefault(root, _Use(root, place, place))
-                use.last = max(use.last, place)
+                position = self._position_in(_block_of(root), op)
+                use = self._uses.setdefault(root, _Use(root, position, position))
+                use.last = max(use.last, position)
                 use.given |= isinstance(op, GIVERS)
         if isinstance(op, func.CallOp):
             self._calls.append(op)
 
-    def _place_in(self, block: Block | None, op: Operation) -> int:
+    def _position_in(self, block: Block | None, op: Operation) -> int:
         """The position of `op`, or of its ancestor, in `block`."""
         while op.parent is not block and (around := op.parent_op()) is not None:
             op = around
-        return self._places[op]
+        return self._positions[op]
 
     def _join(self, call: func.CallOp, source: int, output: int) -> bool:
         """Merges two operands of a call into one buffer if that changes no result; returns whether it did."""
@@ -141,10 +141,10 @@ class _Reuse:
         if self._roots.get(old) != (old,) or self._roots.get(new) != (new,) or old.type != new.type:
             return False
         uses, wanted = self._uses[old], self._uses[new]
-        place = self._places[call]
-        if not isinstance(uses.buffer.owner, memref.AllocOp) or _home(old) is not call.parent:
+        position = self._positions[call]
+        if not isinstance(uses.buffer.owner, memref.AllocOp) or _block_of(old) is not call.parent:
             return False
-        if uses.given or uses.last != place or wanted.first != place or _home(new) is not call.parent:
+        if uses.given or uses.last != position or wanted.first != position or _block_of(new) is not call.parent:
             return False
         if self._is_shared(call, uses, {source}) or self._is_shared(call, wanted, {output}):
             return False
@@ -176,7 +176,7 @@ class _Reuse:
                 Rewriter.erase_op(value.owner)
 
 
-def _home(buffer: Buffer) -> Block | None:
+def _block_of(buffer: Buffer) -> Block | None:
     """The block that defines a buffer."""
     owner = buffer.owner if isinstance(buffer, SSAValue) else None
     return owner.parent if isinstance(owner, Operation) else owner

@@ -49,7 +49,7 @@ class Check:
 
 
 @dataclass(eq=False)
-class Place:
+class EmissionPoint:
     """An insertion point, and the checks of the values emitted there, by their texts."""
 
     builder: Builder
@@ -71,12 +71,12 @@ class DimCode:
 
     def __init__(self, names: Mapping[str, SSAValue], builder: Builder):
         """Emits at the insertion point of `builder`; `names` are values of type `index`."""
-        self.first = Place(builder)
+        self.first = EmissionPoint(builder)
         """The place of values that depend on the first names or on no names."""
         self._intervals: dict[Atom, Interval] = {}
-        self._places: dict[SSAValue, Place] = {}
+        self._points: dict[SSAValue, EmissionPoint] = {}
         """Maps values to their places. A value may have a place before it gets a name."""
-        self._named: dict[str, Place] = {}
+        self._named: dict[str, EmissionPoint] = {}
         """Maps names to the places where they became known."""
         self._values: dict[Dim, SSAValue] = {}
         self._atoms: dict[Atom, SSAValue] = {}
@@ -91,17 +91,17 @@ class DimCode:
         """The conditions on the values emitted at the first place."""
         return self.first.checks
 
-    def know(self, names: Mapping[str, SSAValue]) -> None:
+    def add_names(self, names: Mapping[str, SSAValue]) -> None:
         """Adds `names` to the names known at the first place."""
         self._learn(names, self.first)
 
     @contextmanager
-    def within(self, place: Place | None) -> Generator[None]:
-        """Emits and checks code that may fail at `place` or later, even if its names were known before.
+    def within(self, point: EmissionPoint | None) -> Generator[None]:
+        """Emits and checks code that may fail at `point` or later, even if its names were known before.
 
-        Such values become unknown when `place` is left. `None` changes nothing.
+        Such values become unknown when `point` is left. `None` changes nothing.
         """
-        before, self._floor = self._floor, self._floor if place is None else place
+        before, self._floor = self._floor, self._floor if point is None else point
         try:
             yield
         finally:
@@ -113,33 +113,33 @@ class DimCode:
 
     def enter(
         self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
-    ) -> Place:
+    ) -> EmissionPoint:
         """Opens a place at `builder`, where `names` are known in addition to the names known before.
 
         `values` maps dimensions over these names to their values, if they are known as a whole; no dimension is a sum.
         """
         self._depth += 1
-        place = Place(builder, self._depth)
-        self._learn(names, place)
+        point = EmissionPoint(builder, self._depth)
+        self._learn(names, point)
         known = dict(values) if values is not None else dict[Dim, SSAValue]()
         for dim, value in known.items():
             atom = single_atom(dim)
             assert atom is not None, "what is known as a whole is an atom"
             self._values[dim] = self._atoms[atom] = value
-            self._know_from(value, place)
-        return place
+            self._record_point(value, point)
+        return point
 
-    def leave(self, place: Place) -> None:
+    def leave(self, point: EmissionPoint) -> None:
         """Closes the newest open place: its names, and values that depend on them, are no longer known."""
         self._depth -= 1
-        place.is_open = False
-        for name in place.names:
-            if self._named.get(name) is place:
+        point.is_open = False
+        for name in point.names:
+            if self._named.get(name) is point:
                 del self._named[name], self._atoms[Symbol(name)], self._values[symbol(name)]
 
-    def place_of(self, names: Iterable[str]) -> Place:
+    def point_of(self, names: Iterable[str]) -> EmissionPoint:
         """The first place where all of `names` are known; raises `LoweringError` for an unknown name."""
-        return max(map(self._place_of_name, names), key=_depth, default=self.first)
+        return max(map(self._point_of_name, names), key=_depth, default=self.first)
 
     def value(self, dim: Dim) -> SSAValue:
         """The value of `dim`, an `index`; raises `LoweringError` if it is open or has an unknown name."""
@@ -187,9 +187,9 @@ class DimCode:
 
     def require(self, requirement: Requirement) -> None:
         """Adds a requirement to the checks."""
-        place = self._checked_at(requirement.names)
-        if requirement.text not in place.checks_by_text:
-            self._note(requirement.text, Check(self.holds(requirement), requirement.text, requirement), place)
+        point = self._checked_at(requirement.names)
+        if requirement.text not in point.checks_by_text:
+            self._note(requirement.text, Check(self.holds(requirement), requirement.text, requirement), point)
 
     def holds(self, requirement: Requirement) -> SSAValue:
         """Emits an `i1` that is true if `requirement` holds."""
@@ -249,7 +249,7 @@ class DimCode:
         parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
         total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
         fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
-        self._note(f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"), self.place_of(names_of(dim)))
+        self._note(f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"), self.point_of(names_of(dim)))
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
         """The absolute value of a term in f64."""
@@ -318,36 +318,36 @@ class DimCode:
 
     # --- ops
 
-    def _learn(self, names: Mapping[str, SSAValue], place: Place) -> None:
+    def _learn(self, names: Mapping[str, SSAValue], point: EmissionPoint) -> None:
         for name, value in names.items():
             self._intervals[Symbol(name)] = (0, MAX_EXTENT)
             self._values[symbol(name)] = self._atoms[Symbol(name)] = value
-            self._named[name] = place
-            place.names.append(name)
-            self._know_from(value, place)
+            self._named[name] = point
+            point.names.append(name)
+            self._record_point(value, point)
 
-    def _know_from(self, value: SSAValue, place: Place) -> None:
-        """Records that `value` is known from `place` on, unless it was known before."""
-        known = self._places.get(value)
+    def _record_point(self, value: SSAValue, point: EmissionPoint) -> None:
+        """Records that `value` is known from `point` on, unless it was known before."""
+        known = self._points.get(value)
         if known is None or not known.is_open:
-            self._places[value] = place
+            self._points[value] = point
 
-    def _place_of_name(self, name: str) -> Place:
+    def _point_of_name(self, name: str) -> EmissionPoint:
         self._atom(Symbol(name))
         return self._named[name]
 
     def _known(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
         """The value that was emitted for `key` at a place that is still open."""
         value = values.get(key)
-        return value if value is not None and self._places[value].is_open else None
+        return value if value is not None and self._points[value].is_open else None
 
-    def _note(self, key: str, check: Check, place: Place) -> None:
-        """Adds a check at `place`, or at the place of its condition, which is later if a part of it may fail."""
-        max(place, self._places[check.holds], key=_depth).checks_by_text[key] = check
+    def _note(self, key: str, check: Check, point: EmissionPoint) -> None:
+        """Adds a check at `point`, or at the point of its condition, which is later if a part of it may fail."""
+        max(point, self._points[check.holds], key=_depth).checks_by_text[key] = check
 
-    def _checked_at(self, names: Iterable[str]) -> Place:
+    def _checked_at(self, names: Iterable[str]) -> EmissionPoint:
         """The place of checks on `names`."""
-        return max(self.place_of(names), self._floor, key=_depth)
+        return max(self.point_of(names), self._floor, key=_depth)
 
     def _interval(self, dim: Dim) -> Interval:
         return interval_of(dim, self._intervals)
@@ -363,16 +363,16 @@ class DimCode:
 
     def _add(self, op: Operation, *, may_fail: bool = False) -> SSAValue:
         """Emits `op` at the first place where all of its operands are known."""
-        place = max((self._places[operand] for operand in op.operands), key=_depth, default=self.first)
+        point = max((self._points[operand] for operand in op.operands), key=_depth, default=self.first)
         if may_fail:
-            place = max(place, self._floor, key=_depth)
-        value = place.builder.insert(op).results[0]
-        self._places[value] = place
+            point = max(point, self._floor, key=_depth)
+        value = point.builder.insert(op).results[0]
+        self._points[value] = point
         return value
 
 
-def _depth(place: Place) -> int:
-    return place.depth
+def _depth(point: EmissionPoint) -> int:
+    return point.depth
 
 
 def _magnitude(interval: Interval) -> int | None:

@@ -67,7 +67,7 @@ def cut_dynamic(loop: ForOp, names: Names) -> list[tuple[ForOp, bool]] | None:
     if tiles is None:
         return None
     partial = loop.clone()
-    names.rename_inside(partial, "tail")
+    names.rename_nested(partial, "tail")
     last = take_body(partial, tiles.full)
     ops = (_fork if loop.kind is LoopKind.PARALLEL else _cut)(loop, tiles, last)
     return [(op, ops is last) for ops in (ops, last) for op in ops if isinstance(op, ForOp)]

@@ -78,8 +78,8 @@ def _bound(value: SSAValue, parts: Sequence[Dim | None]) -> Dim | None:
             return _combined(op, *known) if len(known) == 2 else None
         except DimensionError:
             return None  # the dimension would nest more quotients than `Dim` allows
-    told = [part for part in known if not isinstance(part, int) or part < _EVERY]
-    return reduce(least, told) if told else None
+    limits = [part for part in known if not isinstance(part, int) or part < _EVERY]
+    return reduce(least, limits) if limits else None
 
 
 def _combined(op: Operation, lhs: Dim, rhs: Dim) -> Dim | None:

@@ -43,7 +43,7 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
         free = memref.DeallocOp.get(box)
         if user is not None:
             free.location = user.location
-        Rewriter.insert_op(free, InsertPoint.at_start(_home(box)) if user is None else InsertPoint.after(user))
+        Rewriter.insert_op(free, InsertPoint.at_start(_block_of(box)) if user is None else InsertPoint.after(user))
 
 
 def _given(block: Block) -> Iterator[SSAValue]:
@@ -73,11 +73,11 @@ def _last_uses(block: Block, boxes: Iterable[SSAValue]) -> dict[SSAValue, Operat
                 if ends:
                     del last[root]
                 else:
-                    last[root] = _in_block(inner, _home(root))
+                    last[root] = _in_block(inner, _block_of(root))
     return last
 
 
-def _home(box: SSAValue) -> Block:
+def _block_of(box: SSAValue) -> Block:
     """The block that owns a buffer."""
     home = box.owner if isinstance(box.owner, Block) else box.owner.parent
     assert home is not None, "a box belongs to a block"

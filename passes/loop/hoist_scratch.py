@@ -64,7 +64,7 @@ def hoist_scratch(
             calls[name][:] = [_pass_scratch(site, scratch) for site in sites]
 
 
-def give_scratch(kernel: func.FuncOp) -> None:
+def hoist_kernel_scratch(kernel: func.FuncOp) -> None:
     """Turns the allocations of a kernel whose callers are in another module into `llvm.noalias` arguments."""
     del kernel.attributes[TAKES_SCRATCH]
     scratch = _take_scratch(kernel)

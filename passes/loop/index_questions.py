@@ -109,10 +109,10 @@ def _reduced(limit: ValueMap) -> ValueMap:
 
 def answer_of(limits: Limits) -> bool | None:
     """The constant result of a comparison; None if it varies."""
-    return told([range_of(limit) for limit in limits])
+    return combined_answer([range_of(limit) for limit in limits])
 
 
-def told(ranges: Iterable[Interval | None]) -> bool | None:
+def combined_answer(ranges: Iterable[Interval | None]) -> bool | None:
     """The result of a comparison whose limits are in these ranges; None if they do not determine it."""
     known = list(ranges)
     if any(each is not None and each[1] <= 0 for each in known):

@@ -91,12 +91,12 @@ def _is_in_parallel_loop(op: Operation) -> bool:
 
 
 def _attribute(part: HeapPart) -> DictionaryAttr:
-    told: dict[str, Attribute] = {"bytes": IntegerAttr(part.bytes, i64)}
+    fields: dict[str, Attribute] = {"bytes": IntegerAttr(part.bytes, i64)}
     if part.extents is not None:
-        told["extents"] = DenseArrayBase.from_list(i64, part.extents)
+        fields["extents"] = DenseArrayBase.from_list(i64, part.extents)
     if part.each_thread:
-        told["each_thread"] = UnitAttr()
-    return DictionaryAttr(told)
+        fields["each_thread"] = UnitAttr()
+    return DictionaryAttr(fields)
 
 
 def _part(row: DictionaryAttr) -> HeapPart:

@@ -22,8 +22,8 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
-from xrelay.passes.loop.nest_edits import Names, compute, give_value
-from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in
+from xrelay.passes.loop.nest_edits import Names, compute, substitute_index
+from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, is_within, range_of
 from xrelay.passes.loop.tails import handle_tails
 
 
@@ -108,7 +108,7 @@ def _bind(block: BlockOp) -> None:
         known.update({v: interval for v in index.operands if (interval := index_range(v)) is not None})
         op.index = index.simplified(known)
     for variable, binding in bound.items():
-        give_value(variable, binding, block.body.block)
+        substitute_index(variable, binding, block.body.block)
 
 
 def _never_holds(binding: ValueMap, extent: ValueMap) -> bool:
@@ -122,7 +122,7 @@ def _under(conditions: Sequence[tuple[ValueMap, ValueMap]], statements: Sequence
     tests: list[SSAValue] = []
     for binding, extent in conditions:
         value = compute(binding, ops)
-        is_positive, is_below = stays_in(binding, extent)
+        is_positive, is_below = is_within(binding, extent)
         if not is_below:
             tests.append(_compare(value, "slt", compute(extent, ops), ops))
         if not is_positive:

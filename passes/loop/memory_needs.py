@@ -25,7 +25,7 @@ from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NEEDS, SOURCES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
 from xrelay.index_algebra.dims import Dim, product, symbol
@@ -35,7 +35,7 @@ from xrelay.passes.loop.extent_bounds import ExtentBounds
 from xrelay.passes.loop.kernel_heap import HEADER, heap_of, with_header
 from xrelay.passes.loop.lifetimes import GIVERS, LOOPS, roots_of
 
-MOST_WORDS: Final = 16
+MAX_UNCOUNTED: Final = 16
 """The largest number of listed items that are not counted; the rest is summarized as a number."""
 MOST: Final = 1 << 61
 """Bounds in bytes are capped at this value."""
@@ -69,35 +69,35 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
         for name, function in functions.items()
         if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
     }
-    words = dict[str, None]()
+    uncounted = dict[str, None]()
     # If not all index arguments of a function are sizes of names, its extents have no bounds.
     sizes = zip(dim_arguments(main), dim_names(main), strict=False)
     names: dict[SSAValue, Dim] = {value: symbol(name) for value, name in sizes}
     bounds = ExtentBounds(names)
-    boxes = _Boxes(main, bounds, words).most() + _frames(main, graphs, words)
+    boxes = _Boxes(main, bounds, uncounted).most() + _frames(main, graphs, uncounted)
     kernels, each_thread = _Most(), _Most()
     for function in graphs.values():
         for call in ops_of(function, func.CallOp):
             callee = functions.get(call.callee.string_value())
             if callee is not None and LOOP_KERNEL in callee.attributes:
-                for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, words), strict=True):
+                for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, uncounted), strict=True):
                     most.note(taken)
         if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in all_ops(function)):
-            words["sequences, optionals and closures"] = None
-    return MemoryNeeds(boxes, kernels.dim, each_thread.dim, _shortened(list(words)))
+            uncounted["sequences, optionals and closures"] = None
+    return MemoryNeeds(boxes, kernels.dim, each_thread.dim, _shortened(list(uncounted)))
 
 
 def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
     """Records in `main` the uncounted items, and the bounds that are constant."""
-    told: dict[str, Attribute] = {
+    fields: dict[str, Attribute] = {
         name: IntegerAttr(min(size, MOST), i64)
         for name, size in (("boxes", needs.boxes), ("kernels", needs.kernels), ("each_thread", needs.each_thread))
         if isinstance(size, int) and size
     }
     if needs.uncounted:
-        told["uncounted"] = ArrayAttr([StringAttr(text) for text in needs.uncounted])
-    if told:
-        main.attributes[NEEDS] = DictionaryAttr(told)
+        fields["uncounted"] = ArrayAttr([StringAttr(text) for text in needs.uncounted])
+    if fields:
+        main.attributes[NEEDS] = DictionaryAttr(fields)
 
 
 class _Most:
@@ -133,9 +133,9 @@ class _Hold(NamedTuple):
 class _Boxes:
     """The dynamic buffers of a graph function."""
 
-    def __init__(self, main: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]):
-        """Items that are not counted are added to `words`."""
-        self._ops, self._bounds, self._words = all_ops(main), bounds, words
+    def __init__(self, main: func.FuncOp, bounds: ExtentBounds, uncounted: dict[str, None]):
+        """Items that are not counted are added to `uncounted`."""
+        self._ops, self._bounds, self._uncounted = all_ops(main), bounds, uncounted
         self._steps = {op: step for step, op in enumerate(self._ops)}
         self._freed: dict[object, int] = {}
         self._givers: dict[object, tuple[Operation, int]] = {}
@@ -154,7 +154,7 @@ class _Boxes:
         holds: dict[SSAValue, _Hold] = {}
         for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
             if (size := _box_bytes(op, self._bounds)) is None:
-                self._words[f"a buffer of {op.memref.type}{_from(op)}"] = None
+                self._uncounted[f"a buffer of {op.memref.type}{_from(op)}"] = None
                 continue
             hold = self._hold(op)
             sizes[hold.value] |= _terms(size * hold.number)
@@ -220,7 +220,7 @@ def _count_carried(loop: Operation) -> int:
 
 def _from(op: Operation) -> str:
     """The sources of a buffer or kernel, in parentheses."""
-    sources = op.attributes.get(SOURCES, sources_or_place(op))
+    sources = op.attributes.get(SOURCES, sources_or_location(op))
     return f" ({', '.join(each.data for each in sources)})" if is_attribute(sources, ArrayAttr[StringAttr]) else ""
 
 
@@ -228,7 +228,7 @@ def _from(op: Operation) -> str:
 
 
 def _taken_by(
-    call: func.CallOp, kernel: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]
+    call: func.CallOp, kernel: func.FuncOp, bounds: ExtentBounds, uncounted: dict[str, None]
 ) -> tuple[Counter[Monomial], Counter[Monomial]]:
     """The heap memory of a kernel at a call, in total and per thread."""
     given = [operand for operand in call.arguments if isinstance(operand.type, IndexType)]
@@ -237,17 +237,17 @@ def _taken_by(
         extents = None if part.extents is None else [bounds.of(given[number]) for number in part.extents]
         known = [extent for extent in extents if extent is not None] if extents is not None else []
         if extents is None or len(known) < len(extents):
-            words[f"buffers of the kernel @{kernel.sym_name.data}{_from(kernel)}"] = None
+            uncounted[f"buffers of the kernel @{kernel.sym_name.data}{_from(kernel)}"] = None
         else:
             taken[part.each_thread].update(_terms(product(known) * part.bytes))
     return taken
 
 
-def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], words: dict[str, None]) -> int:
+def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], uncounted: dict[str, None]) -> int:
     """The bytes of the frames of functions other than `main` that are alive at a time, along one chain of calls.
 
-    Adds to `words` the functions whose dynamic buffers have no bound, which count 0; among them are functions called
-    only as closures.
+    Adds to `uncounted` the functions whose dynamic buffers have no bound, which count 0; among them are functions
+    called only as closures.
     """
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
     order, recursive, called = callees_first(calls), recursive_functions(calls), {main.sym_name.data}
@@ -258,9 +258,9 @@ def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], words: dict
     for name in order:
         own = 0 if functions[name] is main else _frame_of(functions[name])
         if name in recursive:
-            words[f"frames of @{name}, which calls itself"] = None
+            uncounted[f"frames of @{name}, which calls itself"] = None
         elif own is None or (own and name not in called):
-            words[f"what @{name} allocates"] = None
+            uncounted[f"what @{name} allocates"] = None
         else:
             most[name] = own + max((most.get(callee, 0) for callee in calls[name]), default=0)
     return most.get(main.sym_name.data, 0)
@@ -275,7 +275,7 @@ def _frame_of(function: func.FuncOp) -> int | None:
     return None if boxes and (gives_buffers or len(known) < len(boxes)) else sum(known)
 
 
-def _shortened(words: Sequence[str]) -> tuple[str, ...]:
-    if len(words) <= MOST_WORDS:
-        return tuple(words)
-    return (*words[:MOST_WORDS], f"{len(words) - MOST_WORDS} more")
+def _shortened(uncounted: Sequence[str]) -> tuple[str, ...]:
+    if len(uncounted) <= MAX_UNCOUNTED:
+        return tuple(uncounted)
+    return (*uncounted[:MAX_UNCOUNTED], f"{len(uncounted) - MAX_UNCOUNTED} more")

@@ -36,7 +36,7 @@ class Names:
         """A fresh name for a block: `stem`, or `stem` and a number."""
         return _fresh(stem, self._blocks)
 
-    def rename_inside(self, op: Operation, suffix: str) -> None:
+    def rename_nested(self, op: Operation, suffix: str) -> None:
         """Renames the loops and blocks of a copied nest to fresh names."""
         for inner in (op, *structure_of(op)):
             if isinstance(inner, ForOp):
@@ -52,7 +52,7 @@ def _fresh(stem: str, taken: set[str]) -> str:
     return name
 
 
-def give_value(index: SSAValue, value: ValueMap, at: Block) -> None:
+def substitute_index(index: SSAValue, value: ValueMap, at: Block) -> None:
     """Replaces all uses of `index` by the one expression of `value`.
 
     In bindings and accesses, `value` is composed into their expressions. For uses by other ops, `value` is computed at
@@ -93,7 +93,7 @@ def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
 
 def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
     """Takes the ops out of a loop and replaces its index by `index`."""
-    give_value(loop.index, index, loop.body.block)
+    substitute_index(loop.index, index, loop.body.block)
     ops = list(loop.body.block.ops)
     for op in ops:
         op.detach()

@@ -221,12 +221,12 @@ def domain_conditions(block: BlockOp, index: SSAValue | None = None) -> list[tup
         if extent == DYNAMIC or (index is not None and index not in binding.operands):
             continue
         limit = expression_of(extent)
-        if not all(stays_in(binding, limit)):
+        if not all(is_within(binding, limit)):
             conditions.append((binding, limit))
     return conditions
 
 
-def stays_in(value: ValueMap, extent: ValueMap) -> tuple[bool, bool]:
+def is_within(value: ValueMap, extent: ValueMap) -> tuple[bool, bool]:
     """Whether the one expression of `value` is proven to be 0 or more, and to be less than `extent`."""
     interval, number = range_of(value), extent.exprs[0]
     if isinstance(number, AffineConstantExpr) and interval is not None and interval[1] < MAX_EXTENT - 1:

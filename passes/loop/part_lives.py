@@ -58,7 +58,7 @@ class PartLives:
         block = function.body.block
         self._functions, self._roots = functions, roots_of(block)
         self._wholes: dict[SSAValue, SSAValue] = {}
-        self._places: dict[Operation, int] = {}
+        self._positions: dict[Operation, int] = {}
         self._lives: dict[SSAValue, _Life] = {}
         self._heads: dict[tuple[Block | None, int], Operation] = {}
         self._made_in: dict[Block | None, list[_Life]] = {}
@@ -68,54 +68,56 @@ class PartLives:
 
     def _note(self, op: Operation) -> None:
         before = op.prev_op
-        self._places[op] = 0 if before is None else self._places[before] + 1
+        self._positions[op] = 0 if before is None else self._positions[before] + 1
         if isinstance(op, PartOp):
             return
         written = _written_operands(op, self._functions)
         for number, operand in enumerate(op.operands):
             for root in self._roots_of(operand):
-                place = self._place_in(_home(root), op)
+                position = self._position_in(_block_of(root), op)
                 life = self._lives.get(root)
                 if life is None:
-                    life = self._lives[root] = _Life(place, place, place, _bytes_of(root))
-                    self._made_in.setdefault(_home(root), []).append(life)
-                life.last = max(life.last, place)
+                    life = self._lives[root] = _Life(position, position, position, _bytes_of(root))
+                    self._made_in.setdefault(_block_of(root), []).append(life)
+                life.last = max(life.last, position)
                 if number in written:
-                    life.written = max(life.written, place)
+                    life.written = max(life.written, position)
                 if isinstance(op, (*GIVERS, memref.DeallocOp)):
-                    life.ended = place if life.ended is None else min(life.ended, place)
+                    life.ended = position if life.ended is None else min(life.ended, position)
 
     # --- what may be
 
     def why_not_stored(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
         """The reason why `part` cannot be a part of `whole`, to which `call` copies it; `None` if it can."""
         name, other = name_of(part), name_of(whole)
-        if self._roots_of(part) != (part,) or not _home(part) is call.parent is _home(whole):
+        if self._roots_of(part) != (part,) or not _block_of(part) is call.parent is _block_of(whole):
             return f"{name} and {other} are not made in the block of the call"
-        place, own, around = self._places[call], self._lives[part], self._lives[self._find(whole)]
+        position, own, around = self._positions[call], self._lives[part], self._lives[self._find(whole)]
         if own.ended is not None:
             return f"{name} is given away"
-        if own.written >= place:
+        if own.written >= position:
             return f"{name} is written again"
-        if around.first != place:
+        if around.first != position:
             return f"{other} is used before"
-        if own.last > place and (around.written > place or (around.ended is not None and own.last >= around.ended)):
+        if own.last > position and (
+            around.written > position or (around.ended is not None and own.last >= around.ended)
+        ):
             return f"{other} changes while {name} is needed"
         return None
 
     def why_not_read(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
         """The reason why `part`, which `call` copies from `whole`, cannot be read there; `None` if it can."""
         name, other = name_of(part), name_of(whole)
-        if self._roots_of(part) != (part,) or _home(part) is not call.parent:
+        if self._roots_of(part) != (part,) or _block_of(part) is not call.parent:
             return f"{name} is not made in the block of the call"
-        place, own = self._places[call], self._lives[part]
+        position, own = self._positions[call], self._lives[part]
         if own.ended is not None:
             return f"{name} is given away"
-        if own.first != place or own.written != place:
+        if own.first != position or own.written != position:
             return f"{name} is written by others"
         for root in self._roots_of(whole):
             life, here, last = self._lives[root], *self._seen_from(root, call, own)
-            is_inside = _home(root) is not call.parent
+            is_inside = _block_of(root) is not call.parent
             changes = life.written >= here if is_inside else life.written > here
             if changes or (life.ended is not None and last >= life.ended):
                 return f"{other} changes while {name} is needed"
@@ -125,8 +127,8 @@ class PartLives:
 
     def _seen_from(self, root: SSAValue, call: func.CallOp, life: _Life) -> tuple[int, int]:
         """The positions, in the block of `root`, of `call` and of the last use of a buffer of the call's block."""
-        here = self._place_in(_home(root), call)
-        return here, life.last if _home(root) is call.parent else here
+        here = self._position_in(_block_of(root), call)
+        return here, life.last if _block_of(root) is call.parent else here
 
     # --- what it takes
 
@@ -155,11 +157,11 @@ class PartLives:
         around, own = self._lives[root], self._lives[part]
         found = [Span(-around.bytes, around.begin, around.last)]
         found.append(Span(around.bytes, around.begin, max(around.last, last)))
-        return [*found, Span(-own.bytes, own.begin, own.last)] if _home(root) is _home(part) else found
+        return [*found, Span(-own.bytes, own.begin, own.last)] if _block_of(root) is _block_of(part) else found
 
     def _needed_in(self, buffer: SSAValue) -> LiveBytes:
         """The live bytes of the block of a buffer."""
-        block = _home(buffer)
+        block = _block_of(buffer)
         assert block is not None, "a buffer belongs to a block"
         if block not in self._needed:
             lives = self._made_in[block]
@@ -174,27 +176,27 @@ class PartLives:
         owner = value.owner
         if isinstance(owner, Block) or owner.parent is not op.parent:
             return True
-        return self._places.get(owner, self._places[op]) < self._places[op]
+        return self._positions.get(owner, self._positions[op]) < self._positions[op]
 
     def move_before(self, whole: SSAValue, alloc: memref.AllocOp) -> None:
         """Moves the allocation of `whole` before `alloc`; the sizes of both must be known there."""
-        op, place = whole.owner, self._places[alloc]
-        if not isinstance(op, memref.AllocOp) or self._places[op] < place:
+        op, position = whole.owner, self._positions[alloc]
+        if not isinstance(op, memref.AllocOp) or self._positions[op] < position:
             return
-        old = (op.parent, self._places[op])
+        old = (op.parent, self._positions[op])
         if self._heads.get(old) is op and op.next_op is not None:
             self._heads[old] = op.next_op
-        head = self._heads.get((alloc.parent, place), alloc)
+        head = self._heads.get((alloc.parent, position), alloc)
         op.detach()
         assert head.parent is not None, "an allocation stands in a block"
         head.parent.insert_op_before(op, head)
-        self._places[op], self._heads[alloc.parent, place] = place, op
+        self._positions[op], self._heads[alloc.parent, position] = position, op
 
     def store_in(self, part: SSAValue, whole: SSAValue, new: SSAValue, first: Operation) -> None:
         """Records that `new`, a part of `whole`, replaces the allocation `part`; its ops begin with `first`."""
         alloc = part.owner
         assert isinstance(alloc, memref.AllocOp), "what is placed was allocated"
-        key = (alloc.parent, self._places[alloc])
+        key = (alloc.parent, self._positions[alloc])
         if self._heads.setdefault(key, alloc) is alloc:
             self._heads[key] = first
         root = self._find(whole)
@@ -228,11 +230,11 @@ class PartLives:
             self._wholes[each] = buffer
         return buffer
 
-    def _place_in(self, block: Block | None, op: Operation) -> int:
+    def _position_in(self, block: Block | None, op: Operation) -> int:
         """The position of `op`, or of its ancestor, in `block`."""
         while op.parent is not block and (around := op.parent_op()) is not None:
             op = around
-        return self._places[op]
+        return self._positions[op]
 
 
 def name_of(buffer: SSAValue) -> str:
@@ -240,7 +242,7 @@ def name_of(buffer: SSAValue) -> str:
     return "a buffer" if buffer.name_hint is None else f"%{buffer.name_hint}"
 
 
-def _home(buffer: SSAValue) -> Block | None:
+def _block_of(buffer: SSAValue) -> Block | None:
     """The block that defines a buffer."""
     return buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
 

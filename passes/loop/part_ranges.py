@@ -139,7 +139,7 @@ def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
     if not isinstance(factor, AffineDimExpr):
         return False
     value = operands[factor.position]
-    return _is_size_of_name(value) or any(_says_extents(use) for use in islice(value.uses, MANY))
+    return _is_size_of_name(value) or any(_names_extents(use) for use in islice(value.uses, MANY))
 
 
 def _is_size_of_name(value: SSAValue) -> bool:
@@ -149,7 +149,7 @@ def _is_size_of_name(value: SSAValue) -> bool:
     return attributes is not None and DIM in attributes.data[value.index].data
 
 
-def _says_extents(use: Use) -> bool:
+def _names_extents(use: Use) -> bool:
     """Whether the operand is an extent: of an allocation, a view or a part."""
     op = use.operation
     if isinstance(op, memref.AllocOp):

@@ -86,14 +86,14 @@ class LoopPlacePartsPass(XRelayPass):
         if not moves:
             return
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, func.FuncOp)}
-        taken, gone = set(functions), set[str]()
+        taken, removed = set(functions), set[str]()
         copies, strided = PartCopies(taken), StridedKernels(functions, taken)
         for function in list(functions.values()):
             if LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
-                gone |= _Placement(function, functions, copies, strided).run(moves)
-        gone |= strided.given_up
+                removed |= _Placement(function, functions, copies, strided).run(moves)
+        removed |= strided.given_up
         op.body.block.add_ops(copies.made)
-        _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in gone])
+        _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in removed])
 
 
 def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
@@ -129,23 +129,23 @@ class _Placement:
 
     def run(self, moves: Mapping[str, Sequence[Move]]) -> set[str]:
         """Visits the calls of kernels that only copy; returns the names of kernels with removed calls."""
-        gone: set[str] = set()
+        removed: set[str] = set()
         for call in ops_of(self._function, func.CallOp):
             name = call.callee.string_value()
             if name not in moves or not all(map(_is_plain, call.arguments)):
                 continue
             dear = self._unaffordable(call, moves[name])
             reasons = [self._place(call, move, dear) for move in moves[name]]
-            told = [reason for reason in reasons if reason is not None]
-            if len(told) == len(reasons):
-                call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(told)))
+            stated = [reason for reason in reasons if reason is not None]
+            if len(stated) == len(reasons):
+                call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(stated)))
                 continue
             for move, reason in zip(moves[name], reasons, strict=True):
                 if reason is not None:
                     self._copy(call, move, reason)
             Rewriter.erase_op(call)
-            gone.add(name)
-        return gone
+            removed.add(name)
+        return removed
 
     def _unaffordable(self, call: func.CallOp, moves: Sequence[Move]) -> set[SSAValue]:
         """The sources of moves that could be stored in their target but would raise the peak memory."""
@@ -242,14 +242,16 @@ class _Placement:
 
     def _shift(self, call: func.CallOp, move: Move) -> ValueMap:
         """The shift of a move, in values of the caller."""
-        return move.shift.substitute({value: _number_or_value(_given(call, value)) for value in move.shift.operands})
+        return move.shift.substitute(
+            {value: _number_or_value(_argument_for(call, value)) for value in move.shift.operands}
+        )
 
     def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
         """Adds a call that copies the elements of one move of a call, if it has any."""
         source, target = call.arguments[move.source], call.arguments[move.target]
         kernel = self._functions[call.callee.string_value()]
         own = kernel.body.block.args[move.source if move.takes_source else move.target]
-        sizes = [_given(call, extent) for extent in extents_of(own) if isinstance(extent, SSAValue)]
+        sizes = [_argument_for(call, extent) for extent in extents_of(own) if isinstance(extent, SSAValue)]
         type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
         if 0 in type.get_shape():
             return
@@ -265,7 +267,7 @@ class _Placement:
         Rewriter.insert_op([*ops, copy], InsertPoint.before(call))
 
 
-def _given(call: func.CallOp, argument: SSAValue) -> SSAValue:
+def _argument_for(call: func.CallOp, argument: SSAValue) -> SSAValue:
     """The operand of a call for `argument` of its callee."""
     assert isinstance(argument, BlockArgument)
     return call.arguments[argument.index]

@@ -34,7 +34,7 @@ from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
 from xrelay.passes.loop.free_boxes import free_boxes
-from xrelay.passes.loop.hoist_scratch import give_scratch, hoist_scratch
+from xrelay.passes.loop.hoist_scratch import hoist_kernel_scratch, hoist_scratch
 from xrelay.passes.loop.kernel_heap import note_heap
 from xrelay.passes.loop.lifetimes import Lifetimes, lifetimes_in
 from xrelay.passes.loop.memory_needs import memory_needs, write_needs
@@ -157,7 +157,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     for function in functions.values():
         if LOOP_KERNEL in function.attributes:
             if TAKES_SCRATCH in function.attributes:
-                give_scratch(function)
+                hoist_kernel_scratch(function)
             note_heap(function)
         elif function is not main and len(function.body.blocks) == 1:
             _place_in_frame(function, alignment)

@@ -27,15 +27,18 @@ from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told
-from xrelay.passes.loop.nest_edits import Names, compute, give_value, take_body
+from xrelay.passes.loop.index_questions import Limits, affine, answer_of, combined_answer, limits_of
+from xrelay.passes.loop.nest_edits import Names, compute, substitute_index, take_body
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
 
 MAX_PARTS: Final = 9
 """The largest number of parts of a loop; each part copies the body."""
 
+
 MAX_CHOICES: Final = 2
 """The largest number of conditions tested before one nest; each doubles the code."""
+
+
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
@@ -117,10 +120,10 @@ def _cut(loop: ForOp, names: Names, questions: _Questions) -> list[ForOp]:
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
     tests = ops_of(loop, CmpiOp)
-    asked = [limits for test in tests if (limits := questions.limits(test)) and _depend(limits, loop)]
-    if not asked:
+    queried = [limits for test in tests if (limits := questions.limits(test)) and _depend(limits, loop)]
+    if not queried:
         return []
-    answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(asked)), strict=True))
+    answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(queried)), strict=True))
     parts: list[tuple[int, int]] = []
     for answer, run in groupby(range(extent), answers.__getitem__):
         iterations = list(run)
@@ -139,7 +142,7 @@ def _depend(limits: Limits, loop: ForOp) -> bool:
 def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
     """The result of the comparison in each iteration."""
     ranges = [_ranges(limit, loop, extent) for limit in limits]
-    return [told(each) for each in zip(*ranges, strict=True)]
+    return [combined_answer(each) for each in zip(*ranges, strict=True)]
 
 
 def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
@@ -163,11 +166,11 @@ def _part(loop: ForOp, parts: Sequence[tuple[int, int]], names: Names) -> list[F
     loop.parent.insert_ops_after(others, loop)
     for part, (first, end) in zip((loop, *others), parts, strict=True):
         if part is not loop:
-            names.rename_inside(part, "part")
+            names.rename_nested(part, "part")
             inside += [each for each in ops_of(part, ForOp) if each is not part]
         if end - first > 1:
             part.extent_attr = IntegerAttr.from_index_int_value(end - first)
-            give_value(part.index, ValueMap.make([AffineDimExpr(0) + first], [part.index]), part.body.block)
+            substitute_index(part.index, ValueMap.make([AffineDimExpr(0) + first], [part.index]), part.body.block)
         else:
             assert part.parent is not None
             part.parent.insert_ops_before(take_body(part, ValueMap.constant(first)), part)
@@ -229,10 +232,10 @@ def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
     question = CmpiOp(left, right, tests[0].predicate.value.data)
     copied = copies(chosen, {})
     for op in copied:
-        names.rename_inside(op, "else")
+        names.rename_nested(op, "else")
     pairs = zip(_all_of(chosen), _all_of(copied), strict=True)
-    asked = set[Operation](tests)
-    others = [copy for op, copy in pairs if op in asked]
+    queried = set[Operation](tests)
+    others = [copy for op, copy in pairs if op in queried]
     scope.insert_ops_before([*ops, question], chosen[0])
     for op in chosen:
         op.detach()

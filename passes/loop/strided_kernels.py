@@ -20,8 +20,8 @@ class StridedKernels:
         """`functions` maps the symbols of a module, which are `taken`, to functions; copies are added to both."""
         self._functions = functions
         self._known: dict[tuple[str, int, Attribute], str] = {}
-        told = [version_of(function) for function in functions.values() if VERSION in function.attributes]
-        self._with_versions = {version.of for version in told if version is not None}
+        versions = [version_of(function) for function in functions.values() if VERSION in function.attributes]
+        self._with_versions = {version.of for version in versions if version is not None}
         self._taken = taken
         self.given_up: set[str] = set()
         """The kernels that some call has replaced by a copy."""

@@ -29,7 +29,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
 from xrelay.passes.loop.dynamic_tails import cut_dynamic
-from xrelay.passes.loop.nest_edits import Names, compute, give_value, prepend, take_body
+from xrelay.passes.loop.nest_edits import Names, compute, prepend, substitute_index, take_body
 from xrelay.passes.loop.nest_queries import blocks_inside, box_of, domain_conditions, is_local
 
 
@@ -154,7 +154,7 @@ def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tu
     inside: list[tuple[ForOp, bool]] = []
     for part, (first, last) in zip(parts, alive, strict=True):
         if part is not loop:
-            names.rename_inside(part, "tail")
+            names.rename_nested(part, "tail")
         is_one = last - first == 1 and first in partial
         ops = _inline(part, first) if is_one else _restrict(part, first, last)
         inside += [(op, first > 0 or first in partial) for op in ops if isinstance(op, ForOp)]
@@ -169,7 +169,7 @@ def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
     loop.extent_attr = IntegerAttr.from_index_int_value(last - first)
     if first:
         shifted = ValueMap.make([AffineDimExpr(0) + first], [loop.index])
-        give_value(loop.index, shifted, loop.body.block)
+        substitute_index(loop.index, shifted, loop.body.block)
     return list(loop.body.block.ops)
 
 
@@ -201,7 +201,7 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
     The minimum changes no value: it bounds the index, for analyses of the ops inside, to the full tiles.
     """
     rest = copy(loop)
-    names.rename_inside(rest, "tail")
+    names.rename_nested(rest, "tail")
     forked = ForOp(loop.loop_name, full + 1, kind=loop.kind, no_unroll=loop.no_unroll)
     forked.location, forked.index.name_hint = loop.location, loop.index.name_hint
     limit, last = (arith.ConstantOp(IntegerAttr.from_index_int_value(number)) for number in (full, full - 1))

@@ -16,7 +16,7 @@ from typing import Generic
 
 from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
 from xrelay.passes.patterns.graph import NodeGraph, below
-from xrelay.passes.patterns.inputs import inputs_of, parts_of
+from xrelay.passes.patterns.inputs import inputs_of, subpatterns_of
 from xrelay.passes.patterns.matcher import Matcher
 from xrelay.passes.patterns.nodes import DFPattern
 from xrelay.passes.patterns.terms import (
@@ -60,7 +60,7 @@ class _Grouper(Generic[NodeT]):
     def __init__(self, pattern: DFPattern, graph: NodeGraph[NodeT]):
         self._pattern, self._graph, self._terms = pattern, graph, graph.terms
         self._matcher = Matcher(graph)
-        self._parts = parts_of(pattern)
+        self._subpatterns = subpatterns_of(pattern)
         self._outside = set(graph.roots)
         self._taken: set[NodeT] = set()
         self._made_before: set[NodeT] = set()
@@ -82,7 +82,7 @@ class _Grouper(Generic[NodeT]):
 
     def _group(self, root: NodeT) -> Group[NodeT]:
         found = self._matcher.found
-        inputs = inputs_of(self._parts, found, self._terms)
+        inputs = inputs_of(self._subpatterns, found, self._terms)
         members = below(self._terms, [root], list(inputs))
         bound = {name for member in members for name in _bound_names(self._terms, member)}
         for member in members:
@@ -103,11 +103,11 @@ class _Grouper(Generic[NodeT]):
                 continue
             if member in self._taken:
                 return False
-            if member != group.root and not self._stays_inside(member, members, group.root):
+            if member != group.root and not self._is_internal(member, members, group.root):
                 return False
         return True
 
-    def _stays_inside(self, member: NodeT, members: set[NodeT], root: NodeT) -> bool:
+    def _is_internal(self, member: NodeT, members: set[NodeT], root: NodeT) -> bool:
         """Returns whether each user of a member is a member or leads to the root."""
         if member in self._outside:
             return False

@@ -10,7 +10,7 @@ from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
 from xrelay.passes.patterns.matcher import Matcher
-from xrelay.passes.patterns.nodes import DFPattern, World, add_world
+from xrelay.passes.patterns.nodes import DFPattern, NodeKind, add_node_kind
 
 
 def matches(pattern: DFPattern, node: object) -> bool:
@@ -20,4 +20,4 @@ def matches(pattern: DFPattern, node: object) -> bool:
 
 
 for _kind in (SSAValue, Op):
-    add_world(_kind, World(matches, None))
+    add_node_kind(_kind, NodeKind(matches, None))

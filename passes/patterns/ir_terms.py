@@ -25,7 +25,7 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import VALUE_NAME
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.same_program import is_same
 from xrelay.passes.patterns.terms import (
     MISSING,
     CallTerm,
@@ -72,9 +72,9 @@ class IrTerms:
         """Returns the type of a value if it is complete, else None."""
         return node.type if isinstance(node, SSAValue) and is_complete(node.type) else None
 
-    def is_made_as(self, node: IrNode, expr: object) -> bool:
+    def is_same(self, node: IrNode, expr: object) -> bool:
         """Returns whether a value has the same structure as another one, or an operator is that operator."""
-        return is_made_as(node, expr)
+        return is_same(node, expr)
 
 
 def operator_attribute(op: Op, name: str) -> object:

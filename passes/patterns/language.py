@@ -25,8 +25,8 @@ from xrelay.passes.patterns.nodes import (
     TypePattern,
     VarPattern,
     WildcardPattern,
+    node_kind_of,
     operator,
-    world_of,
 )
 
 
@@ -102,7 +102,7 @@ def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> Dominator
 
 def match(pattern: DFPattern, expr: object) -> bool:
     """Returns whether `pattern` matches `expr`."""
-    return world_of(expr).match(pattern, expr)
+    return node_kind_of(expr).match(pattern, expr)
 
 
 def _or_any(pattern: DFPattern | None) -> DFPattern:

@@ -22,7 +22,7 @@ class DFPattern:
     """Base of all patterns. Patterns are compared by identity."""
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The direct parts of the pattern, in Relay's order."""
         return ()
 
@@ -71,7 +71,7 @@ class DFPattern:
 
     def match(self, expr: object) -> bool:
         """Returns whether the pattern matches an expression, a value of the IR or an operator."""
-        return world_of(expr).match(self, expr)
+        return node_kind_of(expr).match(self, expr)
 
     def partition(
         self,
@@ -83,13 +83,13 @@ class DFPattern:
 
         The functions have the attribute PartitionedFromPattern, the names of their ops, and `attrs`.
         """
-        partition = world_of(expr).partition
+        partition = node_kind_of(expr).partition
         if partition is None:
             raise InputError(f"{with_article(type(expr).__name__)} cannot be replaced", help="use an expression")
         return partition(self, expr, attrs, check)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
+        return f"{type(self).__name__}({', '.join(map(repr, self.subpatterns))})"
 
 
 class ExprPattern(DFPattern):
@@ -132,7 +132,7 @@ class WildcardPattern(DFPattern):
         self.pattern = pat
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The pattern to which it is redirected."""
         return () if self.pattern is None else (self.pattern,)
 
@@ -147,7 +147,7 @@ class CallPattern(DFPattern):
         self.op, self.args = op, None if args is None else list(args)
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The callee and the arguments."""
         return (self.op, *(self.args if self.args is not None else ()))
 
@@ -159,7 +159,7 @@ class FunctionPattern(DFPattern):
         self.params, self.body = None if params is None else list(params), body
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The parameters and the body."""
         return (*(self.params if self.params is not None else ()), self.body)
 
@@ -171,7 +171,7 @@ class IfPattern(DFPattern):
         self.cond, self.true_branch, self.false_branch = cond, true_branch, false_branch
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The condition and both branches."""
         return (self.cond, self.true_branch, self.false_branch)
 
@@ -183,7 +183,7 @@ class LetPattern(DFPattern):
         self.var, self.value, self.body = var, value, body
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The variable, the value and the body."""
         return (self.var, self.value, self.body)
 
@@ -195,15 +195,15 @@ class TuplePattern(DFPattern):
         self.fields = None if fields is None else list(fields)
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The fields."""
         return () if self.fields is None else tuple(self.fields)
 
     def __getitem__(self, index: int) -> DFPattern:
-        return self.parts[index]
+        return self.subpatterns[index]
 
     def __len__(self) -> int:
-        return len(self.parts)
+        return len(self.subpatterns)
 
 
 class TupleGetItemPattern(DFPattern):
@@ -213,7 +213,7 @@ class TupleGetItemPattern(DFPattern):
         self.tuple, self.index = tuple_value, -1 if index is None else index
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The tuple."""
         return (self.tuple,)
 
@@ -225,7 +225,7 @@ class AltPattern(DFPattern):
         self.left, self.right = checked(left), checked(right)
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """Both alternatives."""
         return (self.left, self.right)
 
@@ -237,7 +237,7 @@ class DominatorPattern(DFPattern):
         self.parent, self.path, self.child = parent, path, child
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The parent, the path and the child."""
         return (self.parent, self.path, self.child)
 
@@ -249,7 +249,7 @@ class NarrowedPattern(DFPattern):
         self.pattern = pattern
 
     @property
-    def parts(self) -> tuple[DFPattern, ...]:
+    def subpatterns(self) -> tuple[DFPattern, ...]:
         """The restricted pattern."""
         return (self.pattern,)
 
@@ -300,7 +300,7 @@ def checked(pattern: object) -> DFPattern:
 
 
 @dataclass(frozen=True)
-class World:
+class NodeKind:
     """The operations on a pattern and a node of one kind."""
 
     match: Callable[[DFPattern, object], bool]
@@ -309,17 +309,17 @@ class World:
     """Returns the node with matches outlined to functions; None for nodes that cannot be replaced."""
 
 
-_WORLDS: dict[type[object], World] = {}
+_NODE_KINDS: dict[type[object], NodeKind] = {}
 
 
-def add_world(kind: type[object], world: World) -> None:
+def add_node_kind(kind: type[object], node_kind: NodeKind) -> None:
     """Registers nodes of the class `kind` and its subclasses."""
-    _WORLDS[kind] = world
+    _NODE_KINDS[kind] = node_kind
 
 
-def world_of(node: object) -> World:
+def node_kind_of(node: object) -> NodeKind:
     """Returns the world of a node. Raises `InputError` if patterns cannot match nodes of its class."""
     for kind in type(node).__mro__:
-        if kind in _WORLDS:
-            return _WORLDS[kind]
+        if kind in _NODE_KINDS:
+            return _NODE_KINDS[kind]
     raise InputError(f"{with_article(type(node).__name__)} has no structure to match", help="use an expression")

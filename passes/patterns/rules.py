@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xrelay.passes.patterns.call_rule import call_rule
+from xrelay.passes.patterns.comparisons import has_dtype, has_shape, has_type, same_attribute
 from xrelay.passes.patterns.dominator_rule import dominator_rule
 from xrelay.passes.patterns.match_state import Answer, MatchState
 from xrelay.passes.patterns.nodes import (
@@ -42,7 +43,6 @@ from xrelay.passes.patterns.terms import (
     TupleTerm,
     VarTerm,
 )
-from xrelay.passes.patterns.wanted import has_dtype, has_shape, has_type, same_attribute
 
 
 def rule(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
@@ -53,7 +53,7 @@ def rule(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[
         case WildcardPattern():
             return pattern.pattern is None or (yield pattern.pattern, node)
         case ExprPattern():
-            return matcher.terms.is_made_as(node, pattern.expr)
+            return matcher.terms.is_same(node, pattern.expr)
         case AltPattern():
             return (yield pattern.left, node) or (yield pattern.right, node)
         case AttrPattern():
@@ -68,21 +68,21 @@ def rule(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[
             term = matcher.terms.of(node)
             return isinstance(term, VarTerm) and pattern.name in ("", term.name)
         case _:
-            return (yield from _parts_match(matcher, pattern, node))
+            return (yield from _subpatterns_match(matcher, pattern, node))
 
 
-def _parts_match(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
+def _subpatterns_match(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
     """Returns whether `node` has the kind of the pattern and its parts match, in order."""
-    nodes = _parts(matcher, pattern, node)
-    if nodes is None or len(nodes) != len(pattern.parts):
+    nodes = _operands_of(matcher, pattern, node)
+    if nodes is None or len(nodes) != len(pattern.subpatterns):
         return False
-    for part, inner in zip(pattern.parts, nodes, strict=True):
-        if not (yield part, inner):
+    for subpattern, inner in zip(pattern.subpatterns, nodes, strict=True):
+        if not (yield subpattern, inner):
             return False
     return True
 
 
-def _parts(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
+def _operands_of(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
     """Returns the nodes to match with the parts of `pattern`; None if `node` has another kind."""
     match pattern, matcher.terms.of(node):
         case TuplePattern(), TupleTerm(fields):

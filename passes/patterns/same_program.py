@@ -23,7 +23,7 @@ class _Handle(Protocol):
         ...
 
 
-def is_made_as(node: object, expr: object) -> bool:
+def is_same(node: object, expr: object) -> bool:
     """Returns whether `node` is the same operator as `expr`, or a value with the same structure."""
     if isinstance(expr, Op) or isinstance(node, Op):
         return node == expr
@@ -71,7 +71,7 @@ def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) 
         return False
     if isinstance(one, ConstantOp) and isinstance(other, ConstantOp):
         return one.result.type == other.result.type and one.array.tobytes() == other.array.tobytes()
-    if one.properties != other.properties or _said(one) != _said(other):
+    if one.properties != other.properties or _attributes(one) != _attributes(other):
         return False
     for region, copy in zip(one.regions, other.regions, strict=True):
         if len(region.blocks) != 1 or len(copy.blocks) != 1 or len(region.block.args) != len(copy.block.args):
@@ -80,5 +80,5 @@ def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) 
     return True
 
 
-def _said(op: Operation) -> dict[str, Attribute]:
+def _attributes(op: Operation) -> dict[str, Attribute]:
     return {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}

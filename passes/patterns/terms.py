@@ -141,7 +141,7 @@ class Terms(Protocol[NodeT]):
         """Returns the type of `node`; None for unknown types and for operators."""
         ...
 
-    def is_made_as(self, node: NodeT, expr: object) -> bool:
+    def is_same(self, node: NodeT, expr: object) -> bool:
         """Returns whether `node` is `expr`, or an equal op on equal operands."""
         ...
 

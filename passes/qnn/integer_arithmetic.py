@@ -28,10 +28,10 @@ from xrelay.passes.qnn.quantized import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
-    StandIn,
+    QuantizedValue,
     Steps,
     known_array,
-    require_room,
+    require_headroom,
 )
 
 FINER = 256
@@ -46,7 +46,7 @@ _OVERSHOOT = 16
 
 
 @integer_rule("nn.relu", result=Result.KEPT)
-def relu(w: IntegerWriter) -> StandIn:
+def relu(w: IntegerWriter) -> QuantizedValue:
     """The maximum with the zero point."""
     data = w.tensor(0)
     require_order(data)
@@ -54,7 +54,7 @@ def relu(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("clip", result=Result.SHARED)
-def clip(w: IntegerWriter) -> StandIn:
+def clip(w: IntegerWriter) -> QuantizedValue:
     """Clip to the steps nearest to the bounds; 8-bit data whose steps differ from the result's get finer steps."""
     data = w.tensor(0)
     require_order(data)
@@ -104,13 +104,13 @@ FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived(relay_ops().values(), Q
 
 @integer_rule("nn.softmax", result=Result.ROUNDED, optional=True)
 @integer_rule(*FUNCTIONS, result=Result.ROUNDED)
-def function(w: IntegerWriter) -> StandIn:
+def function(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator. A softmax stays in floats unless an option names it, as in Relay."""
     return _into_goal(w, FUNCTIONS[w.op.relay_name()])
 
 
 @integer_rule("nn.avg_pool2d", result=Result.ROUNDED)
-def avg_pool2d(w: IntegerWriter) -> StandIn:
+def avg_pool2d(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator, which rounds to steps of the operand; `mean_pool` if the result has smaller steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPool2DOp):
@@ -122,17 +122,17 @@ def avg_pool2d(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("nn.avg_pool1d", "nn.avg_pool3d", result=Result.OWN)
-def mean_pool(w: IntegerWriter) -> StandIn:
+def mean_pool(w: IntegerWriter) -> QuantizedValue:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPoolOp):
         raise NoIntegerFormError("it is not a pooling op")
-    require_room(FINER * math.prod(w.op.sizes), data)
+    require_headroom(FINER * math.prod(w.op.sizes), data)
     return _finer(w, data, lambda distances: w.again(distances))
 
 
 @integer_rule("nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", result=Result.OWN)
-def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
+def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     """`mean_pool`; a window of m in n elements has at most `n / m` elements and one at each side."""
     data = w.single(0)
     if not isinstance(w.op, AdaptivePoolOp):
@@ -143,12 +143,14 @@ def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
     ]
     if len(counts) < len(before):
         raise NoIntegerFormError("the number of summands is unknown")
-    require_room(FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data)
+    require_headroom(
+        FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data
+    )
     return _finer(w, data, lambda distances: w.again(distances))
 
 
 @integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
-def resize(w: IntegerWriter) -> StandIn:
+def resize(w: IntegerWriter) -> QuantizedValue:
     """The op itself; interpolation uses finer steps, for which 32-bit data has no room."""
     data = w.single(0)
     if not isinstance(w.op, ResizeOp | Upsampling2DOp):
@@ -157,7 +159,7 @@ def resize(w: IntegerWriter) -> StandIn:
         raise NoIntegerFormError("the fill value is not representable in the operand's scale")
     if w.op.method.data == "nearest_neighbor":
         return replace(data, value=w.again(data.value))
-    require_room(_OVERSHOOT * FINER, data)
+    require_headroom(_OVERSHOOT * FINER, data)
     return _finer(w, data, lambda distances: w.again(distances))
 
 
@@ -171,7 +173,7 @@ def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
 
 
 @integer_rule("negative", result=Result.OWN)
-def negative(w: IntegerWriter) -> StandIn:
+def negative(w: IntegerWriter) -> QuantizedValue:
     """The negated distances from the zero points."""
     data = w.tensor(0)
     if data.dtype == np.int32:
@@ -183,23 +185,23 @@ def negative(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("sum", "mean", result=Result.OWN)
-def reduce(w: IntegerWriter) -> StandIn:
+def reduce(w: IntegerWriter) -> QuantizedValue:
     """The sum of distances, in 32 bits; a mean divides the scale."""
     data = w.single(0)
     count = _count(data.value, w.op.results[0])
-    require_room(count, data)
+    require_headroom(count, data)
     total = w.in_32_bits(data, w.like("sum", w.distance(data)))
     return _shared_out(w, total, count) if w.op.relay_name() == "mean" else total
 
 
 @integer_rule("nn.global_avg_pool1d", "nn.global_avg_pool2d", "nn.global_avg_pool3d", result=Result.OWN)
-def global_avg_pool(w: IntegerWriter) -> StandIn:
+def global_avg_pool(w: IntegerWriter) -> QuantizedValue:
     """The sum of distances over the spatial axes, in 32 bits, with the scale divided by their number."""
     data = w.single(0)
     if not isinstance(w.op, GlobalPoolOp) or w.op.out_layout.data not in ("", w.op.layout.data):
         raise NoIntegerFormError("its result has another layout")
     layout, count = w.op.layouts[0], _count(data.value, w.op.results[0])
-    require_room(count, data)
+    require_headroom(count, data)
     axes = [layout.index(axis) for axis in w.op.AXES]
     total = w.in_32_bits(data, w.call("sum", w.distance(data), axis=axes, keepdims=True))
     return _shared_out(w, total, count)

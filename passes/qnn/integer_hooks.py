@@ -1,7 +1,7 @@
 """Rules of `relay-fake-quantization-to-integer` from other packages; they take precedence over its own.
 
     @writes_integers("acme.scale")
-    def write(w: IntegerWriter) -> StandIn:
+    def write(w: IntegerWriter) -> QuantizedValue:
         return replace(w.tensor(0), value=w.call("acme.scale_integers", w.tensor(0).value))
 
 Such a rule is called for an op as soon as one of its operands is quantised; the others are unchanged, and the rule has
@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.errors import PassError
 from xrelay.passes.qnn.integer_rules import Result, Rule, Write, integer_rules
-from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, StandIn
+from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, QuantizedValue
 from xrelay.plugins import load_plugins
 from xrelay.raised import raised
 from xrelay.registrations import note_registration
@@ -65,7 +65,7 @@ def all_integer_rules() -> dict[str, Rule]:
 def _asking(hook: Write) -> Write:
     """The rule with its errors as reasons why the op stays in floats; this project's own errors propagate."""
 
-    def write(w: IntegerWriter) -> StandIn:
+    def write(w: IntegerWriter) -> QuantizedValue:
         try:
             return hook(w)
         except (NoIntegerFormError, PassError):

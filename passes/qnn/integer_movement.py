@@ -20,7 +20,7 @@ from xrelay.passes.qnn.quantized import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
-    StandIn,
+    QuantizedValue,
     Steps,
     float_constant,
     known_array,
@@ -31,20 +31,20 @@ _ON_STEP = 1e-3
 
 
 @integer_rule(Quantization.MOVEMENT, result=Result.KEPT)
-def move(w: IntegerWriter) -> StandIn:
+def move(w: IntegerWriter) -> QuantizedValue:
     """The op itself."""
     data = w.single(0)
     return replace(data, value=w.again(data.value))
 
 
 @integer_rule("copy", "annotation.stop_fusion", result=Result.KEPT)
-def pass_on(w: IntegerWriter) -> StandIn:
+def pass_on(w: IntegerWriter) -> QuantizedValue:
     """The integers unchanged."""
     return w.tensor(0)
 
 
 @integer_rule(Quantization.CHOICE, result=Result.KEPT)
-def choose(w: IntegerWriter) -> StandIn:
+def choose(w: IntegerWriter) -> QuantizedValue:
     """The op itself, if greater integers represent greater numbers; the maximum of no numbers is infinite."""
     data = w.single(0)
     require_order(data)
@@ -54,7 +54,7 @@ def choose(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("topk", result=Result.KEPT)
-def choose_greatest(w: IntegerWriter) -> StandIn:
+def choose_greatest(w: IntegerWriter) -> QuantizedValue:
     """The op itself, if it returns values only."""
     if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
         raise NoIntegerFormError("it also returns indices")
@@ -62,7 +62,7 @@ def choose_greatest(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("transpose", result=Result.KEPT)
-def transpose(w: IntegerWriter) -> StandIn:
+def transpose(w: IntegerWriter) -> QuantizedValue:
     """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
     value = w.again(data.value)
@@ -72,7 +72,7 @@ def transpose(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("split", result=Result.KEPT)
-def split(w: IntegerWriter) -> StandIn:
+def split(w: IntegerWriter) -> QuantizedValue:
     """The op itself, and its fields."""
     data = w.single(0)
     parts = w.again(data.value)
@@ -82,13 +82,13 @@ def split(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("tuple", result=Result.KEPT, data=None)
-def gather_fields(w: IntegerWriter) -> StandIn:
+def gather_fields(w: IntegerWriter) -> QuantizedValue:
     """The quantised fields."""
     return tuple(w.tensor(index) for index in range(len(w.operands)))
 
 
 @integer_rule("tuple_get_item", result=Result.KEPT)
-def take_field(w: IntegerWriter) -> StandIn:
+def take_field(w: IntegerWriter) -> QuantizedValue:
     """The quantised field."""
     fields = w.operands[0]
     if not isinstance(fields, tuple) or not isinstance(w.op, TupleGetItemOp):
@@ -97,7 +97,7 @@ def take_field(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("nn.pad", result=Result.KEPT)
-def pad(w: IntegerWriter) -> StandIn:
+def pad(w: IntegerWriter) -> QuantizedValue:
     """The op itself; a constant padding value must be one of the operand's steps."""
     data = w.single(0)
     number = np.zeros(())
@@ -119,8 +119,8 @@ def step_of(value: SSAValue, steps: Steps) -> Array:
     if number is None or number.size != 1 or scale is None or zero_point is None:
         raise NoIntegerFormError("a float operand, or a scale or zero point, is not a constant")
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = number.reshape(()).astype(np.float64) / scale.reshape(()).astype(np.float64)
-    step, limits = np.round(place) + zero_point.reshape(()), np.iinfo(numpy_dtype(steps.dtype))
-    if not abs(np.round(place) - place) <= _ON_STEP or not limits.min <= step <= limits.max:
+        quotient = number.reshape(()).astype(np.float64) / scale.reshape(()).astype(np.float64)
+    step, limits = np.round(quotient) + zero_point.reshape(()), np.iinfo(numpy_dtype(steps.dtype))
+    if not abs(np.round(quotient) - quotient) <= _ON_STEP or not limits.min <= step <= limits.max:
         raise NoIntegerFormError(f"{float(number.reshape(())):g} is not representable in the operand's scale")
     return np.asarray(step)

@@ -17,14 +17,14 @@ from xrelay.passes.qnn.quantized import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
-    StandIn,
+    QuantizedValue,
     Steps,
-    require_room,
+    require_headroom,
 )
 
 
 @integer_rule("nn.conv2d", "nn.conv2d_transpose", result=Result.OWN, data=2)
-def conv2d(w: IntegerWriter) -> StandIn:
+def conv2d(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator."""
     data, weight, axis = _filtered(w)
     value = w.like(f"qnn.{w.op.relay_name().removeprefix('nn.')}", data.value, weight.value, *_parameters(data, weight))
@@ -34,7 +34,7 @@ def conv2d(w: IntegerWriter) -> StandIn:
 @integer_rule(
     "nn.conv1d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv3d_transpose", result=Result.OWN, data=2
 )  # fmt: skip
-def conv(w: IntegerWriter) -> StandIn:
+def conv(w: IntegerWriter) -> QuantizedValue:
     """The op itself on distances from the zero points."""
     data, weight, axis = _filtered(w)
     value = w.like(w.op.relay_name(), w.distance(data), w.distance(weight))
@@ -48,7 +48,7 @@ def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
         raise NoIntegerFormError("it is not a convolution")
     if not weight.steps.is_single and weight.steps.axis != axis_of_filters(w.op):
         raise NoIntegerFormError("the weight does not have one scale per filter")
-    require_room(count_of_products(w.op), data, weight)
+    require_headroom(count_of_products(w.op), data, weight)
     return data, weight, w.op.layouts[2].index("C")
 
 
@@ -83,12 +83,12 @@ def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quant
 
 
 @integer_rule("nn.dense", result=Result.OWN, data=2)
-def dense(w: IntegerWriter) -> StandIn:
+def dense(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator."""
     return _dense(w, w.single(0), w.tensor(1))
 
 
-def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
+def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> QuantizedValue:
     """Data times the weight, which has a row for each unit."""
     if not weight.steps.is_single and weight.steps.axis != 0:
         raise NoIntegerFormError("the weight does not have one scale per unit")
@@ -98,7 +98,7 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
 
 
 @integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
-def matmul(w: IntegerWriter) -> StandIn:
+def matmul(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator, with the second operand transposed unless it has a row per column of the result."""
     left, right = w.single(0), w.tensor(1)
     if not isinstance(w.op, MatrixProductOp):
@@ -125,4 +125,4 @@ def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
 def _require_depth(left: Quantized, right: Quantized) -> None:
     """Require that the sums fit into 32 bits."""
     depth = shape_of(right.value.type)[-1]
-    require_room(depth if isinstance(depth, int) else float("inf"), left, right)
+    require_headroom(depth if isinstance(depth, int) else float("inf"), left, right)

@@ -91,26 +91,26 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
 
 def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> dict[SSAValue, dict[Steps | None, None]]:
     """Returns the requested steps of each value (`None`: its own), by a backward analysis from the quantisations."""
-    asked: dict[SSAValue, dict[Steps | None, None]] = {}
+    requested: dict[SSAValue, dict[Steps | None, None]] = {}
 
-    def ask(value: SSAValue, goal: Steps | None) -> None:
+    def request(value: SSAValue, goal: Steps | None) -> None:
         key, wanted = known.form_of(value, goal)
-        own = asked.setdefault(key, {})
+        own = requested.setdefault(key, {})
         if len(own) < MOST_GOALS:
             own.setdefault(wanted)
 
     for op in reversed(ops):
         if isinstance(op, QuantizeOp) and known.is_reached(op.operands[0]):
-            ask(op.operands[0], steps_of(op))
+            request(op.operands[0], steps_of(op))
         rule = rules.get(op.relay_name())
         if rule is None or not known.is_reached(op.results[0]):
             continue
         keeps = rule.result in (Result.KEPT, Result.SHARED)
-        for goal in asked.get(op.results[0], {}):
+        for goal in requested.get(op.results[0], {}):
             for operand in list(op.operands)[: rule.data_of(op)]:
                 if known.is_reached(operand):
-                    ask(operand, goal if keeps else None)
-    return asked
+                    request(operand, goal if keeps else None)
+    return requested
 
 
 def steps_of(op: QuantizeOp | DequantizeOp) -> Steps:

@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import Replacements, erase_op
@@ -23,7 +23,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_reach import MOST_GOALS, Reach, Refusal, goals, reach, steps_of
 from xrelay.passes.qnn.integer_rules import Result, Rule
-from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, Quantized, StandIn, Steps
+from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, Quantized, QuantizedValue, Steps
 from xrelay.passes.qnn.tables import function_table, look_up
 
 NAME = "relay-fake-quantization-to-integer"
@@ -33,7 +33,7 @@ NAME = "relay-fake-quantization-to-integer"
 class _Form:
     """The integer form of a value: the ops that compute it, to be inserted before `source`, and the forms they read."""
 
-    stand_in: StandIn
+    quantized: QuantizedValue
     source: Operation
     ops: Sequence[Operation] = ()
     reads: Sequence[_Form] = ()
@@ -60,42 +60,42 @@ class IntegerRegions:
         ops = self._ops()
         known = reach(ops, self._rules)
         forms = self._forms(ops, known)
-        passed_on = Replacements()
+        replacements = Replacements()
         for op in ops:
             if isinstance(op, QuantizeOp) and op.operands[0] in known.found:
-                value, how = _quantized_by(op, known, forms, passed_on), "computed with integers"
+                value, how = _quantized_by(op, known, forms, replacements), "computed with integers"
                 if isinstance(value, Refusal):
-                    looked_up, how = _look_up_function(op), "computed with a table"
-                    if looked_up is None:
+                    from_table, how = _look_up_function(op), "computed with a table"
+                    if from_table is None:
                         self._refuse(op, value, hard_fail=hard_fail)
                         continue
-                    value = looked_up
+                    value = from_table
                 self.remarks.applied(op, how)
-                passed_on.add(op.result, value)
+                replacements.add(op.result, value)
                 Rewriter.replace_op(op, [], [value])
         _forget(list(forms.values()))
 
     def rewrite_single_ops(self) -> None:
         """Replace each op whose integer form needs no later quantisation, and dequantise its result."""
         rewrite(self._module, {})
-        stand_ins: dict[SSAValue, StandIn] = {}
+        quantized_values: dict[SSAValue, QuantizedValue] = {}
         for op in self._ops():
             if isinstance(op, DequantizeOp):
-                stand_ins[op.result] = Quantized(op.operands[0], steps_of(op))
+                quantized_values[op.result] = Quantized(op.operands[0], steps_of(op))
                 continue
             rule = self._rules.get(op.relay_name())
-            if rule is None or not any(operand in stand_ins for operand in op.operands):
+            if rule is None or not any(operand in quantized_values for operand in op.operands):
                 continue
-            found = [stand_ins.get(operand) for operand in op.operands]
+            found = [quantized_values.get(operand) for operand in op.operands]
             form = _written(op, rule, found, None, rounds_constants=self._rounds_constants)
             if isinstance(form, Refusal):
                 self.remarks.refused(op, form.message.removeprefix(f"{op.name}: "))
                 continue
-            stand_ins[op.results[0]] = form.stand_in
+            quantized_values[op.results[0]] = form.quantized
             _put_in(form)
-            if isinstance(form.stand_in, Quantized):
-                result = _dequantized(op, form.stand_in)
-                stand_ins[result] = form.stand_in
+            if isinstance(form.quantized, Quantized):
+                result = _dequantized(op, form.quantized)
+                quantized_values[result] = form.quantized
                 op.results[0].replace_all_uses_with(result)
                 self.remarks.applied(op, "computed with integers; its result is dequantised")
 
@@ -128,7 +128,7 @@ class IntegerRegions:
         """The form of the result of `op` for a goal, built from the forms of its operands."""
         passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
         reads: list[_Form] = []
-        found: list[StandIn | None] = []
+        found: list[QuantizedValue | None] = []
         for operand in list(op.operands)[: rule.data_of(op)]:
             if not known.is_reached(operand):
                 found.append(None)
@@ -137,7 +137,7 @@ class IntegerRegions:
             if not isinstance(form, _Form):
                 return form if form is not None else _too_many(op)
             reads.append(form)
-            found.append(form.stand_in)
+            found.append(form.quantized)
         return _written(op, rule, found, goal, reads, rounds_constants=self._rounds_constants)
 
     def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
@@ -145,7 +145,7 @@ class IntegerRegions:
         if hard_fail and not refusal.is_boundary:
             raise PassError(
                 f"{NAME}: {refusal.message}, so the operand of {op.name} stays float",
-                location=describe_place(op),
+                location=describe_location(op),
                 help="omit hard-fail to keep such regions",
             )
         self.remarks.refused(op, refusal.message)
@@ -154,7 +154,7 @@ class IntegerRegions:
 def _written(
     op: RelayOp,
     rule: Rule,
-    found: Sequence[StandIn | None],
+    found: Sequence[QuantizedValue | None],
     goal: Steps | None,
     reads: Sequence[_Form] = (),
     *,
@@ -186,11 +186,11 @@ def _quantized_by(
     op: QuantizeOp,
     known: Reach,
     forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
-    passed_on: Replacements,
+    replacements: Replacements,
 ) -> SSAValue | Refusal:
     """The integers of a quantisation in its steps, or a refusal.
 
-    A form without ops of its own may be the result of another quantisation; `passed_on` has its replacement.
+    A form without ops of its own may be the result of another quantisation; `replacements` has its replacement.
     """
     data, goal = op.operands[0], steps_of(op)
     refusal = known.refusal(data)
@@ -199,18 +199,18 @@ def _quantized_by(
     form = forms.get(known.form_of(data, goal))
     if not isinstance(form, _Form):
         return form if form is not None else _too_many(op)
-    if not isinstance(form.stand_in, Quantized):
+    if not isinstance(form.quantized, Quantized):
         return Refusal(f"{op.name} quantises a tuple")
     if not goal.is_finite:
         return Refusal(f"{op.name} has a scale that is not a finite number")
     if not goal.holds_zero_point:
         return Refusal(f"{op.name} has a zero point out of range of its integers")
-    if not goal.is_single and not form.stand_in.steps.is_like(goal):
+    if not goal.is_single and not form.quantized.steps.is_like(goal):
         return Refusal(f"the result has one scale per index of axis {goal.axis}")
     _put_in(form)
-    stand_in = replace(form.stand_in, value=passed_on.of(form.stand_in.value))
-    writer = IntegerWriter(op, (stand_in,), goal)
-    value = writer.in_steps(stand_in, goal)
+    quantized = replace(form.quantized, value=replacements.of(form.quantized.value))
+    writer = IntegerWriter(op, (quantized,), goal)
+    value = writer.in_steps(quantized, goal)
     emit = Emitter(PatternRewriter(op), op)
     for made in writer.ops:
         emit.insert(made)
@@ -239,13 +239,13 @@ def _look_up_function(op: QuantizeOp) -> SSAValue | None:
     return None if found is None else look_up(Emitter(PatternRewriter(op), op), *found, "quantised_function.table")
 
 
-def _dequantized(op: RelayOp, stand_in: Quantized) -> SSAValue:
+def _dequantized(op: RelayOp, quantized: Quantized) -> SSAValue:
     """The dequantised integers, in the element type of the result of `op`."""
-    type, steps = op.results[0].type, stand_in.steps
+    type, steps = op.results[0].type, quantized.steps
     emit = Emitter(PatternRewriter(op), op)
     dtype = type.element_type if isinstance(type, TensorType) else None
     axis = -1 if steps.is_single else steps.axis
-    return emit.call(DequantizeOp, stand_in.value, steps.scale, steps.zero_point, axis=axis, out_dtype=dtype)
+    return emit.call(DequantizeOp, quantized.value, steps.scale, steps.zero_point, axis=axis, out_dtype=dtype)
 
 
 def _forget(forms: Sequence[_Form | Refusal]) -> None:

@@ -15,10 +15,10 @@ from typing import TypeAlias
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.passes.qnn.quantized import IntegerWriter, StandIn
+from xrelay.passes.qnn.quantized import IntegerWriter, QuantizedValue
 from xrelay.registrations import import_registrations
 
-Write: TypeAlias = Callable[[IntegerWriter], StandIn]
+Write: TypeAlias = Callable[[IntegerWriter], QuantizedValue]
 
 
 class Result(Enum):
@@ -51,6 +51,7 @@ class Rule:
 
 
 _RULES: dict[str | Quantization, Rule] = {}
+
 
 _MODULES = ("integer_movement", "integer_arithmetic", "integer_sums", "integer_products")
 

@@ -22,7 +22,7 @@ from xrelay.passes.qnn.quantized import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
-    StandIn,
+    QuantizedValue,
     Steps,
     float_constant,
     is_same,
@@ -34,7 +34,7 @@ FINER = 256
 
 
 @integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
-def bias_add(w: IntegerWriter) -> StandIn:
+def bias_add(w: IntegerWriter) -> QuantizedValue:
     """`add` of the bias with trailing axes, with weaker requirements on dynamic extents."""
     if not isinstance(w.op, BiasAddOp):
         raise NoIntegerFormError("it has no bias")
@@ -46,18 +46,18 @@ def bias_add(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("add", result=Result.ROUNDED, data=2, constants=True)
-def add(w: IntegerWriter) -> StandIn:
+def add(w: IntegerWriter) -> QuantizedValue:
     """Adds a bias to 32-bit data directly; otherwise each side is first brought to steps of the result."""
     return _sum(w, "add", None)
 
 
 @integer_rule("subtract", result=Result.ROUNDED, data=2, constants=True)
-def subtract(w: IntegerWriter) -> StandIn:
+def subtract(w: IntegerWriter) -> QuantizedValue:
     """As for `add`."""
     return _sum(w, "subtract", None)
 
 
-def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
+def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> QuantizedValue:
     """The sum or the difference of both operands; the second is along `bias_axis` if that is given."""
     wide = _sum_of_products(w, name, bias_axis)
     if wide is not None:
@@ -105,12 +105,12 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     shape = (*numbers.shape, *[1] * (rank - 1 - bias_axis)) if bias_axis is not None else numbers.shape
     scales = scale.reshape(()) if total.steps.is_single else scale.reshape(-1, *[1] * (rank - 1 - total.steps.axis))
     with np.errstate(all="ignore"):
-        places = numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64)
-    steps = np.round(places)
+        quotients = numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64)
+    steps = np.round(quotients)
     if not (np.abs(steps) <= MOST_SUM).all():
         return None
     # If the sum is not rounded afterwards, only a bias may be rounded, as it is meant in these steps.
-    if not w.rounds_constants and bias_axis is None and not np.allclose(places, steps, rtol=NEAR, atol=NEAR):
+    if not w.rounds_constants and bias_axis is None and not np.allclose(quotients, steps, rtol=NEAR, atol=NEAR):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
 
@@ -135,8 +135,8 @@ def _known_floats(w: IntegerWriter, index: int) -> Array | None:
     scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
     if data is None or scale is None or zero_point is None:
         return None
-    behind = [1] * (data.ndim - 1 - steps.axis)
-    factors = (each.reshape(()) if each.size == 1 else each.reshape(-1, *behind) for each in (scale, zero_point))
+    trailing = [1] * (data.ndim - 1 - steps.axis)
+    factors = (each.reshape(()) if each.size == 1 else each.reshape(-1, *trailing) for each in (scale, zero_point))
     scale, zero_point = factors
     return (data.astype(np.float64) - zero_point) * scale
 
@@ -156,7 +156,7 @@ def _fine_side(w: IntegerWriter, index: int, fine: Steps) -> SSAValue:
 
 
 @integer_rule("multiply", result=Result.ROUNDED, data=2, constants=True)
-def multiply(w: IntegerWriter) -> StandIn:
+def multiply(w: IntegerWriter) -> QuantizedValue:
     """A constant factor changes only the scale; two 8-bit tensors have an exact 32-bit product."""
     for index in (0, 1):
         factor = float_constant(w.op.operands[index])
@@ -186,7 +186,7 @@ def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
 
 
 @integer_rule("divide", result=Result.ROUNDED, data=2, constants=True)
-def divide(w: IntegerWriter) -> StandIn:
+def divide(w: IntegerWriter) -> QuantizedValue:
     """A constant divisor changes only the scale."""
     divisor = float_constant(w.op.operands[1])
     if divisor is None or w.operands[1] is not None or not divisor.all():
@@ -215,7 +215,7 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
 
 
 @integer_rule("maximum", "minimum", result=Result.SHARED, data=2)
-def extreme(w: IntegerWriter) -> StandIn:
+def extreme(w: IntegerWriter) -> QuantizedValue:
     """The op itself, with both sides in the same steps."""
     left, right = w.tensor(0), w.tensor(1)
     alike = left.steps.is_like(right.steps) and (left.steps.is_single or left.rank == right.rank)
@@ -225,7 +225,7 @@ def extreme(w: IntegerWriter) -> StandIn:
 
 
 @integer_rule("concatenate", result=Result.SHARED)
-def concatenate(w: IntegerWriter) -> StandIn:
+def concatenate(w: IntegerWriter) -> QuantizedValue:
     """The op itself if all parts have the same steps, else the quantised operator."""
     parts = w.operands[0]
     if not isinstance(parts, tuple) or not parts or not all(part.steps.is_single for part in parts):

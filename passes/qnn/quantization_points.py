@@ -116,7 +116,7 @@ class QuantizationPoints:
         return list(self._points.values())
 
     @property
-    def asked(self) -> list[Point]:
+    def measured(self) -> list[Point]:
         """The points, and those whose values have 8 bits already, since their bounds are needed too."""
         return [*self._points.values(), *self._spare]
 

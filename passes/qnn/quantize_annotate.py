@@ -43,7 +43,7 @@ from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import CALIBRATED, SIMULATED
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
@@ -203,7 +203,7 @@ def _bounds(op: Operation, entry: Attribute) -> Bounds:
 def _damaged(op: Operation) -> PassError:
     return PassError(
         f"{NAME}: {CALIBRATED} of {op.name} is not two ascending numbers for each operand",
-        location=describe_place(op),
+        location=describe_location(op),
         help="use e.g. [array<f64: -1.0, 1.0>, unit] for an op with one calibrated operand of two",
     )
 
@@ -246,11 +246,11 @@ class _Writer:
         for op in ops:
             op.location = point.op.location
             op.results[0].name_hint = value.name_hint
-        Rewriter.insert_op(ops, _behind(value))
+        Rewriter.insert_op(ops, _after(value))
         return dequantize.results[0]
 
 
-def _behind(value: SSAValue) -> InsertPoint:
+def _after(value: SSAValue) -> InsertPoint:
     """The insertion point right after the op that defines `value`, or at the start of its block."""
     if isinstance(value, OpResult):
         return InsertPoint.after(value.op)

@@ -107,7 +107,7 @@ class Quantized:
         return float(np.maximum(zero_points - low, high - zero_points).max(initial=0.0))
 
 
-StandIn: TypeAlias = Quantized | tuple[Quantized, ...]
+QuantizedValue: TypeAlias = Quantized | tuple[Quantized, ...]
 """The quantised form of a tensor, or of a tuple of tensors."""
 
 
@@ -119,7 +119,12 @@ class IntegerWriter:
     """
 
     def __init__(
-        self, op: RelayOp, operands: Sequence[StandIn | None], steps: Steps | None, *, rounds_constants: bool = False
+        self,
+        op: RelayOp,
+        operands: Sequence[QuantizedValue | None],
+        steps: Steps | None,
+        *,
+        rounds_constants: bool = False,
     ):
         self.op, self.operands, self.steps, self.rounds_constants = op, operands, steps, rounds_constants
         self.ops: list[Operation] = []
@@ -197,8 +202,8 @@ class IntegerWriter:
         """Returns a parameter in a shape that broadcasts with a tensor of `rank`, along `axis`."""
         if all(extent == 1 for extent in shape_of(parameter.type)):
             return self.call("reshape", parameter, newshape=()) if shape_of(parameter.type) else parameter
-        behind = rank - 1 - axis
-        return self.call("expand_dims", parameter, axis=1, num_newaxis=behind) if behind else parameter
+        trailing = rank - 1 - axis
+        return self.call("expand_dims", parameter, axis=1, num_newaxis=trailing) if trailing else parameter
 
     def distance(self, data: Quantized) -> SSAValue:
         """Returns the integers minus their zero points, as i32."""
@@ -232,7 +237,7 @@ class IntegerWriter:
         return self.constant(scale)
 
 
-def require_room(count: float, *operands: Quantized) -> None:
+def require_headroom(count: float, *operands: Quantized) -> None:
     """Require that a sum of `count` products of distances fits into 32 bits."""
     most = count
     for data in operands:

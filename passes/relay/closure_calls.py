@@ -51,18 +51,18 @@ class LiftedFunction:
         return call
 
 
-def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], place: Operation) -> SSAValue:
-    """Creates the closure of `function` over the captured values before `place`; returns it."""
+def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], anchor: Operation) -> SSAValue:
+    """Creates the closure of `function` over the captured values before `anchor`; returns it."""
     # A tuple from outside of the block is captured itself, so its fields are extracted here.
-    parts = [take_apart(value, place.parent) for value in captured]
+    parts = [take_apart(value, anchor.parent) for value in captured]
     new = ClosureConstructOp.create(
         operands=[leaf for leaves, _ in parts for leaf in leaves],
         result_types=[ClosureType()],
         properties={"number": int_attribute(function.number)},
     )
     for op in (*(op for _, ops in parts for op in ops), new):
-        op.location = place.location
-        Rewriter.insert_op(op, InsertPoint.before(place))
+        op.location = anchor.location
+        Rewriter.insert_op(op, InsertPoint.before(anchor))
     return new.results[0]
 
 

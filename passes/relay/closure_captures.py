@@ -65,14 +65,14 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
             values |= {
                 value: None for other in needed[function] for value in found[other] if value not in inside[function]
             }
-            values |= dict.fromkeys(names[function].carriers(values))
+            values |= dict.fromkeys(names[function].suppliers(values))
             changed = changed or len(values) > count
     return {function: list(values) for function, values in found.items()}
 
 
-def untold_names(function: FnOp) -> list[str]:
+def unsupplied_names(function: FnOp) -> list[str]:
     """Returns the names of extents in `function` and its captured types that no value inside or around it supplies."""
-    return _Names(function).untold()
+    return _Names(function).unsupplied()
 
 
 class _Names:
@@ -83,43 +83,43 @@ class _Names:
         self._used = dict.fromkeys(dim_names_in(function))
         own = [argument for op in walk_ops(function) for argument in region_arguments(op)]
         self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
-        self._bound |= {name for argument in own for name in told_by(argument)}
+        self._bound |= {name for argument in own for name in names_supplied_by(argument)}
 
-    def carriers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:
+    def suppliers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:
         """Returns values from around the function that supply the missing names of its body and of `captured`.
 
         Raises `PassError` if no value supplies a name.
         """
         captured = list(captured)
-        bound = self._bound.union(*(told_by(value) for value in captured))
+        bound = self._bound.union(*(names_supplied_by(value) for value in captured))
         types = (name for value in captured for dim in dims_in(value.type) for name in sorted(dim.names))
         found: list[SSAValue] = []
         for name in dict.fromkeys([*self._used, *types]):
             if name in bound:
                 continue
-            carrier = self._carrier(name)
-            if carrier is None:
+            supplier = self._supplier(name)
+            if supplier is None:
                 raise PassError(
                     f"relay-lift-closures: no value has the extent {name}, which an escaping closure uses",
                     location=location_of(self._function),
                     help="add a parameter of this extent to the function around it",
                 )
-            found.append(carrier)
-            bound |= told_by(carrier)
+            found.append(supplier)
+            bound |= names_supplied_by(supplier)
         return found
 
-    def untold(self) -> list[str]:
+    def unsupplied(self) -> list[str]:
         """Returns the names that no value in the body or around it supplies."""
         used = (value.type for op in walk_ops(self._function) for value in op.operands)
         names = dict.fromkeys([*self._used, *(name for type in used for dim in dims_in(type) for name in dim.names)])
-        return [name for name in names if name not in self._bound and self._carrier(name) is None]
+        return [name for name in names if name not in self._bound and self._supplier(name) is None]
 
-    def _carrier(self, name: str) -> SSAValue | None:
+    def _supplier(self, name: str) -> SSAValue | None:
         """Returns the first value in the function from whose extents the size of `name` follows, or None."""
-        return next((value for value in _around(self._function) if name in told_by(value)), None)
+        return next((value for value in _around(self._function) if name in names_supplied_by(value)), None)
 
 
-def told_by(value: SSAValue) -> set[str]:
+def names_supplied_by(value: SSAValue) -> set[str]:
     """Returns the names whose sizes follow from a single extent of the value."""
     dims = [dim for dim in dims_in(value.type) if len(dim.names) == 1]
     return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}
@@ -127,14 +127,14 @@ def told_by(value: SSAValue) -> set[str]:
 
 def _around(function: FnOp) -> Iterator[SSAValue]:
     """Yields the values that `function` may use, in the order of the text."""
-    places: list[Operation] = []
+    ancestors: list[Operation] = []
     op: Operation | None = function
     while op is not None and not isinstance(op, FuncOp):
-        places.append(op)
+        ancestors.append(op)
         op = op.parent_op()
-    for place in reversed(places):
-        block = place.parent
+    for ancestor in reversed(ancestors):
+        block = ancestor.parent
         if block is not None:
             yield from block.args
-            for before in takewhile(lambda each, place=place: each is not place, block.ops):
+            for before in takewhile(lambda each, ancestor=ancestor: each is not ancestor, block.ops):
                 yield from before.results

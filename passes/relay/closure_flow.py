@@ -22,21 +22,21 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
 
-Places: TypeAlias = "list[_Place | None]"
+ClosureClasses: TypeAlias = "list[_Class | None]"
 """For each leaf of a value its equivalence class of closures, or None for other leaves."""
 
 
 @dataclass(eq=False)
-class _Place:
+class _Class:
     """An equivalence class of closures: their functions, and the classes of their parameters and results."""
 
-    parameters: list[Places]
-    result: Places
+    parameters: list[ClosureClasses]
+    result: ClosureClasses
     functions: dict[FnOp, None] = field(default_factory=dict[FnOp, None])
-    into: _Place | None = None
+    into: _Class | None = None
     """The class into which this one was merged (union-find)."""
 
-    def find(self) -> _Place:
+    def find(self) -> _Class:
         """Returns the root class, and compresses the path to it."""
         root = self
         while root.into is not None:
@@ -52,14 +52,14 @@ class ClosureFlow:
 
     def __init__(self, module: ModuleOp):
         self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
-        self._places: dict[SSAValue, Places] = {}
+        self._classes: dict[SSAValue, ClosureClasses] = {}
         self._holds: dict[int, tuple[Attribute, bool]] = {}
         for op in walk_ops(module):
             self._relate(op)
 
     def functions(self, closure: SSAValue) -> list[FnOp]:
         """Returns the functions that `closure` may be."""
-        return [function for place in self._of(closure) if place is not None for function in place.find().functions]
+        return [function for each in self._of(closure) if each is not None for function in each.find().functions]
 
     def join(self, some: SSAValue, other: SSAValue) -> None:
         """Merges the classes of two values."""
@@ -72,12 +72,12 @@ class ClosureFlow:
             known = self._holds[id(type)] = type, any(isinstance(leaf, FunctionType) for leaf in leaf_types([type]))
         return known[1]
 
-    def _of(self, value: SSAValue) -> Places:
+    def _of(self, value: SSAValue) -> ClosureClasses:
         if not self.has_closures(value.type):
             return []
-        if value not in self._places:
-            self._places[value] = _places_of(value.type)
-        return self._places[value]
+        if value not in self._classes:
+            self._classes[value] = _classes_of(value.type)
+        return self._classes[value]
 
     def _relate(self, op: Operation) -> None:
         """Merges the classes of values between which `op` passes closures."""
@@ -89,7 +89,10 @@ class ClosureFlow:
             case LetOp():
                 self._join(self._of(op.value), self._of(op.result))
             case TupleOp():
-                self._join([place for value in op.fields for place in self._all_of(value)], self._all_of(op.result))
+                self._join(
+                    [each for value in op.fields for each in self._all_of(value)],
+                    self._all_of(op.result),
+                )
             case TupleGetItemOp():
                 self._field(op)
             case IfOp():
@@ -103,17 +106,17 @@ class ClosureFlow:
                 pass
 
     def _function(self, op: FnOp) -> None:
-        for place in self._of(op.result):
-            if place is not None:
-                place.find().functions[op] = None
+        for each in self._of(op.result):
+            if each is not None:
+                each.find().functions[op] = None
         self._call_of(op.result, op.parameters, yielded(op.body))
         if op.self_argument is not None:
             self._join(self._of(op.self_argument), self._of(op.result))
 
     def _call_of(self, closure: SSAValue, arguments: Sequence[SSAValue], result: SSAValue) -> None:
-        for place in self._of(closure):
-            if place is not None:
-                root = place.find()
+        for each in self._of(closure):
+            if each is not None:
+                root = each.find()
                 for argument, parameter in zip(arguments, root.parameters, strict=True):
                     self._join(self._of(argument), parameter)
                 self._join(self._of(result), root.result)
@@ -121,9 +124,9 @@ class ClosureFlow:
     def _field(self, op: TupleGetItemOp) -> None:
         if not self.has_closures(op.result.type):
             return
-        places, types = self._of(op.result), op.data.type.types.data if isinstance(op.data.type, TupleType) else ()
+        classes, types = self._of(op.result), op.data.type.types.data if isinstance(op.data.type, TupleType) else ()
         first = len(leaf_types(types[: op.index.value.data]))
-        self._join(self._of(op.data)[first : first + len(places)], places)
+        self._join(self._of(op.data)[first : first + len(classes)], classes)
 
     def _loop(self, op: LoopOp) -> None:
         if not self.has_closures(op.result.type):
@@ -132,10 +135,10 @@ class ClosureFlow:
         self._join(ends[len(ends) - len(results) :], results)
         first = 0
         for initial, carried in zip(op.initial, op.carried, strict=True):
-            places = self._all_of(carried)
-            self._join(self._all_of(initial), places)
-            self._join(places, results[first : first + len(places)])
-            first += len(places)
+            classes = self._all_of(carried)
+            self._join(self._all_of(initial), classes)
+            self._join(classes, results[first : first + len(classes)])
+            first += len(classes)
 
     def _call(self, op: AnyCall) -> None:
         function = self._functions.get(callee_name(op))
@@ -147,31 +150,31 @@ class ClosureFlow:
         for result, value in zip(op.results, last.arguments, strict=True):
             self._join(self._of(value), self._of(result))
 
-    def _all_of(self, value: SSAValue) -> Places:
+    def _all_of(self, value: SSAValue) -> ClosureClasses:
         """Returns an entry for each leaf of a value, also for a value without closures."""
         return self._of(value) or [None] * len(leaf_types([value.type]))
 
-    def _join(self, some: Places, others: Places) -> None:
+    def _join(self, some: ClosureClasses, others: ClosureClasses) -> None:
         """Merges the classes of two values, and those of their parameters and results."""
         pending = list(zip(some, others, strict=bool(some and others)))
         while pending:
             left, right = pending.pop()
             if left is None or right is None:
                 continue
-            kept, gone = left.find(), right.find()
-            if kept is gone:
+            kept, merged = left.find(), right.find()
+            if kept is merged:
                 continue
-            gone.into = kept
-            kept.functions |= gone.functions
-            pending += zip(kept.result, gone.result, strict=True)
-            for own, other in zip(kept.parameters, gone.parameters, strict=True):
+            merged.into = kept
+            kept.functions |= merged.functions
+            pending += zip(kept.result, merged.result, strict=True)
+            for own, other in zip(kept.parameters, merged.parameters, strict=True):
                 pending += zip(own, other, strict=True)
 
 
-def _places_of(type: Attribute) -> Places:
+def _classes_of(type: Attribute) -> ClosureClasses:
     """Returns new classes for the leaves of a type; recursive to the depth of nested function types."""
     return [
-        _Place([_places_of(each) for each in leaf.inputs], [each for out in leaf.outputs for each in _places_of(out)])
+        _Class([_classes_of(each) for each in leaf.inputs], [each for out in leaf.outputs for each in _classes_of(out)])
         if isinstance(leaf, FunctionType)
         else None
         for leaf in leaf_types([type])

@@ -99,26 +99,26 @@ def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> i
 def _clean(function: FuncOp, free: Container[Operation]) -> int:
     erased, names = 0, NameUses(function)
     # The next op in each block, innermost block last: the ops in regions of an op are visited before the ops above it.
-    places: list[Operation | None] = [block.last_op for block in function.body.blocks]
-    while places:
-        op = places.pop()
+    pending: list[Operation | None] = [block.last_op for block in function.body.blocks]
+    while pending:
+        op = pending.pop()
         if op is None:
             continue
-        places.append(op.prev_op)
+        pending.append(op.prev_op)
         is_used = any(result.first_use for result in op.results) or op.has_trait(IsTerminator)
         if op in free and not is_used and not names.of(op):
             erase_op(op)
             erased += 1
         else:
-            places.extend(block.last_op for nested in op.regions for block in nested.blocks)
+            pending.extend(block.last_op for nested in op.regions for block in nested.blocks)
     return erased
 
 
 def _erase_unmentioned(module: ModuleOp, functions: dict[str, FuncOp]) -> int:
     """Erases private functions that are not reachable by symbols from public functions or other ops of the module."""
     pending = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
-    beside = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
-    pending += {name for op in beside for name in mentioned_symbols(op) if name in functions} - set(pending)
+    others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
+    pending += {name for op in others for name in mentioned_symbols(op) if name in functions} - set(pending)
     reached = set(pending)
     while pending:
         for name in mentioned_symbols(functions[pending.pop()]):

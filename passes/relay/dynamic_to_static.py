@@ -171,21 +171,21 @@ class MakeStatic(RewritePattern):
             emit.replace(emit.insert(static).results[0])
 
 
-def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
-    """Returns the static op of type `wanted`, or None.
+def _static(op: RelayOp, facts: Facts, inference: Inference) -> RelayOp | None:
+    """Returns the static op of type `inference`, or None.
 
-    Its requirements must include all that this op checks, and be among those of `wanted`.
+    Its requirements must include all that this op checks, and be among those of `inference`.
     """
     form = STATIC[type(op)]
     operands = [op.operands[index] for index in form.operands]
-    allowed, checked = _sides(wanted.requirements), _sides(op.requirements)
-    for properties in form.variants(op, facts, wanted.type):
-        made = form.op_for(op).create(operands=operands, result_types=[wanted.type], properties=properties)
+    allowed, checked = _sides(inference.requirements), _sides(op.requirements)
+    for properties in form.variants(op, facts, inference.type):
+        made = form.op_for(op).create(operands=operands, result_types=[inference.type], properties=properties)
         try:
             found = made.inference(made.operand_types)
         except ConstraintError:
             found = None
-        if found is not None and found.type == wanted.type and checked <= _sides(found.requirements) <= allowed:
+        if found is not None and found.type == inference.type and checked <= _sides(found.requirements) <= allowed:
             record_requirements(made, op.requirements)
             return made
         made.erase()

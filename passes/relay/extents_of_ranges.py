@@ -14,7 +14,7 @@ from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.rounding import CeilOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.dims import MAX_EXTENT
-from xrelay.passes.relay.extents_of_slices import FAR, number_of_steps
+from xrelay.passes.relay.extents_of_slices import MAX_STEP, number_of_steps
 from xrelay.passes.relay.shape_code import ShapeCode
 
 LEAST_DOUBLE = -1.7976931348623157e308
@@ -36,22 +36,22 @@ def name_arange(op: RelayOp, code: ShapeCode) -> SSAValue | None:
     else:
         return None
     number = code.bind(count, code.made)
-    places = code.call(ArangeOp, code.number(0), number, code.number(1))
+    indices = code.call(ArangeOp, code.number(0), number, code.number(1))
     if element != i64:
-        places = code.call(CastOp, places, dtype=element)
-    return code.call(AddOp, op.start, code.call(MultiplyOp, places, op.step))
+        indices = code.call(CastOp, indices, dtype=element)
+    return code.call(AddOp, op.start, code.call(MultiplyOp, indices, op.step))
 
 
 def _count_of_integers(code: ShapeCode) -> SSAValue:
     """Emits the number of elements from the distance of the bounds; negative if the distance overflows 64 bits."""
-    start, stop, given = (code.operand(index) for index in range(3))
-    step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
+    start, stop, raw_step = (code.operand(index) for index in range(3))
+    step = code.call(MinimumOp, code.call(MaximumOp, raw_step, -MAX_STEP), MAX_STEP)
     is_back = code.call(LessOp, step, 0)
     span = code.where(is_back, code.call(SubtractOp, start, stop), code.call(SubtractOp, stop, start))
-    goes = code.where(is_back, code.call(LessOp, stop, start), code.call(LessOp, start, stop))
-    fits = code.call(LogicalAndOp, code.call(GreaterOp, span, 0), code.call(LessOp, span, FAR))
+    is_nonempty = code.where(is_back, code.call(LessOp, stop, start), code.call(LessOp, start, stop))
+    fits = code.call(LogicalAndOp, code.call(GreaterOp, span, 0), code.call(LessOp, span, MAX_STEP))
     steps = code.where(fits, number_of_steps(code, span, step, is_back), -1)
-    return code.where(code.call(EqualOp, step, 0), -1, code.where(goes, steps, 0))
+    return code.where(code.call(EqualOp, step, 0), -1, code.where(is_nonempty, steps, 0))
 
 
 def _count_of_floats(op: ArangeOp, code: ShapeCode) -> SSAValue:

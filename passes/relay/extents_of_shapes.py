@@ -30,33 +30,33 @@ def name_reshape(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the reshape by extents: 0 is replaced by the data's extent and -1 by the inferred extent."""
     if not isinstance(op, DynReshapeOp):
         return None
-    shape, given = shape_of(op.data.type), code.operand(1)
-    copies, count = not op.allowzero.value.data, length(given)
+    shape, sizes = shape_of(op.data.type), code.operand(1)
+    copies, count = not op.allowzero.value.data, length(sizes)
     extents = code.join(code.shape(op.data), code.numbers([IMPOSSIBLE]))
     if copies:
         copied = code.take(extents, [min(at, len(shape)) for at in range(count)])
-        given = code.where(code.call(EqualOp, given, 0), copied, given)
-    rests = code.call(EqualOp, given, -1)
-    wanted = code.where(rests, _rest(code, given, rests), given)
+        sizes = code.where(code.call(EqualOp, sizes, 0), copied, sizes)
+    rests = code.call(EqualOp, sizes, -1)
+    extents_or_rest = code.where(rests, _rest(code, sizes, rests), sizes)
     known = code.join(code.operand(1), extents)
-    places = [
-        _place_of_code(at, element, shape, count if copies else None)
+    indices = [
+        _index_of_known_extent(at, element, shape, count if copies else None)
         for at, element in enumerate(code.elements(1, count))
     ]
-    bound = code.bind_unknown(wanted, shape_of(op.result.type), known, places)
-    return code.remake(op.data, bound, allowzero=True)
+    bound = code.bind_unknown(extents_or_rest, shape_of(op.result.type), known, indices)
+    return code.rebuild(op.data, bound, allowzero=True)
 
 
-def _rest(code: ShapeCode, given: SSAValue, rests: SSAValue) -> SSAValue:
+def _rest(code: ShapeCode, sizes: SSAValue, rests: SSAValue) -> SSAValue:
     """Emits the inferred extent: the quotient of the numbers of elements of the data and of the other extents."""
-    known = code.call(ProdOp, code.where(rests, 1, given), axis=[0])
+    known = code.call(ProdOp, code.where(rests, 1, sizes), axis=[0])
     many = code.call(GreaterOp, code.call(SumOp, code.cast(rests), axis=[0]), 1)
     bad = code.call(LogicalOrOp, code.call(EqualOp, known, 0), many)
     quotient = code.call(DivideOp, code.size(code.op.operands[0]), code.call(MaximumOp, known, 1))
     return code.where(bad, IMPOSSIBLE, quotient)
 
 
-def _place_of_code(at: int, element: Dim | None, shape: Shape, extents: int | None) -> int | None:
+def _index_of_known_extent(at: int, element: Dim | None, shape: Shape, extents: int | None) -> int | None:
     """Returns the index of an element's extent among the known extents, or None if it must be checked or computed.
 
     The data's extents start at index `extents` if 0 copies them.
@@ -71,64 +71,64 @@ def name_broadcast(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the broadcast by extents: an element of 1 is replaced by the data's extent."""
     if not isinstance(op, DynBroadcastToOp):
         return None
-    given = code.operand(1)
-    count = length(given)
-    wanted = code.where(code.call(EqualOp, given, 1), _last_extents(code, count), given)
-    places = known_numbers(code.elements(1, count))
-    bound = code.bind_unknown(wanted, shape_of(op.result.type)[-count:], given, places)
-    return code.remake(op.data, bound)
+    sizes = code.operand(1)
+    count = length(sizes)
+    extents_or_rest = code.where(code.call(EqualOp, sizes, 1), _last_extents(code, count), sizes)
+    indices = known_numbers(code.elements(1, count))
+    bound = code.bind_unknown(extents_or_rest, shape_of(op.result.type)[-count:], sizes, indices)
+    return code.rebuild(op.data, bound)
 
 
 def name_collapse(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with the elements of the shape as extents; its rule compares them with the data's."""
     if not isinstance(op, CollapseSumToOp):
         return None
-    given = code.operand(1)
-    places = known_numbers(code.elements(1, length(given)))
-    return code.remake(op.data, code.bind_unknown(given, shape_of(op.result.type), given, places))
+    sizes = code.operand(1)
+    indices = known_numbers(code.elements(1, length(sizes)))
+    return code.rebuild(op.data, code.bind_unknown(sizes, shape_of(op.result.type), sizes, indices))
 
 
 def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with the elements of the shape as extents."""
     if not isinstance(op, DynFullOp):
         return None
-    given = code.operand(1)
-    places = known_numbers(code.elements(1, length(given)))
-    return code.remake(op.fill_value, code.bind_unknown(given, shape_of(op.result.type), given, places))
+    sizes = code.operand(1)
+    indices = known_numbers(code.elements(1, length(sizes)))
+    return code.rebuild(op.fill_value, code.bind_unknown(sizes, shape_of(op.result.type), sizes, indices))
 
 
 def name_sparse_to_dense(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with the elements of the shape as extents."""
     if not isinstance(op, DynSparseToDenseOp):
         return None
-    given = code.operand(1)
-    places = known_numbers(code.elements(1, length(given)))
-    bound = code.bind_unknown(given, shape_of(op.result.type), given, places)
-    return code.remake(op.sparse_indices, bound, op.sparse_values, op.default_value)
+    sizes = code.operand(1)
+    indices = known_numbers(code.elements(1, length(sizes)))
+    bound = code.bind_unknown(sizes, shape_of(op.result.type), sizes, indices)
+    return code.rebuild(op.sparse_indices, bound, op.sparse_values, op.default_value)
 
 
 def name_resize(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with the sizes as extents of the resized axes."""
     if not isinstance(op, DynResizeOp):
         return None
-    given, shape = code.operand(1), shape_of(op.result.type)
-    places = known_numbers(code.elements(1, length(given)))
-    bound = code.bind_unknown(given, [shape[axis] for axis in ints(op.axes)], given, places)
-    return code.remake(op.data, bound, op.scale, op.roi, axes=ints(op.axes))
+    sizes, shape = code.operand(1), shape_of(op.result.type)
+    indices = known_numbers(code.elements(1, length(sizes)))
+    bound = code.bind_unknown(sizes, [shape[axis] for axis in ints(op.axes)], sizes, indices)
+    return code.rebuild(op.data, bound, op.scale, op.roi, axes=ints(op.axes))
 
 
 def name_tile(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with checked numbers of repetitions. They are bound together with the resulting extents."""
     if not isinstance(op, DynTileOp):
         return None
-    given = code.operand(1)
-    count = length(given)
+    sizes = code.operand(1)
+    count = length(sizes)
     dims = shape_of(op.result.type)[-count:]
     made = [at for at, dim in enumerate(dims) if code.name_of(dim) is not None]
-    extents = code.take(code.call(MultiplyOp, given, _last_extents(code, count)), made)
+    extents = code.take(code.call(MultiplyOp, sizes, _last_extents(code, count)), made)
     known = [*known_numbers(code.elements(1, count)), *([None] * len(made))]
-    bound = code.bind_unknown(code.join(given, extents), [*([None] * count), *(dims[at] for at in made)], given, known)
-    return code.remake(op.data, code.take(bound, range(count)))
+    bound = code.bind_unknown(code.join(sizes, extents), [*([None] * count), *(dims[at] for at in made)], sizes, known)
+    return code.rebuild(op.data, code.take(bound, range(count)))
 
 
 def _last_extents(code: ShapeCode, count: int) -> SSAValue:

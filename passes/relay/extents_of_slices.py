@@ -20,7 +20,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import is_nonnegative
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
 
-FAR = 1 << 62
+MAX_STEP = 1 << 62
 """A step of this size leaves every tensor."""
 
 
@@ -34,13 +34,13 @@ def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     count = length(op.begin)
     extents = code.take(code.shape(op.data), range(count))
     names = [code.name_of(dim) for dim in shape_of(op.result.type)[:count]]
-    steps = [element for element in code.elements(3, count) if isinstance(element, int) and 0 < element <= FAR]
+    steps = [element for element in code.elements(3, count) if isinstance(element, int) and 0 < element <= MAX_STEP]
     if None not in known_numbers(code.elements(1, count)) and len(steps) == count:
-        return _cut_upwards(op, code, extents, names, steps)
-    return _cut_anyhow(op, code, extents, names)
+        return _slice_known_steps(op, code, extents, names, steps)
+    return _slice_unknown_steps(op, code, extents, names)
 
 
-def _cut_upwards(
+def _slice_known_steps(
     op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None], steps: Sequence[int]
 ) -> RelayOp:
     """Returns the slice for known positive steps and known begins that are not negative."""
@@ -52,21 +52,23 @@ def _cut_upwards(
     rest = code.call(SubtractOp, step, 1)
     sizes = span if set(steps) == {1} else code.call(DivideOp, code.call(AddOp, span, rest), step)
     # If the op introduces no extents, its rule knows all of these numbers.
-    return code.remake(op.data, first, code.bind(sizes, names) if any(names) else sizes, step, slice_mode="size")
+    return code.rebuild(op.data, first, code.bind(sizes, names) if any(names) else sizes, step, slice_mode="size")
 
 
-def _cut_anyhow(op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None]) -> RelayOp:
+def _slice_unknown_steps(
+    op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None]
+) -> RelayOp:
     """Returns the slice for unknown begins and steps."""
-    begin, end, given = (code.operand(index) for index in (1, 2, 3))
-    step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
+    begin, end, steps = (code.operand(index) for index in (1, 2, 3))
+    step = code.call(MinimumOp, code.call(MaximumOp, steps, -MAX_STEP), MAX_STEP)
     is_back = code.call(LessOp, step, 0)
-    first, stop = (_brought_inside(code, bound, extents, is_back) for bound in (begin, end))
+    first, stop = (_clip_bounds(code, bound, extents, is_back) for bound in (begin, end))
     span = code.where(is_back, code.call(SubtractOp, first, stop), code.call(SubtractOp, stop, first))
     size = number_of_steps(code, span, step, is_back)
     sizes = code.bind(code.where(code.call(EqualOp, step, 0), -1, size), names)
     # The first index of an empty slice may be out of range.
-    place = code.where(code.call(GreaterOp, size, 0), first, 0)
-    return code.remake(op.data, place, sizes, step, slice_mode="size")
+    start = code.where(code.call(GreaterOp, size, 0), first, 0)
+    return code.rebuild(op.data, start, sizes, step, slice_mode="size")
 
 
 def _counted_from_front(code: ShapeCode, bound: SSAValue, extents: SSAValue) -> SSAValue:
@@ -74,7 +76,7 @@ def _counted_from_front(code: ShapeCode, bound: SSAValue, extents: SSAValue) -> 
     return code.where(code.call(LessOp, bound, 0), code.call(AddOp, bound, extents), bound)
 
 
-def _brought_inside(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back: SSAValue) -> SSAValue:
+def _clip_bounds(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back: SSAValue) -> SSAValue:
     """Emits bounds clipped to [0, extent] for positive steps, and to [-1, extent - 1] for negative steps."""
     counted = _counted_from_front(code, bound, extents)
     lowest = code.where(is_back, -1, 0)
@@ -93,7 +95,7 @@ def name_topk(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """Returns the op with the number of elements as an extent."""
     if not isinstance(op, DynTopKOp):
         return None
-    return code.remake(op.operands[0], code.bind(code.operand(1), code.made))
+    return code.rebuild(op.operands[0], code.bind(code.operand(1), code.made))
 
 
 def name_pad(op: RelayOp, code: ShapeCode) -> RelayOp | None:
@@ -106,8 +108,8 @@ def name_pad(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     widths = code.call(ReshapeOp, code.operand(1), newshape=[count])
     around = code.call(AddOp, code.take(widths, range(0, count, 2)), code.take(widths, range(1, count, 2)))
     extents = code.take(code.call(AddOp, around, code.shape(op.data)), made)
-    places = [*known_numbers(code.elements(1, count)), *([None] * len(made))]
+    indices = [*known_numbers(code.elements(1, count)), *([None] * len(made))]
     wanted = [*([None] * count), *(dims[axis] for axis in made)]
-    bound = code.bind_unknown(code.join(widths, extents), wanted, widths, places)
+    bound = code.bind_unknown(code.join(widths, extents), wanted, widths, indices)
     named = code.call(ReshapeOp, code.take(bound, range(count)), newshape=[len(dims), 2])
-    return code.remake(op.data, named, op.pad_value)
+    return code.rebuild(op.data, named, op.pad_value)

@@ -139,11 +139,11 @@ class _Folder:
         self.known: dict[SSAValue, _Known] = {}
         self.folded: dict[Operation, None] = {}
         """The evaluated ops, in program order."""
-        self.awaited: dict[SSAValue, int] = {}
+        self.pending_uses: dict[SSAValue, int] = {}
         """Tensor result of an evaluated op → the number of uses that may still need its elements."""
-        self.passed_on = Replacements()
+        self.replacements = Replacements()
         """Result of a tuple access, a let or an if → the value that replaces it."""
-        self.gone: dict[Operation, None] = {}
+        self.replaced_ops: dict[Operation, None] = {}
         """The ops whose results are replaced, in program order."""
         self.extents: dict[FuncOp, dict[str, Dim]] = {}
         """The named extents that folded ops introduce, with their values."""
@@ -152,33 +152,33 @@ class _Folder:
 
     def evaluate(self, function: FuncOp) -> None:
         """Evaluates the ops of `function` with known operands, in program order."""
-        places = [block.first_op for block in reversed(function.body.blocks)]
-        while places:
-            op = places.pop()
+        pending = [block.first_op for block in reversed(function.body.blocks)]
+        while pending:
+            op = pending.pop()
             if op is None:
                 continue
             if isinstance(op, IfOp) and (chosen := self._chosen(op)) is not None:
                 # The walk visits the inlined ops, then `op` again.
-                places.append(self._take(op, chosen))
+                pending.append(self._inline_branch(op, chosen))
                 continue
-            places.append(op.next_op)
-            if op in self.gone:
+            pending.append(op.next_op)
+            if op in self.replaced_ops:
                 continue
             if op.regions and not isinstance(op, FusedOp):
-                places += [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+                pending += [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
             else:
                 self._visit(op)
 
     def _visit(self, op: Operation) -> None:
         if is_constant(op):
-            self._know(op)
+            self._record_constant(op)
         elif isinstance(op, TupleGetItemOp) and (field := self._field(op)) is not None:
-            self._pass_on(op, field)
-        elif isinstance(op, LetOp) and self.passed_on.of(op.value) in self.known:
-            self._pass_on(op, self.passed_on.of(op.value))
+            self._replace_result(op, field)
+        elif isinstance(op, LetOp) and self.replacements.of(op.value) in self.known:
+            self._replace_result(op, self.replacements.of(op.value))
         elif isinstance(op, ShapeValueOp) and is_static(op.data.type):
-            self._know_shape(op)
-        elif self._may_fold(op) and all(self.passed_on.of(operand) in self.known for operand in op.operands):
+            self._record_shape(op)
+        elif self._may_fold(op) and all(self.replacements.of(operand) in self.known for operand in op.operands):
             self._evaluate(op)
 
     def _may_fold(self, op: Operation) -> bool:
@@ -186,40 +186,40 @@ class _Folder:
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
         """The operand for this field of the `relay.tuple` that made the tuple; `None` if another op made it."""
-        owner = self.passed_on.of(op.data).owner
+        owner = self.replacements.of(op.data).owner
         while isinstance(owner, LetOp):
             self.read_through[owner] = None
-            owner = self.passed_on.of(owner.value).owner
+            owner = self.replacements.of(owner.value).owner
         if not isinstance(owner, TupleOp):
             return None
         self.read_through[owner] = None
-        return self.passed_on.of(owner.fields[op.index.value.data])
+        return self.replacements.of(owner.fields[op.index.value.data])
 
-    def _pass_on(self, op: Operation, value: SSAValue) -> None:
+    def _replace_result(self, op: Operation, value: SSAValue) -> None:
         """Replaces the result of `op` by `value`."""
         if value.name_hint is None:
             value.name_hint = op.results[0].name_hint
-        self.passed_on.add(op.results[0], value)
-        self.gone[op] = None
+        self.replacements.add(op.results[0], value)
+        self.replaced_ops[op] = None
 
     def _chosen(self, op: IfOp) -> Block | None:
         """The branch that runs, if the condition is known."""
-        known = self.known.get(self.passed_on.of(op.condition))
-        if known is None or op in self.gone or isinstance(known.value, tuple):
+        known = self.known.get(self.replacements.of(op.condition))
+        if known is None or op in self.replaced_ops or isinstance(known.value, tuple):
             return None
         return (op.true_region if known.value.item() else op.false_region).block
 
-    def _take(self, op: IfOp, branch: Block) -> Operation | None:
+    def _inline_branch(self, op: IfOp, branch: Block) -> Operation | None:
         """Moves the ops of `branch` before `op`; returns the first of them, from which the walk continues."""
         *body, last = branch.ops
         for inner in body:
             inner.detach()
         Rewriter.insert_op(body, InsertPoint.before(op))
         self.remarks.applied(op, "its condition is constant: replaced by the branch that runs")
-        self._pass_on(op, last.operands[0])
+        self._replace_result(op, last.operands[0])
         return body[0] if body else op
 
-    def _know(self, op: ConstantOp) -> None:
+    def _record_constant(self, op: ConstantOp) -> None:
         if not isinstance(op.value, WeightAttr):
             self.known[op.result] = _Known.of(op.array, op.result.name_hint if op.result.name_hint is not None else "")
         elif op.value.data.is_resolved:
@@ -227,7 +227,7 @@ class _Folder:
         else:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not loaded")
 
-    def _know_shape(self, op: ShapeValueOp) -> None:
+    def _record_shape(self, op: ShapeValueOp) -> None:
         """Records the result of a shape op, which follows from the static shape of the operand."""
         numbers = [number % (1 << 64) for number in op.values(shape_of(op.data.type)) if isinstance(number, int)]
         rank = len(shape_of(op.results[0].type))
@@ -236,7 +236,7 @@ class _Folder:
         self.folded[op] = None
 
     def _evaluate(self, op: Operation) -> None:
-        operands = [self.known[self.passed_on.of(operand)] for operand in op.operands]
+        operands = [self.known[self.replacements.of(operand)] for operand in op.operands]
         result = op.results[0]
         growth = bytes_of(_known_type(op, operands)) - sum(operand.bytes for operand in operands)
         if growth > self.max_growth:
@@ -259,22 +259,22 @@ class _Folder:
         self.known[result] = _Known.of(value, _derived_name(op, operands))
         self.folded[op] = None
         if isinstance(result.type, TensorType):
-            self.awaited[result] = sum(1 for _ in result.uses)
+            self.pending_uses[result] = sum(1 for _ in result.uses)
         if not isinstance(op, TupleOp):  # later accesses of its fields still need the operands
             self._forget(op.operands)
 
     def _forget(self, operands: Sequence[SSAValue]) -> None:
         """Frees the elements of folded results that have no further use after `operands`."""
         for operand in operands:
-            if operand in self.awaited:
-                self.awaited[operand] -= 1
-                if not self.awaited[operand]:
+            if operand in self.pending_uses:
+                self.pending_uses[operand] -= 1
+                if not self.pending_uses[operand]:
                     del self.known[operand]
 
     def replace(self) -> None:
         """Replaces folded results that are still used by constants, and erases the folded ops."""
-        self.passed_on.apply()
-        for op in reversed(self.gone):
+        self.replacements.apply()
+        for op in reversed(self.replaced_ops):
             erase_op(op)
         for op in self.read_through:
             if op.results[0].first_use is None:

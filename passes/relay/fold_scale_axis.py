@@ -44,18 +44,18 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector, stays_in_range
-from xrelay.passes.relay.scale_ways import (
+from xrelay.passes.relay.scale_paths import (
     HeavyOp,
     MaxPoolOp,
     Refused,
     Segment,
     Step,
     SumOp,
-    climb,
+    constant_operand_index,
     data_and_factor,
     first_of_all,
-    segments_behind,
-    side_index,
+    path_above,
+    segments_above,
 )
 
 
@@ -137,7 +137,7 @@ class ScaleBackward(RewritePattern):
             return
         data, factor = operands
         try:
-            segments = segments_behind(data, any_value=self.any_value)
+            segments = segments_above(data, any_value=self.any_value)
             axes = _channel_axes([segment.top for segment in segments], op)
             vector = _vector(op, factor, axes)
             for segment in segments:
@@ -163,7 +163,7 @@ class ScaleBackward(RewritePattern):
             if isinstance(step, HeavyOp):
                 scaling.weight(step, "O")
             elif isinstance(step, SumOp | MultiplyOp):
-                scaling.added(step, side_index(step, any_value=self.any_value) or 0)
+                scaling.added(step, constant_operand_index(step, any_value=self.any_value) or 0)
             elif isinstance(step, BiasAddOp):
                 scaling.bias(step)
         return "" if segment.joins else f"{scaling.into} of {segment.top.name}"
@@ -198,7 +198,7 @@ class ScaleForward(RewritePattern):
             pass
 
     def _fold_one(self, op: HeavyOp, rewriter: PatternRewriter) -> bool:
-        path, top = climb(op.data, any_value=self.any_value, shared=True)
+        path, top = path_above(op.data, any_value=self.any_value, shared=True)
         scaled = owner_of(top, MultiplyOp)
         operands = None if scaled is None or (path and not top.has_one_use()) else data_and_factor(scaled)
         readers = [] if operands is None else _readers(op)
@@ -215,7 +215,7 @@ class ScaleForward(RewritePattern):
             scaling.weight(reader, "O" if _is_filter_for_each(reader) else "I")
         for step in path:
             if isinstance(step, SumOp):
-                scalings[0].added(step, side_index(step, any_value=self.any_value) or 0, divide=True)
+                scalings[0].added(step, constant_operand_index(step, any_value=self.any_value) or 0, divide=True)
             elif isinstance(step, BiasAddOp):
                 scalings[0].bias(step, divide=True)
         names = " and ".join(reader.name for reader in readers)

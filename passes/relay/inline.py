@@ -90,7 +90,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
-from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
+from xrelay.passes.relay.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types
@@ -145,18 +145,18 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
     calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
     recursive = recursive_functions(calls)
-    wanted = {
+    inlinable = {
         name: function
         for name, function in functions.items()
         if name not in recursive
         and (not marked or INLINE in function.attributes)
         and (named or not dim_names_in(function))
     }
-    inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops)
+    inliner = _Inliner(inlinable, calls, _only_called(calls, module, marked=marked), max_ops)
     for name, function in functions.items():
-        if name not in inliner.going:
+        if name not in inliner.removable:
             inliner.expand(function)
-    for name in inliner.going:
+    for name in inliner.removable:
         Rewriter.erase_op(functions[name])
     if inliner.has_named:
         infer_types(module)
@@ -180,41 +180,41 @@ class _Inliner:
 
     def __init__(
         self,
-        wanted: Mapping[str, FuncOp],
+        inlinable: Mapping[str, FuncOp],
         calls: Mapping[str, Counter[str]],
         only_called: Counter[str],
         max_ops: int,
     ):
-        self.wanted, self.calls, self.max_ops = wanted, calls, max_ops
-        self.left = only_called
+        self.inlinable, self.calls, self.max_ops = inlinable, calls, max_ops
+        self.remaining = only_called
         """Removable function → the number of its remaining calls."""
-        self.going = {name for name in wanted if only_called[name]}
+        self.removable = {name for name in inlinable if only_called[name]}
         """The functions to remove when their calls are inlined."""
-        self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
+        self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in inlinable.items()}
         """The number of ops that a copy of each body adds."""
         self.added = self.inlined = 0
         self.has_named = False
         """Whether a function with named dimensions was inlined."""
-        self._names = {name: dim_names_in(function) for name, function in wanted.items()}
+        self._names = {name: dim_names_in(function) for name, function in inlinable.items()}
         """The named dimensions of each function."""
 
     def expand(self, function: FuncOp) -> None:
         """Inlines the calls in `function` and in the inlined bodies."""
         taken: DimNames | None = None
-        places = [function.body.block.first_op]
-        while places:
-            op = places.pop()
+        pending = [function.body.block.first_op]
+        while pending:
+            op = pending.pop()
             if op is None:
                 continue
-            if is_call(op) and callee_name(op) in self.wanted and not _stays(op):
+            if is_call(op) and callee_name(op) in self.inlinable and not _cannot_inline(op):
                 bindings: dict[str, Dim] = {}
                 if self._names[callee_name(op)]:
                     taken = taken if taken is not None else DimNames(function)
                     bindings = self._bindings(op, taken)
-                places.append(self._inline(op, bindings))
+                pending.append(self._inline(op, bindings))
                 continue
-            places.append(op.next_op)
-            places.extend(block.first_op for region in op.regions for block in region.blocks)
+            pending.append(op.next_op)
+            pending.extend(block.first_op for region in op.regions for block in region.blocks)
 
     def _bindings(self, call: AnyCall, taken: DimNames) -> dict[str, Dim]:
         """The caller's dimension for each name in the callee; names that `call` does not bind get new names."""
@@ -223,7 +223,7 @@ class _Inliner:
             self.has_named, known = True, call.names
         else:
             # The call has the types of the callee, including names.
-            type = self.wanted[callee_name(call)].function_type
+            type = self.inlinable[callee_name(call)].function_type
             known = {name: symbol(name) for name in names_in([*type.inputs, *type.outputs])}
         new = (name for name in self._names[callee_name(call)] if name not in known)
         return known | {name: symbol(taken.fresh(name)) for name in new}
@@ -231,23 +231,23 @@ class _Inliner:
     def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replaces `call` by the body of its callee; returns the next op to visit."""
         name = callee_name(call)
-        before, behind = call.prev_op, call.next_op
-        arguments = carried_arguments(call, call.arguments, self.wanted[name].args, bindings)
-        last = name in self.going and self.left[name] == 1
-        self.left[name] -= 1
+        before, following = call.prev_op, call.next_op
+        arguments = required_arguments(call, call.arguments, self.inlinable[name].args, bindings)
+        last = name in self.removable and self.remaining[name] == 1
+        self.remaining[name] -= 1
         self.inlined += 1
         if last:
-            ops = _moved(self.wanted[name], arguments)
+            ops = _moved(self.inlinable[name], arguments)
         else:
             self.added += self.sizes[name]
             if self.added > self.max_ops:
                 raise PassError(f"relay-inline: inlining adds more than {self.max_ops} ops", help="raise max-ops")
-            self.left.update(self.calls[name])
-            ops = _copied(self.wanted[name], arguments)
+            self.remaining.update(self.calls[name])
+            ops = _copied(self.inlinable[name], arguments)
         if bindings:
             DimSubstitution(bindings).apply(ops)
         self._replace(call, ops)
-        block = behind.parent if behind is not None else None
+        block = following.parent if following is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
 
     def _replace(self, call: AnyCall, ops: list[Operation]) -> None:
@@ -261,20 +261,20 @@ class _Inliner:
         for old, new in zip(call.results, results, strict=True):
             if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
                 new.name_hint = old.name_hint
-        Rewriter.replace_op(call, [], carried_results(call, results))
+        Rewriter.replace_op(call, [], required_results(call, results))
 
 
 def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
     """The number of calls in `function` that can be inlined, for each callee in `names`."""
-    calls = (op for op in walk_ops(function) if is_call(op) and not _stays(op))
+    calls = (op for op in walk_ops(function) if is_call(op) and not _cannot_inline(op))
     return Counter(name for call in calls if (name := callee_name(call)) in names)
 
 
-def _stays(call: AnyCall) -> bool:
+def _cannot_inline(call: AnyCall) -> bool:
     """Whether `call` cannot be inlined: its names are not inferred yet, or no op can take over its requirements."""
     if not isinstance(call, NamedCallOp):
         return False
-    return call.bindings is None or not can_carry(call)
+    return call.bindings is None or not can_require(call)
 
 
 def _is_inlinable(function: FuncOp) -> bool:

@@ -24,7 +24,7 @@ from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.chosen_closures import choice_of, may_call_in_branches
-from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
+from xrelay.passes.relay.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import DimNames
 
@@ -77,23 +77,23 @@ class ClosureInliner:
     def expand(self, function: FuncOp) -> None:
         """Inlines the calls in `function` and in the inlined bodies."""
         taken = _NamesOf(function)
-        places = [block.first_op for block in function.body.blocks]
-        while places:
-            op = places.pop()
+        pending = [block.first_op for block in function.body.blocks]
+        while pending:
+            op = pending.pop()
             if op is None:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
                 bindings = self._bindings(op, closure, taken)
                 if bindings is not None:
-                    places.append(self._inline(op, closure, bindings))
+                    pending.append(self._inline(op, closure, bindings))
                     continue
             choice = choice_of(op.callee) if isinstance(op, InvokeOp) and not op.attributes else None
             if isinstance(op, InvokeOp) and choice is not None and may_call_in_branches(op, choice):
-                places.append(self._call_in_branches(op, choice))
+                pending.append(self._call_in_branches(op, choice))
                 continue
-            places.append(op.next_op)
-            places.extend(block.first_op for region in op.regions for block in region.blocks)
+            pending.append(op.next_op)
+            pending.extend(block.first_op for region in op.regions for block in region.blocks)
 
     def _call_in_branches(self, call: InvokeOp, choice: IfOp) -> IfOp:
         """Replaces `call` by a copy of `choice`, whose branches call the closures that they yield.
@@ -140,7 +140,7 @@ class ClosureInliner:
         inner = dim_names_in(closure)
         if not inner:
             return {}
-        if not self.named or not can_carry(call):
+        if not self.named or not can_require(call):
             return None
         names = taken.names
         own = names.unbound(names_in(parameters), closure, lambda value: value.type)
@@ -156,8 +156,8 @@ class ClosureInliner:
     def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replaces `call` by the body of `closure`; returns the next op to visit."""
         self.inlined += 1
-        behind, callee = call.next_op, call.callee
-        arguments = carried_arguments(call, call.arguments, closure.parameters, bindings)
+        following, callee = call.next_op, call.callee
+        arguments = required_arguments(call, call.arguments, closure.parameters, bindings)
         if closure.result.has_one_use() and callee is closure.result and closure.parent is call.parent:
             for parameter, argument in zip(closure.parameters, arguments, strict=True):
                 parameter.replace_all_uses_with(argument)
@@ -179,9 +179,9 @@ class ClosureInliner:
         self.changes_types |= result.type != call.result.type
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
-        Rewriter.replace_op(call, [], carried_results(call, [result]))
+        Rewriter.replace_op(call, [], required_results(call, [result]))
         erase_unused_closure(callee)
-        return body[0] if body else behind
+        return body[0] if body else following
 
 
 def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:

@@ -34,7 +34,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, ask_hook, legalize_hooks
+from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, apply_hook, legalize_hooks
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class RelayLegalizePass(XRelayPass):
         """Legalizes in place."""
         hooks = legalize_hooks(self.legalize_map_attr_name)
         if hooks:
-            rewrite_once(op, RelayOp, AskHook(hooks))
+            rewrite_once(op, RelayOp, ApplyHook(hooks))
 
 
-class AskHook(RewritePattern):
+class ApplyHook(RewritePattern):
     """Replaces an operator by the result of its hook. Exact if the hook is.
 
     Before:
@@ -78,6 +78,6 @@ class AskHook(RewritePattern):
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
         emit = Emitter(rewriter, op)
-        value = ask_hook(hook, op, emit)
+        value = apply_hook(hook, op, emit)
         if value is not None:
             emit.replace(value)

@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.plugins import load_plugins
@@ -29,7 +29,7 @@ from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
 
 LegalizeHook: TypeAlias = Callable[..., object]
-"""`hook(op, emit)`; see the module's docstring for its result, and `ask_hook` for the checks."""
+"""`hook(op, emit)`; see the module's docstring for its result, and `apply_hook` for the checks."""
 
 HookT = TypeVar("HookT", bound=LegalizeHook)
 
@@ -89,7 +89,7 @@ def legalize_hooks(name: str = LEGALIZE) -> dict[type[RelayOp], LegalizeHook]:
     return {op: hook for (own, op), hook in registered.items() if own == name}
 
 
-def ask_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | None:
+def apply_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | None:
     """The value with which `hook` replaces the result of `op`; `None` if `op` remains.
 
     Raises `PassError` with hook and op if the hook raises, or returns no value or a value of another type.
@@ -112,7 +112,7 @@ def _hook_error(hook: LegalizeHook, op: RelayOp, message: str) -> PassError:
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
         f"relay-legalize: the hook {name} of {op.relay_name()} {message}",
-        location=describe_place(op),
+        location=describe_location(op),
     )
 
 

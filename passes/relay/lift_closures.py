@@ -70,13 +70,13 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.relay.captured_extents import name_captured_extents
 from xrelay.passes.relay.closure_callers import closures_of_parameters
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.relay.closure_flow import ClosureFlow
 from xrelay.passes.relay.closure_types import let_closures_be_data
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
-from xrelay.passes.relay.forgotten_extents import name_forgotten_extents
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.types.check_types import check_types
@@ -112,7 +112,7 @@ def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
     if not calls:
         return
     _leave_out_lets(module)
-    name_forgotten_extents(module, [op for op in calls if isinstance(op, FnOp)])
+    name_captured_extents(module, [op for op in calls if isinstance(op, FnOp)])
     flow = ClosureFlow(module)
     for parameter, closures in closures_of_parameters(module).items():
         for closure in closures:
@@ -218,7 +218,7 @@ class _Lifter:
         values: dict[SSAValue, SSAValue] = dict(zip([*captured, *function.parameters], block.args, strict=True))
         for old, new in values.items():
             new.name_hint = old.name_hint
-        home = _home(function)
+        enclosing = _enclosing_function(function)
         ops = list(function.body.block.ops)
         for op in ops:
             op.detach()
@@ -234,8 +234,8 @@ class _Lifter:
         Rewriter.replace_op(end, returned, [])
         new = FuncOp(lifted.name, (list(block.arg_types), [returned.operands[0].type]), Region(block), "private")
         new.location = function.location
-        if FORM in home.attributes:
-            new.attributes[FORM] = home.attributes[FORM]
+        if FORM in enclosing.attributes:
+            new.attributes[FORM] = enclosing.attributes[FORM]
         self._module.body.block.add_op(new)
         erase_op(function)
 
@@ -256,7 +256,7 @@ def _replace_values(block: Block, values: dict[SSAValue, SSAValue]) -> None:
         Rewriter.insert_op(copies, InsertPoint.before(first))
 
 
-def _home(op: Operation) -> FuncOp:
+def _enclosing_function(op: Operation) -> FuncOp:
     """The function of the module that contains `op`."""
     around = op.parent_op()
     while around is not None and not isinstance(around, FuncOp):
@@ -275,4 +275,4 @@ class _Symbols:
     def of(self, function: FnOp) -> str:
         """A new name, from those of the enclosing function and of `function`."""
         hint = function.result.name_hint or "fn"
-        return fresh_name(f"{_home(function).sym_name.data}_{hint}", self._taken)
+        return fresh_name(f"{_enclosing_function(function).sym_name.data}_{hint}", self._taken)

@@ -135,8 +135,8 @@ class ComputeExtents(RewritePattern):
         code = ShapeCode(op, emit, self._elements.of_operands(op), self._names[function].fresh)
         found = name(op, code)
         if found is not None:
-            told = ", ".join(extent.name for extent in made) or "the start"
-            self.remarks.applied(op, "{} is computed by a separate op", told)
+            names = ", ".join(extent.name for extent in made) or "the start"
+            self.remarks.applied(op, "{} is computed by a separate op", names)
             emit.replace(found.results[0] if isinstance(found, Operation) else found)
 
 

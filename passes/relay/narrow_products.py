@@ -204,8 +204,8 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
         properties["channels"] = int_attribute(filters + more)
     constant = _constant(weight, op.weight, emit)
     product = emit.insert(Conv2DOp.typed([value, constant], properties)).results[0]
-    channels, behind = _first(product, filters, result.index("C"), emit), 3 - result.index("C")
-    return _less_offset(channels, data, sums.reshape(-1, *[1] * behind), emit)
+    channels, trailing = _first(product, filters, result.index("C"), emit), 3 - result.index("C")
+    return _less_offset(channels, data, sums.reshape(-1, *[1] * trailing), emit)
 
 
 def _sides(op: Conv2DOp) -> tuple[int, int, int, int]:

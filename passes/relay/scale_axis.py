@@ -144,8 +144,8 @@ class Scaling:
             return self._squeezed
         if len(axes) > 1 or (self._axes is not None and len(self._axes) > 1):
             return emit.call(ReshapeOp, self._squeezed, newshape=self._shape(axes, shape))
-        behind = len(self._shape(axes, shape)) - 1
-        return emit.call(ExpandDimsOp, self._squeezed, axis=1, num_newaxis=behind) if behind else self._squeezed
+        trailing = len(self._shape(axes, shape)) - 1
+        return emit.call(ExpandDimsOp, self._squeezed, axis=1, num_newaxis=trailing) if trailing else self._squeezed
 
     def _scale_constant(self, op: Operation, index: int, factor: Array, *, divide: bool) -> None:
         old = owner_of(op.operands[index], ConstantOp)

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor.select import WhereOp
 from xrelay.dialects.relay.ops.tensor.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.extents import ExtentsOp, ExtentWords
+from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.shared.recorded_requirements import made_extents
@@ -29,7 +29,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.relay.extent_words import words_of
+from xrelay.passes.relay.extent_descriptions import descriptions_of
 from xrelay.passes.types.dim_names import single_name
 
 _U64: Final = IntegerType(64, Signedness.UNSIGNED)
@@ -90,16 +90,16 @@ class ShapeCode:
         """The elementwise choice between `yes` and `no`."""
         return self.call(WhereOp, condition, yes, no)
 
-    def join(self, *parts: SSAValue) -> SSAValue:
+    def join(self, *lists: SSAValue) -> SSAValue:
         """The concatenation of lists; empty lists are left out."""
-        full = [part for part in parts if shape_of(part.type) != (0,)]
+        full = [each for each in lists if shape_of(each.type) != (0,)]
         return full[0] if len(full) == 1 else self.call(ConcatenateOp, self.call(TupleOp, *full))
 
-    def take(self, source: SSAValue, places: Sequence[int]) -> SSAValue:
-        """The elements of a list at `places`."""
-        if list(places) == list(range(length(source))):
+    def take(self, source: SSAValue, indices: Sequence[int]) -> SSAValue:
+        """The elements of a list at `indices`."""
+        if list(indices) == list(range(length(source))):
             return source
-        return self.call(TakeOp, source, self.numbers(list(places)), axis=0)
+        return self.call(TakeOp, source, self.numbers(list(indices)), axis=0)
 
     # --- names -----------------------------------------------------------------------------------------------------
 
@@ -113,40 +113,40 @@ class ShapeCode:
         name = single_name(dim)
         return name if name in self.made else None
 
-    def bind(self, values: SSAValue, names: Sequence[str | None], places: Sequence[int] | None = None) -> SSAValue:
+    def bind(self, values: SSAValue, names: Sequence[str | None], indices: Sequence[int] | None = None) -> SSAValue:
         """Binds `values` as extents to `names`, or to new names for `None`; returns them.
 
-        `places` are the indices of the values in the op's operand, for messages; by default the values are all of it.
+        `indices` are the indices of the values in the op's operand, for messages; by default the values are all of it.
         """
-        given = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
-        if given is None:
+        bounds = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
+        if bounds is None:
             return values
-        words = words_of(self.op, names, range(len(names)) if places is None else places)
-        attributes = {BINDS: given, EXTENT_WORDS: ExtentWords.attribute(words)}
+        descriptions = descriptions_of(self.op, names, range(len(names)) if indices is None else indices)
+        attributes = {BINDS: bounds, EXTENT_WORDS: ExtentDescription.attribute(descriptions)}
         return self._emit.insert(
             ExtentsOp.create(operands=[values], result_types=[values.type], attributes=attributes)
         ).result
 
     def bind_unknown(
-        self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, places: Sequence[int | None]
+        self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, indices: Sequence[int | None]
     ) -> SSAValue:
         """Binds those of `values` that are not known, and returns the list of all of them.
 
-        `dims` has the extent of the op's result for each value, if it is one, and `places` the index in `known`, if the
-        value is known. Values with neither get new names.
+        `dims` has the extent of the op's result for each value, if it is one, and `indices` the index in `known`, if
+        the value is known. Values with neither get new names.
         """
         made = [None if dim is None else self.name_of(dim) for dim in dims]
-        bound = [at for at, (name, place) in enumerate(zip(made, places, strict=True)) if name or place is None]
+        bound = [at for at, (name, index) in enumerate(zip(made, indices, strict=True)) if name or index is None]
         names = self.bind(self.take(values, bound), [made[at] for at in bound], bound)
         if len(bound) == len(made):
             return names
         number = {at: index for index, at in enumerate(bound)}
-        taken = [number.get(at, len(bound) + (place if place is not None else 0)) for at, place in enumerate(places)]
+        taken = [number.get(at, len(bound) + (index if index is not None else 0)) for at, index in enumerate(indices)]
         return self.take(self.join(names, known), taken)
 
     # --- the op ----------------------------------------------------------------------------------------------------
 
-    def remake(self, *operands: SSAValue, **properties: AttributeValue) -> RelayOp:
+    def rebuild(self, *operands: SSAValue, **properties: AttributeValue) -> RelayOp:
         """The op with other operands and changed properties, without the names that it introduces."""
         changed = type(self.op).properties_from(properties)
         kept = {**self.op.properties, **{name: changed[name] for name in properties}}

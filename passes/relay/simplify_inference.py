@@ -31,7 +31,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.passes.graph.composites import expand_composites
-from xrelay.passes.graph.kept_demands import keep_demands
+from xrelay.passes.graph.kept_requirements import keep_requirements
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.types.type_upkeep import update_signatures
@@ -95,21 +95,21 @@ class SimplifyBatchNorm(RewritePattern):
         axis = require_axis(op, op.axis.value.data, rank, "C1")
         scaled = emit.call(MultiplyOp, op.data, along_axis(emit, scale, axis, rank))
         shifted = emit.call(AddOp, scaled, along_axis(emit, shift, axis, rank))
-        parts = [value.owner for value in (shift, scaled, shifted) if isinstance(value.owner, Operation)]
+        defining_ops = [value.owner for value in (shift, scaled, shifted) if isinstance(value.owner, Operation)]
         fields = shifted, op.moving_mean, op.moving_var
-        emit.replace(emit.call(TupleOp, *_where_op_holds(emit, op, fields, parts)))
+        emit.replace(emit.call(TupleOp, *_with_requirements(emit, op, fields, defining_ops)))
 
 
-def _where_op_holds(
-    emit: Emitter, op: BatchNormOp, fields: Sequence[SSAValue], parts: Sequence[Operation]
+def _with_requirements(
+    emit: Emitter, op: BatchNormOp, fields: Sequence[SSAValue], defining_ops: Sequence[Operation]
 ) -> list[SSAValue]:
-    """`fields` with the requirements of `op`; `parts` compute the first field, and the statistics are operands."""
+    """`fields` with the requirements of `op`; `defining_ops` compute the first; the statistics are operands."""
     (tuple_type,) = op.result_types
     types = tuple_type.types if isinstance(tuple_type, TupleType) else [value.type for value in fields]
-    makers = parts, (), ()
+    makers = defining_ops, (), ()
     found: list[SSAValue] = []
     for value, type, made in zip(fields, types, makers, strict=True):
-        require = keep_demands(op, value, type, made)
+        require = keep_requirements(op, value, type, made)
         found.append(value if require is None else emit.insert(require).result)
     return found
 
@@ -165,8 +165,8 @@ class TakeFieldOfTuple(RewritePattern):
 
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
     """`vector` with trailing axes, so that it broadcasts along `axis` of a tensor of rank `rank`."""
-    behind = rank - axis - 1
-    return emit.call(ExpandDimsOp, vector, axis=1, num_newaxis=behind) if behind else vector
+    trailing = rank - axis - 1
+    return emit.call(ExpandDimsOp, vector, axis=1, num_newaxis=trailing) if trailing else vector
 
 
 def static_shape(value: SSAValue) -> tuple[int, ...]:

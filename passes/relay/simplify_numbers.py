@@ -49,11 +49,11 @@ class DropNeutral(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Rewrites `op` if one of its operands is the neutral element."""
-        neutral, places = _NEUTRAL[type(op)]
-        for place in places:
-            data = op.operands[1 - place]
+        neutral, indices = _NEUTRAL[type(op)]
+        for index in indices:
+            data = op.operands[1 - index]
             is_number = numpy_dtype(element_type_of(data.type)) != np.bool_
-            if is_number and data.type == op.results[0].type and uniform_number(op.operands[place]) == neutral:
+            if is_number and data.type == op.results[0].type and uniform_number(op.operands[index]) == neutral:
                 Emitter(rewriter, op).replace(data)
                 return
 
@@ -73,8 +73,8 @@ class TakeNumberOfFull(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Rewrites `op` if one of its operands is filled with a number."""
-        for place in (0, 1):
-            operand, other = op.operands[place], op.operands[1 - place]
+        for index in (0, 1):
+            operand, other = op.operands[index], op.operands[1 - index]
             full = operand.owner
             if other.type != op.results[0].type or operand.type != other.type or other.owner is full:
                 continue
@@ -87,7 +87,7 @@ class TakeNumberOfFull(RewritePattern):
                 number = emit.scalar(float(isinstance(full, OnesOp)), operand.type)
             else:
                 continue
-            operands = [number, other] if place == 0 else [other, number]
+            operands = [number, other] if index == 0 else [other, number]
             emit.replace(emit.insert(type(op).create(operands=operands, result_types=op.result_types)).results[0])
             return
 
@@ -171,8 +171,8 @@ def _keeps_digits(joined: Array, first: Array, second: Array, join: _Join) -> bo
 
 def _with_constant(op: Operation) -> tuple[SSAValue, Array] | None:
     """The other operand of an op with a constant operand, and the constant; `None` for other ops."""
-    for place in (1, 0):
-        array, data = constant_of(op.operands[place]), op.operands[1 - place]
+    for index in (1, 0):
+        array, data = constant_of(op.operands[index]), op.operands[1 - index]
         if array is not None and constant_of(data) is None and data.type == op.results[0].type:
             return data, array
     return None
@@ -328,7 +328,7 @@ class JoinBounds(RewritePattern):
             emit.replace(emit.call(CastOp, data, dtype=element_type_of(op.result.type)))
 
 
-class AskQuantized(RewritePattern):
+class UseQuantized(RewritePattern):
     """Applies argmax, argmin and argsort to quantised integers instead of the dequantised floats. Exact.
 
     Before:
@@ -385,6 +385,6 @@ NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     DivideOp: (*_ARITHMETIC, MultiplyByRsqrt()),
     CastOp: (JoinCasts(),),
     ClipOp: (DropBounds(), JoinBounds()),
-    **dict.fromkeys((ArgmaxOp, ArgminOp, ArgsortOp), (AskQuantized(),)),
+    **dict.fromkeys((ArgmaxOp, ArgminOp, ArgsortOp), (UseQuantized(),)),
 }
 """The patterns of this file, by the class of their root op."""

@@ -52,7 +52,7 @@ class JoinReshapes(RewritePattern):
             Emitter(rewriter, op).replace(data)
             return
         first = data
-        while (inner := _reshape_behind(first)) is not None:
+        while (inner := _defining_reshape(first)) is not None:
             first = inner.operands[0]
         if first.type == op.results[0].type:
             Emitter(rewriter, op).replace(first)
@@ -61,7 +61,7 @@ class JoinReshapes(RewritePattern):
             emit.replace(emit.call(ReshapeOp, first, newshape=static_shape(op.results[0])))
 
 
-def _reshape_behind(value: SSAValue) -> ReshapingOp | None:
+def _defining_reshape(value: SSAValue) -> ReshapingOp | None:
     """The op that defines `value`, if it is a reshape of a static shape."""
     op = plain_owner_of(value, ReshapingOp)
     return op if isinstance(op, _RESHAPES) and is_static(op.operands[0].type) else None
@@ -189,7 +189,7 @@ class JoinPads(RewritePattern):
             emit.replace(emit.call(PadOp, inner.data, op.pad_value, pad_width=widths))
 
 
-class NameTheType(RewritePattern):
+class UseStaticType(RewritePattern):
     """Replaces an op that only reads the type of an operand by an op with this type as attribute. Exact.
 
     Before:
@@ -233,8 +233,8 @@ def _collapse(emit: Emitter, op: CollapseSumLikeOp | CollapseSumToOp, shape: Seq
     missing = len(extents) - len(shape)
     if not is_static(op.data.type) or missing < 0:
         return
-    behind = zip(extents[missing:], shape, strict=True)
-    axes = [*range(missing), *(missing + place for place, (old, new) in enumerate(behind) if new == 1 and old != 1)]
+    pairs = zip(extents[missing:], shape, strict=True)
+    axes = [*range(missing), *(missing + axis for axis, (old, new) in enumerate(pairs) if new == 1 and old != 1)]
     total = emit.call(SumOp, op.data, axis=axes, keepdims=True) if axes else op.data
     emit.replace(emit.call(ReshapeOp, total, newshape=shape) if missing else total)
 
@@ -249,7 +249,7 @@ SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
             *(ReshapeLikeOp, CastLikeOp, ZerosLikeOp, OnesLikeOp, FullLikeOp, BroadcastToLikeOp),
             *(CollapseSumLikeOp, CollapseSumToOp),
         ),
-        (NameTheType(),),
+        (UseStaticType(),),
     ),
 }
 """The patterns of this file, by the class of their root op."""

@@ -144,11 +144,11 @@ class SplitWideSplit(RewritePattern):
             return
         axis = op.axis.value.data
         *starts, _ = op.bounds(shape_of(op.data.type)[axis])
-        places = [start for start in starts if isinstance(start, int)]
-        if len(places) < len(starts):
+        indices = [start for start in starts if isinstance(start, int)]
+        if len(indices) < len(starts):
             return
         emit = Emitter(rewriter, op)
-        fields = self._split(emit, op.data, places, axis)
+        fields = self._split(emit, op.data, indices, axis)
         for use in list(op.results[0].uses):
             if isinstance(item := use.operation, TupleGetItemOp):
                 rewriter.replace(item, [], [fields[item.index.value.data]])
@@ -157,12 +157,12 @@ class SplitWideSplit(RewritePattern):
         if whole.results[0].first_use is None:
             rewriter.erase(whole)
 
-    def _split(self, emit: Emitter, data: SSAValue, places: Sequence[int], axis: int) -> list[SSAValue]:
-        """The parts of `data` that start at `places`."""
+    def _split(self, emit: Emitter, data: SSAValue, indices: Sequence[int], axis: int) -> list[SSAValue]:
+        """The parts of `data` that start at `indices`."""
         size = 1
-        while size * self._most < len(places):
+        while size * self._most < len(indices):
             size *= self._most
-        level: list[tuple[SSAValue, Sequence[int]]] = [(data, places)]
+        level: list[tuple[SSAValue, Sequence[int]]] = [(data, indices)]
         while size:
             groups = [(whole, _groups(inner, size)) for whole, inner in level]
             level = list[tuple[SSAValue, Sequence[int]]]()
@@ -173,8 +173,8 @@ class SplitWideSplit(RewritePattern):
                 cuts = [group[0] - inner[0][0] for group in inner[1:]]
                 cut = emit.call(SplitOp, whole, indices_or_sections=cuts, axis=axis)
                 found = [emit.call(TupleGetItemOp, cut, index=index) for index in range(len(inner))]
-                walled = [emit.call(StopFusionOp, part) for part in found] if size > 1 else found
-                level += zip(walled, inner, strict=True)
+                barriers = [emit.call(StopFusionOp, part) for part in found] if size > 1 else found
+                level += zip(barriers, inner, strict=True)
             size //= self._most
         return [part for part, _ in level]
 

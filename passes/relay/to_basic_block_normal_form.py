@@ -90,7 +90,7 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
     # In reverse order, inner ops before outer ones, so that the users of an op are placed before the op.
     for op in reversed(list(walk_ops(function))):
         if op.parent in scopes.blocks and op in free and not op.has_trait(IsTerminator):
-            _place(op, scopes)
+            _move_to_uses(op, scopes)
 
 
 def place_ops(module: ModuleOp) -> None:
@@ -116,7 +116,7 @@ def place_ops_of(function: FuncOp, pure_calls: Collection[str]) -> None:
         function.attributes[FORM] = form
 
 
-def _place(op: Operation, scopes: Scopes) -> None:
+def _move_to_uses(op: Operation, scopes: Scopes) -> None:
     """Moves `op` to the start of the innermost block with all its uses, except for a let; erases `op` if unused."""
     target = scopes.where_uses_meet(op)
     if target is None:

@@ -15,7 +15,7 @@ from xrelay.dialects.loop.versions import KernelVersion
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
-from xrelay.dialects.shared.recorded_requirements import demands_of
+from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
@@ -82,7 +82,7 @@ def _versions(
     found: list[FuncOp] = []
     for sizes, reason in _candidates(names, rows, hints) if rows else ():
         try:
-            if _is_demanded_otherwise(call, sizes):
+            if _is_excluded(call, sizes):
                 continue
             count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
             version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
@@ -98,10 +98,10 @@ def _versions(
     return found
 
 
-def _is_demanded_otherwise(call: Operation, sizes: Mapping[str, int]) -> bool:
+def _is_excluded(call: Operation, sizes: Mapping[str, int]) -> bool:
     """Whether the requirements of a call exclude these sizes, so that its kernel never runs with them."""
-    told = (each for demand in demands_of(call) for each in demand.requirements)
-    return any(each.names <= sizes.keys() and not each.holds(sizes) for each in told)
+    requirements = (each for row in kernel_requirements_of(call) for each in row.requirements)
+    return any(each.names <= sizes.keys() and not each.holds(sizes) for each in requirements)
 
 
 def _candidates(

@@ -35,7 +35,7 @@ class CallNames:
         # Extents that are plain names first, as they need no division.
         self._pairs.sort(key=lambda pair: not str(pair[1]).isidentifier())
         self.bindings: dict[str, Dim] = dict(fixed)
-        self._told_by: dict[str, int] = {}
+        self._source_argument: dict[str, int] = {}
         """The index of the argument from which a name is determined."""
         self._solve()
         wanted = {name for _, general, _ in self._pairs for name in general.names}
@@ -49,8 +49,8 @@ class CallNames:
                 continue
             wanted = general.substitute(self.bindings)
             if certainly_differ(wanted, given):
-                told = self._told(general)
-                return f"argument #{index} has the extent {given}, its parameter {general} = {wanted}{told}"
+                origin = self._origin_text(general)
+                return f"argument #{index} has the extent {given}, its parameter {general} = {wanted}{origin}"
         return None
 
     def _solve(self) -> None:
@@ -65,10 +65,10 @@ class CallNames:
                 (name,) = unknown
                 dim = solved_for(name, general, given, self.bindings)
                 if dim is not None:
-                    self.bindings[name], self._told_by[name] = dim, index
+                    self.bindings[name], self._source_argument[name] = dim, index
                     found = True
 
-    def _told(self, general: DimExpr) -> str:
-        told = [name for name in sorted(general.names) if name in self._told_by]
-        texts = [f"{name} = {self.bindings[name]} by argument #{self._told_by[name]}" for name in told]
+    def _origin_text(self, general: DimExpr) -> str:
+        origin = [name for name in sorted(general.names) if name in self._source_argument]
+        texts = [f"{name} = {self.bindings[name]} by argument #{self._source_argument[name]}" for name in origin]
         return f" ({', '.join(texts)})" if texts else ""

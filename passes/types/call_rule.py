@@ -37,7 +37,7 @@ def relate_call(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
 
 def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     _check_counts(call, func)
-    _tell_parameters(call, func, solver)
+    _infer_parameters(call, func, solver)
     names = _call_names(call, func, solver)
     if (reason := names.contradiction()) is not None:
         raise TypeInferenceError(
@@ -49,9 +49,9 @@ def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call, guesses=True)
     for argument, parameter in zip(call.arguments, parameters, strict=True):
         if not waits or set(names_in([parameter])) <= names.bindings.keys():
-            solver.refine(argument, _told(parameter, names.bindings, argument, solver), call)
+            solver.refine(argument, _instantiated(parameter, names.bindings, argument, solver), call)
     if not waits:
-        _tell_results(call, func, names.bindings, solver)
+        _infer_results(call, func, names.bindings, solver)
 
 
 def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, Dim]:
@@ -137,7 +137,7 @@ def _call_names(call: AnyCall, func: FuncOp, solver: TypeSolver) -> CallNames:
     return CallNames(parameters, arguments, written)
 
 
-def _tell_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
+def _infer_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     """Refines unknown parameter types from the arguments, with new names of the callee for the caller's dimensions."""
     block = func.body.blocks.first
     if block is None:
@@ -159,7 +159,7 @@ def _tell_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
             solver.refine(parameter, with_dims(known, name), call)
 
 
-def _told(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver) -> Attribute:
+def _instantiated(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver) -> Attribute:
     """Returns the parameter type in the caller's names; unknown extents of the caller's parameters get new names."""
     type = with_dims(parameter, lambda dim: dim.substitute(bindings) if dim.names <= bindings.keys() else ANY)
     if isinstance(argument, BlockArgument) and any(isinstance(dim, AnyDim) for dim in dims_in(type)):
@@ -169,7 +169,7 @@ def _told(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, s
     return type
 
 
-def _tell_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], solver: TypeSolver) -> None:
+def _infer_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], solver: TypeSolver) -> None:
     known = dict(bindings)
     unknown = {name: ANY for name in names_in(parameter_types(func, solver)) if name not in known}
     for index, result in enumerate(call.res):

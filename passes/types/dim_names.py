@@ -30,13 +30,13 @@ class DimNames:
         self._taken = set(dim_names_in(function))
         self._candidates: dict[str, Iterator[str]] = {}
         """Stem → the names that were not generated yet."""
-        self._given: dict[Operation, dict[str, str]] = {}
+        self._names: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """Name → the op that introduces the extent."""
         self._in_functions: dict[Operation, dict[tuple[Dim, Dim], Dim]] = {}
         """For ops that yield one of two functions: the names of result extents in which these differ."""
         signature = function.function_type
-        self._promised = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
+        self._undefined = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
         """Undefined names in the function's results. A region op that yields such an extent defines its name."""
 
     def fresh(self, stem: str) -> str:
@@ -54,7 +54,7 @@ class DimNames:
         def name(dim: DimExpr) -> Dim:
             return symbol(self.fresh(UNNAMED)) if isinstance(dim, AnyDim) else dim
 
-        return with_dims(type, name, by_place=True)
+        return with_dims(type, name, by_position=True)
 
     def of_extents(
         self, op: Operation, extents: Sequence[MadeExtent], inferred: Attribute, found: Attribute
@@ -64,23 +64,23 @@ class DimNames:
         If the written type `found` has a name at the extent's position that no value before `op` has, this name is
         used. For extents that do not occur in the type, the names recorded on `op` are used.
         """
-        names = self._given.setdefault(op, {})
+        names = self._names.setdefault(op, {})
         written = {single_name(own): single_name(given) for own, given in dim_pairs(inferred, found)}
         if written.keys().isdisjoint(extent.placeholder for extent in extents):
             written = {each.placeholder: own.name for each, own in zip(extents, made_extents(op), strict=False)}
         for extent in extents:
             if extent.placeholder not in names:
                 known = written.get(extent.placeholder)
-                self._give(op, extent.placeholder, known if known is not None else self.fresh(extent.hint))
+                self._set(op, extent.placeholder, known if known is not None else self.fresh(extent.hint))
         return names
 
     def forget(self, op: Operation, placeholder: str) -> None:
         """Removes the name of an extent that `op` no longer introduces."""
-        self._makers.pop(self._given[op].pop(placeholder), None)
+        self._makers.pop(self._names[op].pop(placeholder), None)
 
-    def _give(self, op: Operation, key: str, name: str) -> None:
+    def _set(self, op: Operation, key: str, name: str) -> None:
         """Records `name` as that of an extent which `op` introduces."""
-        self._given.setdefault(op, {})[key] = name
+        self._names.setdefault(op, {})[key] = name
         self._makers[name] = op
 
     def unbound(self, names: Sequence[str], place: Operation, type_of: Callable[[SSAValue], Attribute]) -> list[str]:
@@ -104,7 +104,7 @@ class DimNames:
 
     def names_made_by(self, op: Operation) -> Mapping[str, str]:
         """Returns the names of the extents that a call or a region op introduces, keyed by their names inside of it."""
-        return self._given.get(op, {})
+        return self._names.get(op, {})
 
     def made_by(self, op: Operation) -> list[NewExtent]:
         """Returns the named extents that a call or a region op introduces."""
@@ -123,7 +123,7 @@ class DimNames:
         Written names are kept: those in `bindings`, those in the type `found` of the result, or else, for instance if
         the result's extent is an expression of the name, those recorded on `call` at the same position.
         """
-        names = self._given.setdefault(call, {})
+        names = self._names.setdefault(call, {})
         written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
         written |= {name: single_name(dim) for name, dim in bindings.items()}
         own, recorded = sorted(made), [extent.name for extent in made_extents(call)]
@@ -135,7 +135,7 @@ class DimNames:
         for name in own:
             if name not in names:
                 known = written.get(name)
-                self._give(call, name, known if known is not None else self.fresh(name.removeprefix("%")))
+                self._set(call, name, known if known is not None else self.fresh(name.removeprefix("%")))
         return {name: symbol(names[name]) for name in made}
 
     def of_join(
@@ -152,22 +152,22 @@ class DimNames:
         agree by now, because other types use them. A name that occurs only in the function's results is bound by `op`.
         Returns None if the types differ in more than extents.
         """
-        names = self._given.setdefault(op, {})
-        made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._promised
+        names = self._names.setdefault(op, {})
+        made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._undefined
         place = count()
 
         def join(dims: Sequence[Dim]) -> Dim:
             key = str(next(place))
             given = dims[2] if len(dims) == 3 else ANY
             if (name := single_name(given)) is not None and name in made:
-                self._give(op, key, name)
+                self._set(op, key, name)
                 return given
             if dims[0] == dims[1]:
                 return dims[0]
             if not isinstance(given, AnyDim):
                 return given
             if key not in names:
-                self._give(op, key, self.fresh(UNNAMED))
+                self._set(op, key, self.fresh(UNNAMED))
             return symbol(names[key])
 
         def differing(one: Dim, other: Dim) -> Dim:
@@ -178,7 +178,7 @@ class DimNames:
 
         types = [lhs, rhs, known] if is_complete(known) else [lhs, rhs]
         functions = FunctionJoin(lambda name: bool(self.unbound([name], op, type_of)), differing)
-        return joined_types(types, join, functions, by_place=True)
+        return joined_types(types, join, functions, by_position=True)
 
 
 def single_name(dim: Dim) -> str | None:

@@ -24,7 +24,7 @@ class FunctionJoin:
     is_own: Callable[[str], bool]
     """Whether a name belongs to one of the functions."""
     fresh: Callable[[Dim, Dim], Dim]
-    _told: dict[str, Dim] = field(default_factory=dict[str, Dim])
+    _bindings: dict[str, Dim] = field(default_factory=dict[str, Dim])
     """The values of own names, from the parameters of the other function."""
 
     def __call__(self, types: Sequence[Attribute]) -> Attribute | None:
@@ -40,10 +40,12 @@ class FunctionJoin:
             if not all(self._agree(left, right) for left, right in dim_pairs(one, other)):
                 return None
         inputs = [
-            joined_types(each, self._taken, self) for each in zip(*(f.inputs.data for f in functions), strict=True)
+            joined_types(each, self._joined_parameter, self)
+            for each in zip(*(f.inputs.data for f in functions), strict=True)
         ]
         outputs = [
-            joined_types(each, self._given, self) for each in zip(*(f.outputs.data for f in functions), strict=True)
+            joined_types(each, self._joined_result, self)
+            for each in zip(*(f.outputs.data for f in functions), strict=True)
         ]
         complete = [type for type in (*inputs, *outputs) if type is not None]
         if len(complete) != len(inputs) + len(outputs):
@@ -55,7 +57,7 @@ class FunctionJoin:
         one, other = self._resolved(left), self._resolved(right)
         for name, dim in ((self._own_name(other), one), (self._own_name(one), other)):
             if one != other and name is not None and not isinstance(dim, AnyDim) and name not in names_of(dim):
-                self._told[name] = dim
+                self._bindings[name] = dim
                 return True
         return not (isinstance(one, int) and isinstance(other, int)) or one == other
 
@@ -65,17 +67,17 @@ class FunctionJoin:
 
     def _resolved(self, dim: Dim) -> Dim:
         """Returns `dim` with bound names replaced."""
-        while not isinstance(dim, int) and not self._told.keys().isdisjoint(dim.names):
-            dim = dim.substitute(self._told)
+        while not isinstance(dim, int) and not self._bindings.keys().isdisjoint(dim.names):
+            dim = dim.substitute(self._bindings)
         return dim
 
-    def _taken(self, dims: Sequence[Dim]) -> Dim:
+    def _joined_parameter(self, dims: Sequence[Dim]) -> Dim:
         if len(dims) > 2 and not isinstance(dims[2], AnyDim):
             return dims[2]
         one, other = map(self._resolved, dims[:2])
         return other if isinstance(other, int) or isinstance(one, AnyDim) else one
 
-    def _given(self, dims: Sequence[Dim]) -> Dim:
+    def _joined_result(self, dims: Sequence[Dim]) -> Dim:
         if len(dims) > 2 and not isinstance(dims[2], AnyDim):
             return dims[2]
         one, other = map(self._resolved, dims[:2])

@@ -104,7 +104,7 @@ def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
         return
     names = ", ".join(describe(variable) for variable in unsolved[:SHOWN])
     more = f" and {len(unsolved) - SHOWN} more" if len(unsolved) > SHOWN else ""
-    at = _place(unsolved[0])
+    at = _location(unsolved[0])
     raise TypeInferenceError(
         f"not enough is known to infer the type of {names}{more}", location=location_of(at), help=_hint(unsolved[0])
     )
@@ -118,7 +118,7 @@ def _variables(op: Operation) -> Sequence[Variable]:
     return [*defined_values(op), *outputs]
 
 
-def _place(variable: Variable) -> Operation:
+def _location(variable: Variable) -> Operation:
     """Returns the op for an error about `variable`; for an argument its first user."""
     if isinstance(variable, FunctionResult):
         return variable.func
@@ -134,7 +134,7 @@ def _place(variable: Variable) -> Operation:
 
 
 def _hint(variable: Variable) -> str:
-    users = [_place(variable)]
+    users = [_location(variable)]
     if isinstance(variable, SSAValue):
         users += [use.operation for use in variable.uses]
     for user in users:

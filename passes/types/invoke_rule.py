@@ -87,13 +87,13 @@ def _relate_instantiated(op: InvokeOp, type: FunctionType, arguments: Sequence[A
     bindings, own = invoke_bindings(op, type, solver), set(own_names(op, type, solver))
     open_names = own - bindings.keys()
 
-    def told(dim: DimExpr) -> Dim:
+    def in_caller_names(dim: DimExpr) -> Dim:
         return dim.substitute(bindings) if open_names.isdisjoint(dim.names) else ANY
 
     inputs = list(type.inputs.data)
     for index, (argument, input) in enumerate(zip(op.arguments, type.inputs.data, strict=True)):
         if is_complete(input):
-            solver.refine(argument, with_dims(input, told), op)
+            solver.refine(argument, with_dims(input, in_caller_names), op)
         else:
             inputs[index] = arguments[index]
     (output,) = type.outputs.data

@@ -55,17 +55,17 @@ def apply_loop(op: LoopOp, solver: TypeSolver) -> None:
         _infer_result(op, arguments, own, solver)
 
 
-def demands_of_loop(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
+def requirements_of_loop(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
     """Yields the requirements that initial values have the extents of the arguments, except for varying ones."""
     initial = [solver.type_of(value) for value in op.initial]
-    yield from _demands(op, initial, "initial extent", solver)
+    yield from _requirements(op, initial, "initial extent", solver)
 
 
-def demands_of_end(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
+def requirements_of_end(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
     """Yields the requirements that the next carried values have the extents of the arguments, except varying ones."""
     type = solver.type_of(yielded(op.body))
     if isinstance(type, TupleType):
-        yield from _demands(op, op.yielded_types(type)[0], "yielded extent", solver)
+        yield from _requirements(op, op.yielded_types(type)[0], "yielded extent", solver)
 
 
 def extents_of_loop(op: LoopOp, solver: TypeSolver) -> list[NewExtent]:
@@ -123,7 +123,7 @@ def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
     return most_iterations(elements[0])
 
 
-def _demands(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSolver) -> Iterator[Requirement]:
+def _requirements(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSolver) -> Iterator[Requirement]:
     """Yields the requirements that `types` match the arguments, with one size for each name that the arguments bind."""
     own = _own_names(op, solver)
     pairs = [pair for found, argument in zip(types, op.carried, strict=True)

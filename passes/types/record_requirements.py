@@ -32,7 +32,7 @@ from xrelay.index_algebra.dims import names_of
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 from xrelay.passes.graph.calls import callees_first
-from xrelay.passes.types.op_demands import Entries, Entry, demands_of
+from xrelay.passes.types.op_requirements import Entries, Entry, infer_requirements
 from xrelay.passes.types.type_solver import TypeSolver, function_around
 
 Recorded: TypeAlias = dict[Operation, tuple[Sequence[NewExtent], Sequence[Requirement]]]
@@ -55,9 +55,9 @@ def recorded_by_functions(solver: TypeSolver) -> Recorded:
 
 def write_recorded(recorded: Recorded) -> None:
     """Writes the records to the ops."""
-    for op, (extents, demands) in recorded.items():
+    for op, (extents, requirements) in recorded.items():
         record_extents(op, extents)
-        record_requirements(op, demands)
+        record_requirements(op, requirements)
 
 
 def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, recorded: Recorded) -> Entry:
@@ -67,17 +67,17 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
         return entry
     names = set(names_in(solver.type_of(arg) for arg in block.args))
     everywhere = _Known(ShapeEnvironment(sorted(names)))
-    promised = _promised(function, names, everywhere)
+    hinted = _facts_of_hints(function, names, everywhere)
     pending: list[tuple[Block, _Known]] = [(block, everywhere)]
     while pending:
         current, here = pending.pop()
         needed = _needed_by_the_end(current)
         for op in current.ops:
-            extents, demands = demands_of(op, solver, entries)
+            extents, requirements = infer_requirements(op, solver, entries)
             kept: Sequence[Requirement] = ()
-            if extents or demands:
+            if extents or requirements:
                 own = here if op in needed else _Known(ShapeEnvironment())
-                kept = _settled(op, extents, demands, own, everywhere)
+                kept = _settled(op, extents, requirements, own, everywhere)
             recorded[op] = extents, kept
             entry.bounds |= {
                 extent.name: extent.at_most
@@ -85,18 +85,18 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
                 if extent.at_most is not None and names_of(extent.at_most) <= names
             }
             pending += [(inner, _Known(ShapeEnvironment())) for region in op.regions for inner in region.blocks]
-    if promised and block.last_op is not None:
+    if hinted and block.last_op is not None:
         extents, kept = recorded[block.last_op]
-        recorded[block.last_op] = extents, [*promised, *kept]
-    entry.demands += (demand for demand, _ in everywhere.demands if demand.names <= names)
+        recorded[block.last_op] = extents, [*hinted, *kept]
+    entry.requirements += (requirement for requirement, _ in everywhere.requirements if requirement.names <= names)
     return entry
 
 
-def _promised(function: FuncOp, names: Container[str], everywhere: _Known) -> Sequence[Requirement]:
+def _facts_of_hints(function: FuncOp, names: Container[str], everywhere: _Known) -> Sequence[Requirement]:
     """Returns the size hints of `function` that are not proven, which become facts for all its ops."""
     hints = size_hints(function)
-    promised = [fact for name, hint in hints.items() if name in names for fact in hint.facts(name)]
-    new = [fact for fact in promised if everywhere.environment.prove(fact) is not Verdict.PROVEN]
+    hinted = [fact for name, hint in hints.items() if name in names for fact in hint.facts(name)]
+    new = [fact for fact in hinted if everywhere.environment.prove(fact) is not Verdict.PROVEN]
     for fact in new:
         everywhere.assume(fact, function)
     return new
@@ -107,17 +107,17 @@ class _Known:
 
     def __init__(self, environment: ShapeEnvironment):
         self.environment = environment
-        self.demands: list[tuple[Requirement, Operation]] = []
+        self.requirements: list[tuple[Requirement, Operation]] = []
         """The recorded requirements, each with its op."""
 
-    def assume(self, demand: Requirement, op: Operation) -> None:
+    def assume(self, requirement: Requirement, op: Operation) -> None:
         """Adds a requirement as a fact for following ops. Raises `ContradictionError` if the facts contradict."""
-        self.environment.add(demand)
-        self.demands.append((demand, op))
+        self.environment.add(requirement)
+        self.requirements.append((requirement, op))
 
 
 def _settled(
-    op: Operation, extents: Sequence[NewExtent], demands: Sequence[Requirement], own: _Known, everywhere: _Known
+    op: Operation, extents: Sequence[NewExtent], requirements: Sequence[Requirement], own: _Known, everywhere: _Known
 ) -> list[Requirement]:
     """Returns the undecided requirements of `op` and adds them to `own`. Raises `TypeInferenceError` if one fails."""
     for extent in extents:
@@ -125,45 +125,47 @@ def _settled(
             own.environment.add(extent.fact)
     known = (everywhere,) if own is everywhere else (everywhere, own)
     kept: list[Requirement] = []
-    for demand in demands:
-        verdicts = [each.environment.prove(demand) for each in known]
+    for requirement in requirements:
+        verdicts = [each.environment.prove(requirement) for each in known]
         if Verdict.REFUTED in verdicts:
-            raise _impossible(demand, op, known)
+            raise _impossible(requirement, op, known)
         if Verdict.PROVEN in verdicts:
             continue
-        kept.append(demand)
+        kept.append(requirement)
         try:
-            own.assume(demand, op)
+            own.assume(requirement, op)
         except ContradictionError as error:
-            raise _impossible(demand, op, known) from error
+            raise _impossible(requirement, op, known) from error
     return kept
 
 
-def _impossible(demand: Requirement, op: Operation, known: Sequence[_Known]) -> TypeInferenceError:
-    about = f" ({demand.about})" if demand.about else ""
-    constraint = f"[{_name(op)} {demand.constraint}] " if demand.constraint else f"{_name(op)}: "
+def _impossible(requirement: Requirement, op: Operation, known: Sequence[_Known]) -> TypeInferenceError:
+    about = f" ({requirement.about})" if requirement.about else ""
+    constraint = f"[{_name(op)} {requirement.constraint}] " if requirement.constraint else f"{_name(op)}: "
     return TypeInferenceError(
-        f"{constraint}{demand.text}{about} cannot hold here", location=location_of(op), help=_why(demand, op, known)
+        f"{constraint}{requirement.text}{about} cannot hold here",
+        location=location_of(op),
+        help=_why(requirement, op, known),
     )
 
 
-def _why(demand: Requirement, op: Operation, known: Sequence[_Known]) -> str:
-    """Returns the reason why `demand` cannot hold: the first other requirement that contradicts it, if there is one."""
-    if _contradict(demand):
+def _why(requirement: Requirement, op: Operation, known: Sequence[_Known]) -> str:
+    """Returns the reason why `requirement` cannot hold: the first other requirement that contradicts it, if any."""
+    if _contradict(requirement):
         return "it is false for all sizes of the names"
-    for fact, by in (each for one in reversed(known) for each in one.demands):
-        if not fact.names.isdisjoint(demand.names) and _contradict(fact, demand):
+    for fact, by in (each for one in reversed(known) for each in one.requirements):
+        if not fact.names.isdisjoint(requirement.names) and _contradict(fact, requirement):
             about = f" ({fact.about})" if fact.about else ""
             who = "the same op" if by is op else f"{_name(by)} at {location_of(by)}"
             return f"{who} requires {fact.text}{about}"
     return "the requirements of all ops of the function contradict it"
 
 
-def _contradict(*demands: Requirement) -> bool:
+def _contradict(*requirements: Requirement) -> bool:
     environment = ShapeEnvironment()
     try:
-        for demand in demands:
-            environment.add(demand)
+        for requirement in requirements:
+            environment.add(requirement)
     except ContradictionError:
         return True
     return False

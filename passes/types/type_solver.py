@@ -76,9 +76,9 @@ class TypeSolver:
             if ANY in dims_in(argument.type) or has_open_functions([argument.type]):
                 self.types[argument] = self.names_around(argument.block).named(argument.type)
 
-    def names_around(self, place: Operation | Block) -> DimNames:
-        """Returns the names of dimensions in the function around `place`."""
-        function = function_around(place)
+    def names_around(self, inside: Operation | Block) -> DimNames:
+        """Returns the names of dimensions in the function around `inside`."""
+        function = function_around(inside)
         if function not in self._names:
             self._names[function] = DimNames(function)
         return self._names[function]
@@ -207,9 +207,9 @@ class TypeSolver:
             self._queue.append(op)
 
 
-def function_around(place: Operation | Block) -> FuncOp:
-    """Returns the function that contains `place` or is `place`. Raises `TypeInferenceError` outside of functions."""
-    current = place if isinstance(place, Operation) else place.parent_op()
+def function_around(inside: Operation | Block) -> FuncOp:
+    """Returns the function that contains `inside` or is `inside`. Raises `TypeInferenceError` outside of functions."""
+    current = inside if isinstance(inside, Operation) else inside.parent_op()
     while current is not None and not isinstance(current, FuncOp):
         current = current.parent_op()
     if current is None:

@@ -110,13 +110,13 @@ def update_signatures(module: ModuleOp) -> None:
     pending = [op for op in module.body.block.ops if isinstance(op, FuncOp) and len(op.body.blocks) == 1]
     while pending:
         function = pending.pop()
-        if _gives_unknown(function) and _update_signature(function):
+        if _has_unknown(function) and _update_signature(function):
             pending += upkeep.update_calls(callers, function)
     if upkeep.has_new_extents:
         infer_types(module)
 
 
-def _gives_unknown(function: FuncOp) -> bool:
+def _has_unknown(function: FuncOp) -> bool:
     """Returns whether a type that `function` returns, or its signature declares, is incomplete."""
     last = function.body.block.last_op
     types = (*function.function_type.outputs, *(() if last is None else last.operand_types))

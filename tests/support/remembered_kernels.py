@@ -23,7 +23,7 @@ from support.examples import FACTOR
 from xrelay.api import streaming
 from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_stream import Code, KernelStream
-from xrelay.api.kernel_workers import Wanted
+from xrelay.api.kernel_workers import KernelJob
 
 LIMIT = 4096
 """How many kernels a process remembers; the oldest make way, so that memory stays bounded."""
@@ -49,7 +49,7 @@ class RememberingStream(KernelStream):
         self.counts.found += 1
         return found
 
-    def _lowered(self, wanted: Wanted) -> LoweredKernel:
+    def _lowered(self, wanted: KernelJob) -> LoweredKernel:
         key = (self._lowering_identity(), wanted.text)
         found = _lowered.get(key)
         if found is None:

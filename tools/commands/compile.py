@@ -56,12 +56,12 @@ class CompileCommand(Command):
         seconds = time.perf_counter() - start
         metadata = model.artifact.metadata
         kernels = f"{len(metadata.kernels)} kernel{'' if len(metadata.kernels) == 1 else 's'}"
-        _tell(f"wrote {_file(output)}, {kernels} for {metadata.cpu}, in {seconds:.1f} s")
+        _report(f"wrote {_file(output)}, {kernels} for {metadata.cpu}, in {seconds:.1f} s")
         if args.timing or args.timing_format is not None:
-            _tell(_timing_text(model.timing, as_json=args.timing_format == "json"))
+            _report(_timing_text(model.timing, as_json=args.timing_format == "json"))
         if args.export is not None:
             written = model.export(args.export, header=args.header)
-            _tell(f"wrote {', '.join(map(_file, written))}")
+            _report(f"wrote {', '.join(map(_file, written))}")
         return 0
 
 
@@ -72,7 +72,7 @@ def _timing_text(timing: CompileTiming | None, *, as_json: bool) -> str:
     return "from the cache: nothing was compiled" if timing is None else timing.report().removesuffix("\n")
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     """Prints a line to stderr, since stdout is for results only."""
     sys.stderr.write(line + "\n")
 

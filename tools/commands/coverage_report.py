@@ -36,7 +36,7 @@ def as_json(coverage: Coverage) -> str:
             "op": op.op_type,
             "opset": op.opset,
             "nodes": op.nodes,
-            "taken": {way.value: count for way, count in op.ways.items() if count},
+            "taken": {kind.value: count for kind, count in op.kinds.items() if count},
             "refused": [{"reason": reason, "nodes": names} for reason, names in op.refused.items()],
             "untried": op.untried,
             "unneeded": op.unneeded,
@@ -48,7 +48,7 @@ def as_json(coverage: Coverage) -> str:
 
 def _verdict(op: OpCoverage) -> str:
     """Returns how the nodes are imported, with numbers if they differ."""
-    counts = [(way.value, count) for way, count in op.ways.items()]
+    counts = [(kind.value, count) for kind, count in op.kinds.items()]
     counts += [("unsupported", op.num_refused), ("not tried", op.untried), ("not needed", op.unneeded)]
     present = [(text, count) for text, count in counts if count]
     return present[0][0] if len(present) == 1 else ", ".join(f"{count} {text}" for text, count in present)

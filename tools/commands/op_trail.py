@@ -38,13 +38,13 @@ class OpTrail(PassInstrument):
         """Searches the input of the first pass."""
         if not self._began:
             self._began = True
-            self._look(mod, "")
+            self._record(mod, "")
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Searches the output of the pass."""
-        self._look(mod, info.name)
+        self._record(mod, info.name)
 
-    def _look(self, module: ModuleOp, after: str) -> None:
+    def _record(self, module: ModuleOp, after: str) -> None:
         found = next((ref for ref in _refs(module) if is_answer(ref, self._name)), None)
         if found is not None:
             if isinstance(found, ConstantOp) and isinstance(self._found, Operation) and self._operator != "constant":

@@ -174,7 +174,7 @@ def _report(module: ModuleOp, remarks: Sequence[Remark], output: Path) -> Iterat
     sizes: set[str] = set()
     for remark in remarks:
         if not remark.applied and remark.op_name in floats:
-            line = one_line(f"{remark.place or 'somewhere'}: {remark.op_name} stays float: {remark.message}")
+            line = one_line(f"{remark.location or 'somewhere'}: {remark.op_name} stays float: {remark.message}")
             if line not in sizes:
                 sizes.add(line)
                 yield line

@@ -56,7 +56,7 @@ def collecting_remarks(args: Namespace) -> Generator[list[Diagnostic]]:
 
     def collect(remark: Remark) -> None:
         if "" in asked or remark.pass_name in asked:
-            found.append(Diagnostic("remark", remark.place, remark.message, str(remark)))
+            found.append(Diagnostic("remark", remark.location, remark.message, str(remark)))
 
     with listening(collect):
         yield found

@@ -40,7 +40,7 @@ from xrelay.tools.opt.expectations import find_expectations, mismatches
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
-from xrelay.tools.standard_streams import give_up_standard_output, read_standard_input, standard_output
+from xrelay.tools.standard_streams import discard_standard_output, read_standard_input, standard_output
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -104,7 +104,7 @@ class XRelayOptMain(xDSLOptMain):
         except XRelayError as error:
             self._report(error)
         except BrokenPipeError:
-            give_up_standard_output()
+            discard_standard_output()
         return 1
 
     def _execute(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_PLACE = re.compile(r"(?P<name>.*?):(?P<line>\d+):(?P<column>\d+): (?:error|note|warning|remark): ")
+_LOCATION = re.compile(r"(?P<name>.*?):(?P<line>\d+):(?P<column>\d+): (?:error|note|warning|remark): ")
 MAX_WIDTH = 120
 """The maximum number of characters shown of a line; a longer line is cut around the caret."""
 
@@ -15,11 +15,11 @@ def excerpt(message: str, sources: Mapping[str, str]) -> list[str]:
 
     Returns nothing for a message about another file or without a location.
     """
-    place = _PLACE.match(message)
-    if place is None or place["name"] not in sources:
+    location = _LOCATION.match(message)
+    if location is None or location["name"] not in sources:
         return []
-    lines = sources[place["name"]].split("\n")
-    number, column = int(place["line"]), int(place["column"])
+    lines = sources[location["name"]].split("\n")
+    number, column = int(location["line"]), int(location["column"])
     if not 1 <= number <= len(lines):
         return []
     line = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in lines[number - 1].rstrip("\r"))

@@ -48,8 +48,8 @@ def summary(found: type[ModulePass]) -> str:
 def _description(name: str, found: type[ModulePass]) -> str:
     """Returns the documentation of a pass: its docstring, its module's docstring, or both."""
     own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
-    says_more = module is not None and "\n\n" in module and "\n\n" not in own
-    if own and module and (_POINTER.search(own) or says_more):
+    has_details = module is not None and "\n\n" in module and "\n\n" not in own
+    if own and module and (_POINTER.search(own) or has_details):
         return f"{_POINTER.sub('', own)}\n\n{module}"
     described = own or UPSTREAM.get(name) or module
     where = f"It is the class {found.__name__} of {found.__module__}."

@@ -38,14 +38,14 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
     if not isinstance(name, StringAttr):
         return
     from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
-    from xrelay.runtime.files import beside
+    from xrelay.runtime.files import sibling
 
     weights = weights_of(module)
     known = _keys(output.parent / name.data)
     if all(weight.key in known for weight in weights) or not all(weight.is_resolved for weight in weights):
         return
     try:
-        save_side_file(module, beside(output, ".safetensors"))
+        save_side_file(module, sibling(output, ".safetensors"))
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(output.parent)) from error
 

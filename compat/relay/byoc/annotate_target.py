@@ -138,16 +138,16 @@ class _Annotator:
         """Whether `op` calls an operator or function; calls of function values count only if non-calls are included."""
         if isinstance(op, InvokeOp):
             return self._non_calls or isinstance(op.callee.owner, FnOp)
-        return isinstance(op, CallOp | NamedCallOp) or kind_of(op) in (OpKind.OPERATOR, OpKind.WALL)
+        return isinstance(op, CallOp | NamedCallOp) or kind_of(op) in (OpKind.OPERATOR, OpKind.BARRIER)
 
     def _target_of(self, op: Operation) -> str:
         """The first of the targets that supports `op`."""
         callee = op.callee.owner if isinstance(op, InvokeOp) else None
         composite = callee.attributes.get(COMPOSITE) if isinstance(callee, FnOp) else None
         prefix = composite.data.partition(".")[0] if isinstance(composite, StringAttr) else None
-        return next((target for target in self._targets if target == prefix or self._takes(op, target)), DEFAULT)
+        return next((target for target in self._targets if target == prefix or self._supports(op, target)), DEFAULT)
 
-    def _takes(self, op: Operation, target: str) -> bool:
+    def _supports(self, op: Operation, target: str) -> bool:
         return is_relay_op(op) and ((target, short_name(op)) in self._named or is_taken(op, target))
 
     def _keep_end(self, end: CompilerEndOp) -> None:

@@ -82,25 +82,25 @@ def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasN
         for name, function in functions.items()
         if INLINE in function.attributes and name not in names
     }
-    given: dict[str, dict[str, Attribute]] = {}
+    saved: dict[str, dict[str, Attribute]] = {}
     for name in names:
-        given[name] = dict(functions[name].attributes)
+        saved[name] = dict(functions[name].attributes)
         del functions[name].attributes[COMPILER]
         functions[name].attributes[INLINE] = UnitAttr()
         ClosureInliner(MAX_OPS).expand(functions[name])
     inline_calls(module, marked=True)
-    _give_back(module, given, others)
+    _restore(module, saved, others)
 
 
-def _give_back(module: ModuleOp, given: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
+def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
     """Erase inlined functions, and restore the attributes of the others."""
     mentioned = {name for op in module.body.block.ops for name in mentioned_symbols(op)}
     for name, function in _functions(module).items():
-        if name in given and name not in mentioned:
+        if name in saved and name not in mentioned:
             Rewriter.erase_op(function)
-        elif name in given:
+        elif name in saved:
             function.attributes.clear()
-            function.attributes.update(given[name])
+            function.attributes.update(saved[name])
         elif name in others:
             function.attributes[INLINE] = others[name]
 

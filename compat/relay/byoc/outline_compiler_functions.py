@@ -107,10 +107,10 @@ class _Outliner:
         self.has_named = False
         """Whether an outlined function has named dimensions."""
 
-    def outline(self, call: InvokeOp, closure: FnOp, home: FuncOp) -> None:
+    def outline(self, call: InvokeOp, closure: FnOp, parent: FuncOp) -> None:
         """Replace `call` by a call of the function that `closure` becomes."""
         if closure not in self._symbols:
-            self._symbols[closure] = self._add(closure, home)
+            self._symbols[closure] = self._add(closure, parent)
         symbol, callee = self._symbols[closure], call.callee
         named = bool(names_in([*(value.type for value in (*call.arguments, *closure.parameters)), call.result.type]))
         made: CallOp | NamedCallOp
@@ -124,7 +124,7 @@ class _Outliner:
         self.calls += 1
         self.has_named |= named
 
-    def _add(self, closure: FnOp, home: FuncOp) -> str:
+    def _add(self, closure: FnOp, parent: FuncOp) -> str:
         """Add the function of `closure` to the module unless there is an equal one; returns its symbol."""
         symbol = closure.attributes.get(GLOBAL_SYMBOL)
         if not isinstance(symbol, StringAttr):
@@ -136,8 +136,8 @@ class _Outliner:
         constants = _constants_around(closure)
         self._constants.update(dict.fromkeys(constants))
         made = _function_of(closure, constants, symbol.data)
-        if FORM in home.attributes:
-            made.attributes[FORM] = home.attributes[FORM]
+        if FORM in parent.attributes:
+            made.attributes[FORM] = parent.attributes[FORM]
         known = self._functions.get(symbol.data)
         if known is None:
             self._functions[symbol.data] = made

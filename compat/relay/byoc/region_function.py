@@ -27,10 +27,10 @@ from xrelay.relay.byoc.annotated_regions import AnnotatedRegion
 
 
 class RegionOutliner:
-    """Outlines `region` of `home` into a function called `name`."""
+    """Outlines `region` of `parent` into a function called `name`."""
 
-    def __init__(self, region: AnnotatedRegion, home: FuncOp, name: str, *, bind_constants: bool):
-        self._region, self._home, self._name = region, home, name
+    def __init__(self, region: AnnotatedRegion, parent: FuncOp, name: str, *, bind_constants: bool):
+        self._region, self._parent, self._name = region, parent, name
         self._bind_constants = bind_constants
         self._body = Block()
         self._arguments: list[SSAValue] = []
@@ -48,11 +48,11 @@ class RegionOutliner:
         for index, begin in enumerate(self._region.begins):
             values.add(begin.result, self._input(begin.data, index))
         values.apply()
-        given = list(dict.fromkeys(end.data for end in self._region.ends))
-        results = self._flat(given)
+        outputs = list(dict.fromkeys(end.data for end in self._region.ends))
+        results = self._flat(outputs)
         call = self._call(results)
         Rewriter.insert_op(call, InsertPoint.before(self._region.ends[0]))
-        known = self._given(given, results, call)
+        known = self._replacements(outputs, results, call)
         for end in self._region.ends:
             values.add(end.result, known[end.data])
         values.apply()
@@ -64,13 +64,13 @@ class RegionOutliner:
                 erase_op(op)
         return self._function(results, call)
 
-    def _flat(self, given: list[SSAValue]) -> list[SSAValue]:
+    def _flat(self, outputs: list[SSAValue]) -> list[SSAValue]:
         """The results, with tuples replaced by their fields if there are several results or nested tuples."""
-        nested = len(given) > 1 or any(isinstance(type, TupleType) for type in _fields(given[0].type))
+        nested = len(outputs) > 1 or any(isinstance(type, TupleType) for type in _fields(outputs[0].type))
         if not nested:
-            return given
+            return outputs
         results: list[SSAValue] = []
-        for value in given:
+        for value in outputs:
             leaves, ops = take_apart(value)
             for op in ops:
                 op.location = self._region.ends[0].location
@@ -78,14 +78,14 @@ class RegionOutliner:
             results += leaves
         return results
 
-    def _given(
-        self, given: list[SSAValue], results: list[SSAValue], call: CallOp | NamedCallOp
+    def _replacements(
+        self, outputs: list[SSAValue], results: list[SSAValue], call: CallOp | NamedCallOp
     ) -> dict[SSAValue, SSAValue]:
         """For each value that leaves the region, the result of `call` that replaces it."""
-        if results == given:
-            return dict(zip(given, call.results, strict=True))
+        if results == outputs:
+            return dict(zip(outputs, call.results, strict=True))
         leaves, known = iter(call.results), dict[SSAValue, SSAValue]()
-        for value in given:
+        for value in outputs:
             known[value], ops = rebuild(value.type, leaves)
             for op in ops:
                 op.location = call.location
@@ -186,8 +186,8 @@ class RegionOutliner:
             COMPILER_INLINE: int_attribute(1),
             GLOBAL_SYMBOL: StringAttr(self._name),
         }
-        if FORM in self._home.attributes:
-            function.attributes[FORM] = self._home.attributes[FORM]
+        if FORM in self._parent.attributes:
+            function.attributes[FORM] = self._parent.attributes[FORM]
         return function
 
 

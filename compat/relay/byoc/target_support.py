@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
@@ -65,4 +65,4 @@ def is_taken(op: RelayOp, target: str) -> bool:
     except Exception as error:
         name = getattr(hook, "__qualname__", type(hook).__name__)
         message = f"relay-annotate-target: {name} for {target!r} and {op.relay_name()} {raised(error)}"
-        raise also(PassError(message, location=describe_place(op)), error) from error
+        raise also(PassError(message, location=describe_location(op)), error) from error

@@ -10,9 +10,9 @@ from xrelay.passes.infra.source import full_context
 from xrelay.relay.data_dep_optimization.weights import (
     Params,
     SparseAnalysisResult,
+    add_sparse_arrays,
     array_of,
     blocks_of,
-    put_parts,
     rewritten,
     weights_of,
     without,
@@ -50,7 +50,7 @@ def process_params(
         if kernel_size == 1 and block_size[1] == 1:
             data = data[..., 0]
         result.weight_name.append(name)
-        result.weight_shape.append(put_parts(params, name, (data, indices, indptr)))
+        result.weight_shape.append(add_sparse_arrays(params, name, (data, indices, indptr)))
     return result
 
 

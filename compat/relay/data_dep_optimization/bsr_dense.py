@@ -8,9 +8,9 @@ from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.relay.data_dep_optimization.weights import (
     Params,
     SparseAnalysisResult,
+    add_sparse_arrays,
     array_of,
     blocks_of,
-    put_parts,
     rewritten,
     weights_of,
     without,
@@ -36,7 +36,7 @@ def process_params(
         weight = array_of(params, name)
         if 1.0 - np.count_nonzero(weight) / max(weight.size, 1) >= sparsity_threshold:
             result.weight_name.append(name)
-            result.weight_shape.append(put_parts(params, name, blocks_of(name, weight, block_size)))
+            result.weight_shape.append(add_sparse_arrays(params, name, blocks_of(name, weight, block_size)))
     return result
 
 

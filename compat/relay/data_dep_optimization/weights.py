@@ -17,9 +17,10 @@ from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
 from xrelay.relay.passes.parameters import Parameters, free_functions
-from xrelay.relay.passes.sparse_weights import in_blocks
+from xrelay.relay.passes.sparse_weights import to_blocks
 
 LayerT = TypeVar("LayerT", bound=RelayOp)
+
 
 Params = MutableMapping[str, object]
 """Arrays by parameter name."""
@@ -66,11 +67,11 @@ def array_of(params: Params, name: str) -> Array:
     return arrays_by_name({name: params[name]})[name]
 
 
-def put_parts(params: Params, name: str, parts: tuple[Array, Array, Array]) -> list[int]:
+def add_sparse_arrays(params: Params, name: str, arrays: tuple[Array, Array, Array]) -> list[int]:
     """Adds the arrays of a sparse weight to the parameters; returns their concatenated shapes."""
-    for part, array in zip(("data", "indices", "indptr"), parts, strict=True):
+    for part, array in zip(("data", "indices", "indptr"), arrays, strict=True):
         params[f"{name}.{part}"] = array
-    return [extent for array in parts for extent in array.shape]
+    return [extent for array in arrays for extent in array.shape]
 
 
 def without(params: Params, names: Sequence[str], function: Function) -> Params:
@@ -84,11 +85,11 @@ def without(params: Params, names: Sequence[str], function: Function) -> Params:
 
 def blocks_of(name: str, matrix: Array, block_size: tuple[int, int]) -> tuple[Array, Array, Array]:
     """Returns the BSR arrays of a weight. Raises `InputError` if blocks do not divide it."""
-    parts = in_blocks(matrix, block_size)
-    if parts is None:
+    arrays = to_blocks(matrix, block_size)
+    if arrays is None:
         high, wide = block_size
         rows, columns = matrix.shape
         raise InputError(
             f"blocks of {high} by {wide} do not divide the weight {name!r} of {rows} by {columns} elements"
         )
-    return parts
+    return arrays

@@ -59,7 +59,7 @@ class Pass(ABC):
         ctx = PassContext.current()
         with gc_pause():
             if ctx.get_config(VERIFY, True):
-                _verify_given(mod, self.info)
+                _verify_input(mod, self.info)
             return run_pass(self, mod, ctx)
 
     @abstractmethod
@@ -116,7 +116,7 @@ def _check_module(mod: object, info: PassInfo) -> None:
         )
 
 
-def _verify_given(mod: ModuleOp, info: PassInfo) -> None:
+def _verify_input(mod: ModuleOp, info: PassInfo) -> None:
     try:
         Verify().run_before_pass(mod, info)
     except RecursionError as error:

@@ -32,10 +32,12 @@ from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.relay.passes.attribute_parts import AttributeFold, count
+from xrelay.relay.passes.attribute_folds import AttributeFold, count
 
 SOURCE = "GeneratedSource"
 """The file name of the text, as in Relay."""
+
+
 MOST_PARTS = 1_000_000
 """The maximum number of parts in the types and attributes of an op."""
 

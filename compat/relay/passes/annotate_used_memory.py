@@ -89,11 +89,11 @@ def annotate_used_memory(main: FuncOp, functions: dict[str, FuncOp]) -> None:
     `functions` maps names to the functions of the module.
     """
     order = _Order(main)
-    calls = [(op, called) for op in order.places if (called := _primitive(op, functions)) is not None]
+    calls = [(op, called) for op in order.positions if (called := _primitive(op, functions)) is not None]
     live = _live_bytes(order)
     used: dict[Operation, list[int]] = {}
     for op, called in calls:
-        used.setdefault(called, []).append(_countable(live[order.places[op]], op))
+        used.setdefault(called, []).append(_countable(live[order.positions[op]], op))
     for called, counts in used.items():
         called.attributes[USED_MEMORY] = DenseArrayBase.from_list(i64, counts)
     types = [*main.function_type.inputs, *main.function_type.outputs]
@@ -104,7 +104,7 @@ class _Order:
     """The ops of a function in the order in which they run, with positions. Closures and groups count as one op."""
 
     def __init__(self, main: FuncOp):
-        self.places: dict[Operation, int] = {}
+        self.positions: dict[Operation, int] = {}
         self.ends: dict[Operation, int] = {}
         """The last position inside of each op with regions."""
         self.users: dict[SSAValue, list[Operation]] = {}
@@ -118,7 +118,7 @@ class _Order:
                 continue
             # Blocks end in an op without regions, so an op with regions always has a next op in its block.
             while around and op.parent is around[-1].parent:
-                self.ends[around.pop()] = len(self.places) - 1
+                self.ends[around.pop()] = len(self.positions) - 1
             pending.append(op.next_op)
             self._note(op)
             if op.regions and not isinstance(op, FnOp | FusedOp):
@@ -126,7 +126,7 @@ class _Order:
                 pending += [block.first_op for region in reversed(op.regions) for block in region.blocks]
 
     def _note(self, op: Operation) -> None:
-        self.places[op] = len(self.places)
+        self.positions[op] = len(self.positions)
         if isinstance(op, LetOp):
             return
         if isinstance(op, FnOp):
@@ -191,7 +191,7 @@ def _countable(count: int, at: Operation) -> int:
 
 def _live_bytes(order: _Order) -> list[int]:
     """Returns the number of live bytes at each position."""
-    steps = [0] * (len(order.places) + 1)
+    steps = [0] * (len(order.positions) + 1)
     for value, users in order.users.items():
         size = _bytes_of(value.type, users[0])
         for first, last in _spans(value, users, order):
@@ -206,34 +206,34 @@ def _spans(value: SSAValue, users: list[Operation], order: _Order) -> Iterator[t
     In a block a value is live up to the last op that uses it or contains a use. In the regions of that op it is live up
     to the last use in each region, or to the end of a loop, whose next iteration uses it again.
     """
-    owner, home = value.owner, block_of(value)
-    first = order.places[owner] if isinstance(owner, Operation) else _first_place(owner, order)
-    pending = [(first, 0, [_path(user, home) for user in users])]
+    owner, block = value.owner, block_of(value)
+    first = order.positions[owner] if isinstance(owner, Operation) else _first_position(owner, order)
+    pending = [(first, 0, [_path(user, block) for user in users])]
     while pending:
         first, depth, paths = pending.pop()
-        last = max((path[depth] for path in paths), key=order.places.__getitem__)
+        last = max((path[depth] for path in paths), key=order.positions.__getitem__)
         inside = [path for path in paths if path[depth] is last and len(path) > depth + 1]
         if inside and isinstance(last, LoopOp):
             yield first, order.ends[last]
             continue
-        yield first, order.places[last]
+        yield first, order.positions[last]
         branches: dict[Block, list[list[Operation]]] = {}
         for path in inside:
             if (branch := path[depth + 1].parent) is not None:
                 branches.setdefault(branch, []).append(path)
-        pending += [(_first_place(branch, order), depth + 1, part) for branch, part in branches.items()]
+        pending += [(_first_position(branch, order), depth + 1, subpaths) for branch, subpaths in branches.items()]
 
 
-def _path(user: Operation, home: Block | None) -> list[Operation]:
-    """Returns the op of `home` that is or contains `user`, then the nested ops down to `user`."""
+def _path(user: Operation, block: Block | None) -> list[Operation]:
+    """Returns the op of `block` that is or contains `user`, then the nested ops down to `user`."""
     path = [user]
-    while path[-1].parent is not home and (around := path[-1].parent_op()) is not None:
+    while path[-1].parent is not block and (around := path[-1].parent_op()) is not None:
         path.append(around)
     return path[::-1]
 
 
-def _first_place(block: Block, order: _Order) -> int:
-    return 0 if block.first_op is None else order.places[block.first_op]
+def _first_position(block: Block, order: _Order) -> int:
+    return 0 if block.first_op is None else order.positions[block.first_op]
 
 
 def _bytes_of(type: Attribute, user: Operation) -> int:

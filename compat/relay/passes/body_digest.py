@@ -11,10 +11,12 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import BINDS, HASH, REQUIRES
 from xrelay.passes.graph.value_uses import depth_first
-from xrelay.relay.passes.attribute_parts import AttributeFold, digest
+from xrelay.relay.passes.attribute_folds import AttributeFold, digest
 
 DIGITS = 16
 """The number of hexadecimal digits of a digest, as in Relay."""
+
+
 _MEANINGLESS = {HASH, REQUIRES, BINDS, "group_name"}
 """Attributes without effect on the computation: digests, records of type inference and names of groups."""
 
@@ -26,8 +28,8 @@ def body_digest(block: Block, attributes: Mapping[str, Attribute]) -> str:
     the order of independent ops and unused ops do not count. The traversal is iterative.
     """
     writer = _Writer()
-    writer.write("function", *writer.said(attributes), *map(writer.described, block.args))
-    for op in depth_first([block.last_op] if block.last_op is not None else [], _parts):
+    writer.write("function", *writer.meaningful(attributes), *map(writer.described, block.args))
+    for op in depth_first([block.last_op] if block.last_op is not None else [], _dependencies):
         writer.op(op)
     return writer.digest.hexdigest()
 
@@ -48,7 +50,7 @@ class _Writer:
         """Returns the number and the type of a value."""
         return f"{self.number(value)} {self._attributes.of(value.type).hex()}"
 
-    def said(self, attributes: Mapping[str, Attribute]) -> list[str]:
+    def meaningful(self, attributes: Mapping[str, Attribute]) -> list[str]:
         """Returns the attributes that affect the computation, in the order of their names."""
         return [
             f"{name}={self._attributes.of(attributes[name]).hex()}"
@@ -69,7 +71,7 @@ class _Writer:
             self.digest.update(op.array.tobytes())
             return
         properties = {} if isinstance(op, LetOp) else op.properties
-        self.write(op.name, *self.said(properties), *self.said(op.attributes))
+        self.write(op.name, *self.meaningful(properties), *self.meaningful(op.attributes))
         self.write(*(self.number(value) for value in op.operands))
         for region in op.regions:
             for block in region.blocks:
@@ -77,7 +79,7 @@ class _Writer:
         self.write(*map(self.described, op.results))
 
 
-def _parts(op: Operation) -> list[Operation]:
+def _dependencies(op: Operation) -> list[Operation]:
     """Returns the ops that `op` depends on: the owners of its operands and the terminators of its regions."""
     owners: Iterable[object] = (value.owner for value in op.operands)
     ends = (block.last_op for region in op.regions for block in region.blocks)

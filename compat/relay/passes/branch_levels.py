@@ -1,8 +1,8 @@
 """The ops that follow parallel products, level by level, and the op that replaces a level.
 
-A `Level` is one op of each branch, all of the same class and properties. A `Joint` joins the values of the branches to
-one value: side by side along an axis (`SideBySide`), or as a stack (`Stacked`). It decides whether one op can replace a
-level, and emits that op on the joined operands.
+A `Level` is one op of each branch, all of the same class and properties. A `BranchLayout` joins the values of the
+branches to one value: side by side along an axis (`Concatenated`), or as a stack (`Stacked`). It decides whether one op
+can replace a level, and emits that op on the joined operands.
 
 The ops of a level compute each element from the elements at the same position, or are `bias_add` or `expand_dims`. Such
 an op on the joined value computes the values of all branches.
@@ -35,7 +35,7 @@ class Level:
     """The ops of a level, one for each branch, of one class and with the same properties."""
 
     ops: Sequence[RelayOp]
-    place: int
+    operand_index: int
     """The index of the operand that comes from the previous level."""
 
     @property
@@ -46,7 +46,7 @@ class Level:
     @property
     def sides(self) -> list[Sequence[SSAValue]]:
         """The other operands: for each operand index, the operands of all branches."""
-        indices = (index for index in range(len(self.first.operands)) if index != self.place)
+        indices = (index for index in range(len(self.first.operands)) if index != self.operand_index)
         return [[op.operands[index] for op in self.ops] for index in indices]
 
     @property
@@ -56,11 +56,11 @@ class Level:
 
     def shapes(self) -> list[tuple[Shape, Shape]]:
         """Returns for each branch the shapes of the operand from the previous level and of the result."""
-        return [(shape_of(op.operands[self.place].type), shape_of(op.results[0].type)) for op in self.ops]
+        return [(shape_of(op.operands[self.operand_index].type), shape_of(op.results[0].type)) for op in self.ops]
 
     def emit(self, emit: Emitter, value: SSAValue, sides: Sequence[SSAValue]) -> SSAValue:
         """Emits the op of this level on `value` and the joined operands `sides`; returns its result."""
-        operands = [*sides[: self.place], value, *sides[self.place :]]
+        operands = [*sides[: self.operand_index], value, *sides[self.operand_index :]]
         return emit.insert(type(self.first).typed(operands, self.first.properties)).results[0]
 
 
@@ -70,10 +70,10 @@ def next_level(ops: Sequence[RelayOp]) -> Level | None:
     if len(uses) < len(ops):
         return None
     users = [use.operation for use in uses if use is not None and isinstance(use.operation, RelayOp)]
-    places = {use.index for use in uses if use is not None}
-    alike = len(users) == len(ops) and len(places) == 1 and all(_are_alike(users[0], user) for user in users)
+    indices = {use.index for use in uses if use is not None}
+    alike = len(users) == len(ops) and len(indices) == 1 and all(_are_alike(users[0], user) for user in users)
     fits = alike and users[0].parent is ops[0].parent and all(map(_is_on_elements, users))
-    return Level(users, places.pop()) if fits else None
+    return Level(users, indices.pop()) if fits else None
 
 
 def _are_alike(one: RelayOp, other: RelayOp) -> bool:
@@ -84,11 +84,11 @@ def _is_on_elements(op: RelayOp) -> bool:
     return isinstance(op, _ON_ELEMENTS) and op.fusion_pattern <= OpPatternKind.BROADCAST
 
 
-class Joint(ABC):
+class BranchLayout(ABC):
     """A layout of the values of all branches in one value."""
 
     @abstractmethod
-    def takes(self, level: Level) -> bool:
+    def accepts(self, level: Level) -> bool:
         """Whether one op on the joined value can replace `level`."""
 
     @abstractmethod
@@ -96,9 +96,9 @@ class Joint(ABC):
         """Emits that op on `value`, the joined values before `level`; returns its result."""
 
     @abstractmethod
-    def behind(self, level: Level) -> Joint:
-        """Returns the `Joint` of the values after `level`."""
+    def after(self, level: Level) -> BranchLayout:
+        """Returns the `BranchLayout` of the values after `level`."""
 
     @abstractmethod
-    def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
+    def split(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
         """Emits the ops that split `value` into the values of the `count` branches."""

@@ -52,10 +52,10 @@ class RelayCanonicalizeCastPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        rewrite(op, {CastOp: CopyCastForReaders()})
+        rewrite(op, {CastOp: CopyCastForUsers()})
 
 
-class CopyCastForReaders(RewritePattern):
+class CopyCastForUsers(RewritePattern):
     """A widening cast with several users → a cast for each user with which it fuses. Exact.
 
     Before:

@@ -83,10 +83,10 @@ def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
                 continue
             target = scopes.where_uses_meet(op)
             if target is not None and target is not block:
-                yield f"{_stands(op, block)}, its uses meet in {_name(target)}"
+                yield f"{_op_and_block(op, block)}, its uses meet in {_name(target)}"
 
 
-def _stands(op: Operation, block: Block) -> str:
+def _op_and_block(op: Operation, block: Block) -> str:
     place = format_location(op.location)
     return f"{op.name}{f' ({place})' if place is not None else ''} is in {_name(block)}"
 

@@ -36,16 +36,16 @@ from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.branch_joints import SideBySide
-from xrelay.relay.passes.branch_levels import Joint
+from xrelay.relay.passes.branch_layouts import Concatenated
+from xrelay.relay.passes.branch_levels import BranchLayout
 from xrelay.relay.passes.parallel_branches import (
     Combining,
     Products,
     combine,
     extents_along,
-    extents_but,
+    extents_without,
     join_weights,
-    properties_but,
+    properties_without,
 )
 
 
@@ -61,7 +61,7 @@ class RelayCombineParallelBatchMatmulPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
+        combine(op, Combining(self.name, _key, _product, _layout), self.min_num_branches)
 
 
 def _column_axis(op: BatchMatmulOp) -> int:
@@ -73,8 +73,8 @@ def _key(op: RelayOp) -> Hashable | None:
     """Returns a key that is equal for products that can be combined, or None for an op that cannot be combined."""
     if not isinstance(op, BatchMatmulOp) or any(len(shape_of(type)) != 3 for type in op.operand_types):
         return None
-    columns = extents_but(op.tensor_b, _column_axis(op))
-    return None if columns is None else (columns, element_type_of(op.tensor_b.type), properties_but(op))
+    columns = extents_without(op.tensor_b, _column_axis(op))
+    return None if columns is None else (columns, element_type_of(op.tensor_b.type), properties_without(op))
 
 
 def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
@@ -84,10 +84,10 @@ def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAVa
     return emit.insert(BatchMatmulOp.typed([first.tensor_a, joined], first.properties)).result
 
 
-def _joint(ops: Products) -> Joint:
+def _layout(ops: Products) -> BranchLayout:
     """Returns the concatenation along the columns."""
     extents = extents_along([op.operands[1] for op in ops], _column_axis(_first(ops)))
-    return SideBySide(2, extents, counts_back=True)
+    return Concatenated(2, extents, counts_back=True)
 
 
 def _first(ops: Products) -> BatchMatmulOp:

@@ -41,16 +41,16 @@ from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.branch_joints import SideBySide
-from xrelay.relay.passes.branch_levels import Joint
+from xrelay.relay.passes.branch_layouts import Concatenated
+from xrelay.relay.passes.branch_levels import BranchLayout
 from xrelay.relay.passes.parallel_branches import (
     Combining,
     Products,
     combine,
     extents_along,
-    extents_but,
+    extents_without,
     join_weights,
-    properties_but,
+    properties_without,
 )
 
 
@@ -66,7 +66,7 @@ class RelayCombineParallelConv2dPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
+        combine(op, Combining(self.name, _key, _product, _layout), self.min_num_branches)
 
 
 def _key(op: RelayOp) -> Hashable | None:
@@ -76,8 +76,8 @@ def _key(op: RelayOp) -> Hashable | None:
     layouts = op.layouts
     if any(layout.factor(letter) is not None for layout in layouts for letter in layout.primal):
         return None
-    weight = extents_but(op.weight, layouts[1].index("O"))
-    return None if weight is None else (weight, element_type_of(op.weight.type), properties_but(op, "channels"))
+    weight = extents_without(op.weight, layouts[1].index("O"))
+    return None if weight is None else (weight, element_type_of(op.weight.type), properties_without(op, "channels"))
 
 
 def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
@@ -88,10 +88,10 @@ def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAVa
     return emit.insert(Conv2DOp.typed([first.data, join_weights(emit, weights, axis)], properties)).result
 
 
-def _joint(ops: Products) -> Joint:
+def _layout(ops: Products) -> BranchLayout:
     """Returns the concatenation along the channels."""
     _, kernel, result = _first(ops).layouts
-    return SideBySide(result.index("C"), extents_along([op.operands[1] for op in ops], kernel.index("O")))
+    return Concatenated(result.index("C"), extents_along([op.operands[1] for op in ops], kernel.index("O")))
 
 
 def _first(ops: Products) -> Conv2DOp:

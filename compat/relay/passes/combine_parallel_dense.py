@@ -48,16 +48,16 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.branch_joints import SideBySide, Stacked
-from xrelay.relay.passes.branch_levels import Joint
+from xrelay.relay.passes.branch_layouts import Concatenated, Stacked
+from xrelay.relay.passes.branch_levels import BranchLayout
 from xrelay.relay.passes.parallel_branches import (
     Combining,
     Products,
     combine,
     extents_along,
-    extents_but,
+    extents_without,
     join_weights,
-    properties_but,
+    properties_without,
 )
 
 
@@ -80,15 +80,15 @@ class RelayCombineParallelDensePass(XRelayPass):
 
 def _flat_key(op: RelayOp) -> Hashable | None:
     """Returns a key that is equal for products whose units can be combined, or None for other ops."""
-    weight = extents_but(op.weight, 0) if isinstance(op, DenseOp) else None
-    return None if weight is None else (weight, element_type_of(op.operands[1].type), properties_but(op, "units"))
+    weight = extents_without(op.weight, 0) if isinstance(op, DenseOp) else None
+    return None if weight is None else (weight, element_type_of(op.operands[1].type), properties_without(op, "units"))
 
 
 def _stack_key(op: RelayOp) -> Hashable | None:
     """Returns a key that is equal for products that can be stacked, or None for other ops."""
     if not isinstance(op, DenseOp) or not is_static(op.weight.type) or len(shape_of(op.data.type)) != 2:
         return None
-    return op.weight.type, properties_but(op, "units")
+    return op.weight.type, properties_without(op, "units")
 
 
 def _join(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
@@ -98,10 +98,10 @@ def _join(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue
     return emit.insert(DenseOp.typed([first.operands[0], join_weights(emit, weights, 0)], properties)).result
 
 
-def _flat(ops: Products) -> Joint:
+def _flat(ops: Products) -> BranchLayout:
     """Returns the concatenation along the last axis."""
     axis = len(shape_of(ops[0].results[0].type)) - 1
-    return SideBySide(axis, extents_along([op.operands[1] for op in ops], 0), repeats=True, cuts_all=True)
+    return Concatenated(axis, extents_along([op.operands[1] for op in ops], 0), repeats=True, cuts_all=True)
 
 
 def _stack(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:

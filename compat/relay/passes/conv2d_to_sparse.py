@@ -71,8 +71,8 @@ def conv2d_to_sparse(
     sizes = sizes_by_name(own, weight_name, weight_shape, (4, 5))
     require_layout(own, layout, kernel_size)
 
-    def sparse(op: Conv2DOp, parts: list[SSAValue]) -> SparseConv2dOp:
-        return SparseConv2dOp.call(op.data, *parts, layout=layout, kernel_size=kernel_size)
+    def sparse(op: Conv2DOp, arrays: list[SSAValue]) -> SparseConv2dOp:
+        return SparseConv2dOp.call(op.data, *arrays, layout=layout, kernel_size=kernel_size)
 
     def why_not(op: Conv2DOp) -> str | None:
         return why_no_sparse_conv2d(op, layout, kernel_size)

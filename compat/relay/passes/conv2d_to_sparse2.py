@@ -38,7 +38,7 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_layers import require_layout
-from xrelay.relay.passes.sparse_weights import in_blocks, weight_matrix, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse_weights import to_blocks, weight_matrix, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,16 @@ class MakeSparse(RewritePattern):
             self.remarks.refused(op, reason if reason is not None else "its weight is not a constant in memory")
             return
         high, wide = options.blocksize
-        parts = in_blocks(weight_matrix(weight, options.layout), (high, wide))
-        if parts is None:
+        arrays = to_blocks(weight_matrix(weight, options.layout), (high, wide))
+        if arrays is None:
             self.remarks.refused(op, f"blocks of {high} by {wide} do not divide its weight")
             return
-        left_out = 1.0 - parts[0].size / max(weight.size, 1)
+        left_out = 1.0 - arrays[0].size / max(weight.size, 1)
         if left_out < options.sparsity_threshold:
             self.remarks.refused(op, f"only {left_out:.0%} of its weight is in zero blocks")
             return
         self.remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
         emit = Emitter(rewriter, op)
-        values = [emit.insert(ConstantOp.of(part)).result for part in parts]
+        values = [emit.insert(ConstantOp.of(array)).result for array in arrays]
         size = options.kernel_size
         emit.replace(emit.call(SparseConv2dOp, op.data, *values, layout=options.layout, kernel_size=size))

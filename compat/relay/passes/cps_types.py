@@ -12,9 +12,9 @@ from xdsl.ir import Attribute
 from xrelay.dialects.shared.types import tuple_type
 
 
-def continuation_type(given: Attribute, answer: Attribute) -> FunctionType:
-    """Returns the type of a continuation that takes a value of type `given` and returns the `answer`."""
-    return FunctionType.from_lists([cps_type(given, answer)], [answer])
+def continuation_type(passed: Attribute, answer: Attribute) -> FunctionType:
+    """Returns the type of a continuation that takes a value of type `passed` and returns the `answer`."""
+    return FunctionType.from_lists([cps_type(passed, answer)], [answer])
 
 
 def cps_type(type: Attribute, answer: Attribute) -> Attribute:
@@ -38,8 +38,8 @@ class _CpsTypes:
 
     def _made(self, type: Attribute) -> Attribute:
         if isinstance(type, FunctionType):
-            given = FunctionType.from_lists([self.of(type.outputs.data[0])], [self._answer])
-            return FunctionType.from_lists([*map(self.of, type.inputs), given], [self._answer])
+            continuation = FunctionType.from_lists([self.of(type.outputs.data[0])], [self._answer])
+            return FunctionType.from_lists([*map(self.of, type.inputs), continuation], [self._answer])
         if isinstance(type, TupleType) and has_functions(type):
             return tuple_type(map(self.of, type.types))
         return type
@@ -58,6 +58,6 @@ def has_functions(type: Attribute) -> bool:
     return False
 
 
-def given_type(outputs: tuple[Attribute, ...]) -> Attribute:
+def passed_type(outputs: tuple[Attribute, ...]) -> Attribute:
     """Returns the type that a function with these results passes to its continuation: a tuple if there are several."""
     return outputs[0] if len(outputs) == 1 else tuple_type(outputs)

@@ -27,16 +27,17 @@ from xrelay.dialects.shared.types import tuple_type
 from xrelay.errors import PassError
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.relay.passes.cps_types import continuation_type, cps_type, given_type, has_functions
+from xrelay.relay.passes.cps_types import continuation_type, cps_type, has_functions, passed_type
 
 NAME = "relay-to-cps"
+
 
 NamesOf = Callable[[CallOp], str | None]
 """A function that returns the name of the converted callee of a call, or None if the callee is not converted."""
 
 
 @dataclass
-class _Place:
+class _PendingBlock:
     """Ops to be written to `block`; the results of the last op are passed to the continuation."""
 
     op: Operation | None
@@ -53,20 +54,20 @@ class CpsWriter:
         self._function, self._answer, self._names_of = function, answer, names_of
         self._values: dict[SSAValue, SSAValue] = {}
         """Maps values of `function` to their replacements."""
-        self._places: list[_Place] = []
-        self._written: list[_Place] = []
+        self._pending: list[_PendingBlock] = []
+        self._written: list[_PendingBlock] = []
 
     def write(self, name: str) -> FuncOp:
         """Returns the converted function under the name `name`; the original is not changed."""
         old = self._function
         _refuse(old)
         outputs = old.function_type.outputs.data
-        block = self._block(old.body.block.args, continuation_type(given_type(outputs), self._answer))
-        self._places.append(_Place(old.body.block.first_op, block, block.args[-1]))
-        while self._places:
-            self._write(self._places.pop())
-        for place in reversed(self._written):
-            place.block.add_ops(place.ops)
+        block = self._block(old.body.block.args, continuation_type(passed_type(outputs), self._answer))
+        self._pending.append(_PendingBlock(old.body.block.first_op, block, block.args[-1]))
+        while self._pending:
+            self._write(self._pending.pop())
+        for pending in reversed(self._written):
+            pending.block.add_ops(pending.ops)
         visibility = old.sym_visibility.data if old.sym_visibility is not None else None
         new = FuncOp(name, (list(block.arg_types), [self._answer]), Region(block), visibility)
         new.attributes.update({**old.attributes, FORM: StringAttr("bbnf")})
@@ -76,97 +77,97 @@ class CpsWriter:
         new.location = old.location
         return new
 
-    def _write(self, place: _Place) -> None:
+    def _write(self, pending: _PendingBlock) -> None:
         """Writes a block up to the first op after which a continuation follows."""
-        self._written.append(place)
-        op = place.op
+        self._written.append(pending)
+        op = pending.op
         while op is not None:
             if op.has_trait(IsTerminator):
-                self._give(place, op)
+                self._return(pending, op)
                 return
             callee = self._names_of(op) if isinstance(op, CallOp) else None
             if isinstance(op, IfOp):
-                self._choose(place, op)
+                self._choose(pending, op)
                 return
             if isinstance(op, InvokeOp) or (isinstance(op, CallOp) and callee is not None):
-                self._call(place, op, callee)
+                self._call(pending, op, callee)
                 return
             if isinstance(op, FnOp):
-                self._closure(place, op)
+                self._closure(pending, op)
             else:
-                self._copy(place, op)
+                self._copy(pending, op)
             op = op.next_op
 
-    def _give(self, place: _Place, end: Operation) -> None:
+    def _return(self, pending: _PendingBlock, end: Operation) -> None:
         """Calls the continuation with the results of a block."""
         values = [self._values.get(value, value) for value in end.operands]
         if len(values) == 1:
             value = values[0]
         else:
             made = TupleOp.create(operands=values, result_types=[tuple_type(value.type for value in values)])
-            self._add(place, made, end)
+            self._add(pending, made, end)
             value = made.results[0]
-        call = InvokeOp(place.continuation, [value], self._answer)
-        self._add(place, call, end)
-        self._end(place, call.result, end)
+        call = InvokeOp(pending.continuation, [value], self._answer)
+        self._add(pending, call, end)
+        self._end(pending, call.result, end)
 
-    def _end(self, place: _Place, answer: SSAValue, at: Operation) -> None:
+    def _end(self, pending: _PendingBlock, answer: SSAValue, at: Operation) -> None:
         """Ends a block with the result `answer`."""
-        around = place.block.parent_op()
+        around = pending.block.parent_op()
         end = YieldOp(answer) if isinstance(around, FnOp | IfOp) else ReturnOp(answer)
-        self._add(place, end, at)
+        self._add(pending, end, at)
 
-    def _call(self, place: _Place, op: CallOp | InvokeOp, name: str | None) -> None:
+    def _call(self, pending: _PendingBlock, op: CallOp | InvokeOp, name: str | None) -> None:
         """Writes a call with the remaining ops as its continuation; a tail call gets the continuation of the block."""
         outputs = tuple(result.type for result in op.results)
-        continuation = self._rest(place, op, given_type(outputs))
+        continuation = self._rest(pending, op, passed_type(outputs))
         if isinstance(op, InvokeOp):
             arguments = [self._values.get(value, value) for value in op.arguments]
             call = InvokeOp(self._values.get(op.callee, op.callee), [*arguments, continuation], self._answer)
         else:
             arguments = [self._values.get(value, value) for value in op.arguments]
             call = CallOp(str(name), [*arguments, continuation], [self._answer])
-        self._add(place, call, op)
-        self._end(place, call.results[0], op)
+        self._add(pending, call, op)
+        self._end(pending, call.results[0], op)
 
-    def _take_apart(self, place: _Place, op: Operation) -> None:
+    def _take_apart(self, pending: _PendingBlock, op: Operation) -> None:
         """Replaces the results of `op` by the argument of a continuation."""
-        given = place.block.args[0]
+        argument = pending.block.args[0]
         if len(op.results) == 1:
-            given.name_hint = op.results[0].name_hint
-            self._values[op.results[0]] = given
+            argument.name_hint = op.results[0].name_hint
+            self._values[op.results[0]] = argument
             return
         for index, result in enumerate(op.results):
-            field = TupleGetItemOp.call(given, index=index)
+            field = TupleGetItemOp.call(argument, index=index)
             field.result.name_hint = result.name_hint
-            self._add(place, field, op)
+            self._add(pending, field, op)
             self._values[result] = field.result
 
-    def _rest(self, place: _Place, op: Operation, given: Attribute) -> SSAValue:
+    def _rest(self, pending: _PendingBlock, op: Operation, passed: Attribute) -> SSAValue:
         """Returns the continuation after `op`: a closure for the remaining ops, or that of the block if none remain."""
         following = op.next_op
         if following is not None and following.has_trait(IsTerminator) and list(following.operands) == list(op.results):
-            return place.continuation
-        block = Block(arg_types=[cps_type(given, self._answer)])
-        closure = FnOp(continuation_type(given, self._answer), Region(block))
+            return pending.continuation
+        block = Block(arg_types=[cps_type(passed, self._answer)])
+        closure = FnOp(continuation_type(passed, self._answer), Region(block))
         closure.result.name_hint = "k"
-        self._add(place, closure, op)
-        rest = _Place(following, block, place.continuation)
+        self._add(pending, closure, op)
+        rest = _PendingBlock(following, block, pending.continuation)
         self._take_apart(rest, op)
-        self._places.append(rest)
+        self._pending.append(rest)
         return closure.result
 
-    def _choose(self, place: _Place, op: IfOp) -> None:
+    def _choose(self, pending: _PendingBlock, op: IfOp) -> None:
         """Writes a branch in which both regions call the continuation."""
-        continuation = self._rest(place, op, op.result.type)
+        continuation = self._rest(pending, op, op.result.type)
         regions = [Region(Block()), Region(Block())]
         chosen = IfOp(self._values.get(op.condition, op.condition), self._answer, regions[0], regions[1])
-        self._add(place, chosen, op)
+        self._add(pending, chosen, op)
         for old, new in zip(op.regions, regions, strict=True):
-            self._places.append(_Place(old.block.first_op, new.block, continuation))
-        self._end(place, chosen.result, op)
+            self._pending.append(_PendingBlock(old.block.first_op, new.block, continuation))
+        self._end(pending, chosen.result, op)
 
-    def _closure(self, place: _Place, op: FnOp) -> None:
+    def _closure(self, pending: _PendingBlock, op: FnOp) -> None:
         """Writes a closure, and adds its body to the worklist."""
         type = cps_type(op.result.type, self._answer)
         assert isinstance(op.result.type, FunctionType), "types are complete"
@@ -176,9 +177,9 @@ class CpsWriter:
         made = FnOp(type, Region(block), recursive=op.is_recursive)
         made.attributes.update(op.attributes)
         made.result.name_hint = op.result.name_hint
-        self._add(place, made, op)
+        self._add(pending, made, op)
         self._values[op.result] = made.result
-        self._places.append(_Place(op.body.block.first_op, block, block.args[-1]))
+        self._pending.append(_PendingBlock(op.body.block.first_op, block, block.args[-1]))
 
     def _block(self, arguments: Sequence[BlockArgument], continuation: Attribute) -> Block:
         """Returns a block for these arguments and a continuation."""
@@ -189,7 +190,7 @@ class CpsWriter:
         block.args[-1].name_hint = "k"
         return block
 
-    def _copy(self, place: _Place, op: Operation) -> None:
+    def _copy(self, pending: _PendingBlock, op: Operation) -> None:
         """Copies an op that calls nothing."""
         operands = {value: self._values[value] for value in op.operands if value in self._values}
         if op.regions:
@@ -206,14 +207,14 @@ class CpsWriter:
                 properties=dict(op.properties),
                 attributes=dict(op.attributes),
             )
-        self._add(place, new, op)
+        self._add(pending, new, op)
         for old, made in zip(op.results, new.results, strict=True):
             made.name_hint = old.name_hint
             self._values[old] = made
 
-    def _add(self, place: _Place, new: Operation, at: Operation) -> None:
+    def _add(self, pending: _PendingBlock, new: Operation, at: Operation) -> None:
         new.location = at.location
-        place.ops.append(new)
+        pending.ops.append(new)
 
 
 def _refuse(function: FuncOp) -> None:

@@ -61,7 +61,7 @@ def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: 
     """Rewrites `module`; returns a remark for each layer with a listed weight."""
     sizes = sizes_by_name(RelayDenseToSparsePass.name, weight_name, weight_shape, (5,))
 
-    def sparse(op: DenseOp, parts: list[SSAValue]) -> SparseDenseOp:
-        return SparseDenseOp.call(op.data, *parts)
+    def sparse(op: DenseOp, arrays: list[SSAValue]) -> SparseDenseOp:
+        return SparseDenseOp.call(op.data, *arrays)
 
     return make_sparse(module, RelayDenseToSparsePass.name, DenseOp, sizes, why_no_sparse_dense, sparse)

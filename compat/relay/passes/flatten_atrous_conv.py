@@ -110,11 +110,9 @@ def _padding(
     if not len(paddings) == len(crops) == len(own) == 2 * len(block) == 4:
         return None
     # `paddings` and `crops` have the two sides of an axis next to each other.
-    places = [2 * axis + side for side in (0, 1) for axis in (0, 1)]
-    result = [
-        paddings[place] - crops[place] + own[position] * block[position % 2] for position, place in enumerate(places)
-    ]
-    return result if all(paddings[place] >= crops[place] for place in places) else None
+    sides = [2 * axis + side for side in (0, 1) for axis in (0, 1)]
+    result = [paddings[at] - crops[at] + own[position] * block[position % 2] for position, at in enumerate(sides)]
+    return result if all(paddings[at] >= crops[at] for at in sides) else None
 
 
 def _pads_alike(conv: Conv2DOp | QnnConv2DOp, split: SpaceToBatchNdOp) -> bool:

@@ -35,12 +35,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.nn.pool import (
-    AVG_POOLS,
-    MAX_POOLS,
-    AvgPoolOp,
-    WindowPoolOp,
-)
+from xrelay.dialects.relay.ops.nn.pool import AVG_POOLS, MAX_POOLS, AvgPoolOp, WindowPoolOp
 from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.dtypes import numpy_dtype

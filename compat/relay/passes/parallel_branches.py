@@ -25,8 +25,8 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
-from xrelay.relay.passes.branch_levels import Joint, next_level
-from xrelay.relay.passes.ops_in_front import OpsInFront
+from xrelay.relay.passes.branch_levels import BranchLayout, next_level
+from xrelay.relay.passes.op_hoisting import OpHoister
 
 Products = Sequence[RelayOp]
 
@@ -41,7 +41,7 @@ class Combining:
     """A key that is equal for products that may be combined; `None` for ops that the pass does not combine."""
     product: Callable[[Emitter, Products, Sequence[SSAValue]], SSAValue]
     """Emits the product with all weights, which are the second operands."""
-    joint: Callable[[Products], Joint]
+    layout: Callable[[Products], BranchLayout]
     """The arrangement of the results of the products in the combined result."""
 
 
@@ -55,40 +55,40 @@ def combine(module: ModuleOp, combining: Combining, least: int) -> None:
         raise PassError(f"{combining.name}: min-num-branches is {least}, it must be at least 2")
     place_ops(module)
     groups: dict[Hashable, list[RelayOp]] = {}
-    places: dict[Operation, tuple[int, int]] = {}
-    for place, op in enumerate(walk_ops(module)):
-        places[op] = (place, 0)
+    positions: dict[Operation, tuple[int, int]] = {}
+    for position, op in enumerate(walk_ops(module)):
+        positions[op] = (position, 0)
         own = combining.key(op) if isinstance(op, RelayOp) and all(map(is_complete, op.operand_types)) else None
         if own is not None and isinstance(op, RelayOp):
             groups.setdefault((op.parent, op.operands[0], own), []).append(op)
-    front = OpsInFront(places, barred={op for group in groups.values() for op in group})
+    hoister = OpHoister(positions, barred={op for group in groups.values() for op in group})
     for first, *others in groups.values():
-        fits = [first, *(op for op in others if front.can_have(first, [op.operands[1]]))]
+        fits = [first, *(op for op in others if hoister.can_hoist(first, [op.operands[1]]))]
         if len(fits) >= least:
-            _combine(combining, front, fits)
+            _combine(combining, hoister, fits)
     rewrite(module, {})
 
 
-def _combine(combining: Combining, front: OpsInFront, products: Products) -> None:
+def _combine(combining: Combining, hoister: OpHoister, products: Products) -> None:
     """Replaces the branches that begin with `products` by a combined branch before the first product."""
     first = products[0]
     weights = [op.operands[1] for op in products]
-    front.bring(first, weights)
+    hoister.hoist(first, weights)
     emit = Emitter(PatternRewriter(first), first)
-    joint = combining.joint(products)
+    layout = combining.layout(products)
     value = combining.product(emit, products, weights)
     ends = products
     level = next_level(ends)
-    while level is not None and joint.takes(level) and front.can_have(first, level.arguments):
-        front.bring(first, level.arguments)
-        value = joint.apply(emit, value, level)
-        joint = joint.behind(level)
+    while level is not None and layout.accepts(level) and hoister.can_hoist(first, level.arguments):
+        hoister.hoist(first, level.arguments)
+        value = layout.apply(emit, value, level)
+        layout = layout.after(level)
         ends = level.ops
         level = next_level(ends)
-    parts = joint.parts(emit, value, len(ends))
-    front.note_new(first)
-    for op, part in zip(ends, parts, strict=True):
-        Emitter(PatternRewriter(op), op).replace(part)
+    values = layout.split(emit, value, len(ends))
+    hoister.record_new_ops(first)
+    for op, result in zip(ends, values, strict=True):
+        Emitter(PatternRewriter(op), op).replace(result)
 
 
 def join_weights(emit: Emitter, weights: Sequence[SSAValue], axis: int) -> SSAValue:
@@ -102,12 +102,12 @@ def extents_along(values: Sequence[SSAValue], axis: int) -> tuple[int, ...]:
     return tuple(extent for extent in extents if isinstance(extent, int))
 
 
-def extents_but(value: SSAValue, axis: int) -> Hashable | None:
+def extents_without(value: SSAValue, axis: int) -> Hashable | None:
     """The shape without the extent along `axis`; `None` if that extent is dynamic."""
     shape = shape_of(value.type)
     return (*shape[:axis], *shape[axis + 1 :]) if isinstance(shape[axis], int) else None
 
 
-def properties_but(op: RelayOp, *names: str) -> Hashable:
+def properties_without(op: RelayOp, *names: str) -> Hashable:
     """The properties except `names`, in a form that can be compared."""
     return tuple((name, value) for name, value in sorted(op.properties.items()) if name not in names)

@@ -104,8 +104,8 @@ class Evaluator:
         last = function.body.block.last_op
         assert last is not None, "a function ends in func.return"
 
-        def end(given: list[Partial]) -> None:
-            returned = type(last).create(operands=[self._writer.value(each) for each in given])
+        def end(results: list[Partial]) -> None:
+            returned = type(last).create(operands=[self._writer.value(each) for each in results])
             self._writer.add(sink, returned, last)
 
         self._go(_Frame(function.body.block.first_op, values, fuels, sink, end, followed=False))
@@ -237,8 +237,8 @@ class Evaluator:
         last = old.last_op
         assert last is not None, "a block ends in a terminator"
 
-        def end(given: list[Partial]) -> None:
-            (value,) = given
+        def end(returned: list[Partial]) -> None:
+            (value,) = returned
             self._writer.add(sink, YieldOp(self._writer.value(value)), last)
             if then is not None:
                 then(value)
@@ -286,8 +286,8 @@ class Evaluator:
         if fuels is None:
             return False
 
-        def end(given: list[Partial]) -> None:
-            frame.values.values.update(zip(call.results, given, strict=True))
+        def end(returned: list[Partial]) -> None:
+            frame.values.values.update(zip(call.results, returned, strict=True))
 
         self._frames.append(_Frame(body.first_op, values, fuels, frame.sink, end, followed=True))
         return True
@@ -301,8 +301,8 @@ class Evaluator:
         if isinstance(condition.value, np.ndarray) and not made_extents(op):
             region = op.true_region if condition.value.item() else op.false_region
 
-            def end(given: list[Partial]) -> None:
-                frame.values.values[op.result] = given[0]
+            def end(returned: list[Partial]) -> None:
+                frame.values.values[op.result] = returned[0]
 
             self._enter(frame, region.block, frame.sink, end)
             return

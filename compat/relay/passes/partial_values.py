@@ -92,7 +92,7 @@ class Fuels:
         for level in reversed(range(self._LEVELS)):
             if node is None:
                 return None
-            node = cast("Sequence[object] | None", node[self._place(number, level)])
+            node = cast("Sequence[object] | None", node[self._index_at(number, level)])
         return cast("Fuel | None", node)
 
     def following(self, number: int, arguments: Fuel) -> Fuels | None:
@@ -112,13 +112,13 @@ class Fuels:
         path: list[Sequence[object] | None] = [self._root]
         for level in reversed(range(1, self._LEVELS)):
             node = path[-1]
-            path.append(None if node is None else cast("Sequence[object] | None", node[self._place(number, level)]))
+            path.append(None if node is None else cast("Sequence[object] | None", node[self._index_at(number, level)]))
         below: object = fuel
         for level, node in enumerate(reversed(path)):
             changed = list[object](node if node is not None else [None] * (1 << self._BITS))
-            changed[self._place(number, level)] = below
+            changed[self._index_at(number, level)] = below
             below = changed
         return Fuels(cast("Sequence[object]", below))
 
-    def _place(self, number: int, level: int) -> int:
+    def _index_at(self, number: int, level: int) -> int:
         return number >> self._BITS * level & (1 << self._BITS) - 1

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
@@ -88,5 +88,5 @@ def precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
 def _hook_error(hook: PrecisionHook, op: RelayOp, message: str) -> PassError:
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
-        f"relay-to-mixed-precision: the hook {name} of {op.relay_name()} {message}", location=describe_place(op)
+        f"relay-to-mixed-precision: the hook {name} of {op.relay_name()} {message}", location=describe_location(op)
     )

@@ -75,7 +75,7 @@ class PrecisionRewriter:
         for index, (operand, wanted) in enumerate(zip(tuple(op.operands), types, strict=True)):
             op.operands[index] = self._as(operand, wanted, op)
         self._set_type(op.results[0], result)
-        self._give_out(op, precision)
+        self._cast_result(op, precision)
         self._remarks.applied(op, "done in {}", self._mixed)
         return True
 
@@ -100,7 +100,7 @@ class PrecisionRewriter:
             return None
         return _retyped(op.results[0].type, inferred)
 
-    def _give_out(self, op: RelayOp, precision: Precision) -> None:
+    def _cast_result(self, op: RelayOp, precision: Precision) -> None:
         """Casts the result of `op` from the accumulation type to the output type, if they differ."""
         result = op.results[0]
         if not isinstance(result.type, TensorType) or result.type.element_type != precision.accumulation:
@@ -135,7 +135,7 @@ class PrecisionRewriter:
             if isinstance(current, OpResult) and isinstance(current.op, TupleOp):
                 pending.extend(current.op.operands)
             elif not all(
-                element == self._mixed or (element == f32 and _is_given(current)) or not isinstance(element, AnyFloat)
+                element == self._mixed or (element == f32 and _is_input(current)) or not isinstance(element, AnyFloat)
                 for element in _elements(current.type)
             ):
                 return False
@@ -198,7 +198,7 @@ def _ops_of_graph(function: FuncOp) -> Iterator[Operation]:
             yield op
 
 
-def _is_given(value: SSAValue) -> bool:
+def _is_input(value: SSAValue) -> bool:
     """Whether `value` is a parameter, a constant or bound by a let, so that no op determines its precision."""
     return isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp | LetOp)
 

@@ -11,14 +11,14 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.passes.parameters import Parameters, free_functions
-from xrelay.relay.passes.sparse_weights import KERNEL_LAYOUTS, Sizes, parts_of
+from xrelay.relay.passes.sparse_weights import KERNEL_LAYOUTS, Sizes, add_sparse_parameters
 
 LayerT = TypeVar("LayerT", bound=RelayOp)
 
@@ -57,8 +57,8 @@ def make_sparse(
                 continue
             remarks.applied(op, f"its weight {name} is sparse now")
             replaced.append(op.operands[1])
-            parts = parts_of(parameters, name, sizes[name], element_type_of(op.operands[1].type))
-            _replace(op, parts, name, pass_name, sparse)
+            arrays = add_sparse_parameters(parameters, name, sizes[name], element_type_of(op.operands[1].type))
+            _replace(op, arrays, name, pass_name, sparse)
         if replaced:
             parameters.finish(replaced)
     report(remarks.all)
@@ -70,21 +70,21 @@ def _layers(function: FuncOp, kind: type[LayerT]) -> list[LayerT]:
 
 
 def _replace(
-    op: LayerT, parts: list[SSAValue], name: str, pass_name: str, sparse: Callable[[LayerT, list[SSAValue]], RelayOp]
+    op: LayerT, arrays: list[SSAValue], name: str, pass_name: str, sparse: Callable[[LayerT, list[SSAValue]], RelayOp]
 ) -> None:
     """Replaces `op` by the sparse op; raises `PassError` if the arrays of the weight do not match `op`."""
     try:
-        made = sparse(op, parts)
+        made = sparse(op, arrays)
     except ConstraintError as error:
         raise PassError(
-            f"{pass_name}: the sparse arrays of {name!r} do not match: {error.message}", location=describe_place(op)
+            f"{pass_name}: the sparse arrays of {name!r} do not match: {error.message}", location=describe_location(op)
         ) from error
     if made.results[0].type != op.results[0].type:
         found, wanted = made.results[0].type, op.results[0].type
         made.erase()
         raise PassError(
             f"{pass_name}: with the sparse arrays of {name!r} the result is {found}, not {wanted}",
-            location=describe_place(op),
+            location=describe_location(op),
         )
     emit = Emitter(PatternRewriter(op), op)
     emit.replace(emit.insert(made).results[0])

@@ -44,15 +44,15 @@ def sizes_by_name(
 
 def _sizes(shape: object) -> Sizes | None:
     is_list = isinstance(shape, list | tuple)
-    parts = cast("Sequence[object]", shape) if is_list else str(shape).split("x")
+    texts = cast("Sequence[object]", shape) if is_list else str(shape).split("x")
     try:
-        numbers = tuple(int(str(part)) for part in parts)
+        numbers = tuple(int(str(text)) for text in texts)
     except ValueError:
         return None
     return numbers if all(number >= 0 for number in numbers) else None
 
 
-def parts_of(parameters: Parameters, name: str, sizes: Sizes, element: Attribute) -> list[SSAValue]:
+def add_sparse_parameters(parameters: Parameters, name: str, sizes: Sizes, element: Attribute) -> list[SSAValue]:
     """Adds the parameters that replace the weight `name`: values, columns and row starts."""
     *values, columns, beginnings = sizes
     return [
@@ -102,7 +102,7 @@ def weight_matrix(weight: Array, layout: str) -> Array:
     return weight.reshape(weight.shape[0], prod(weight.shape[1:]))
 
 
-def in_blocks(matrix: Array, blocksize: tuple[int, int]) -> tuple[Array, Array, Array] | None:
+def to_blocks(matrix: Array, blocksize: tuple[int, int]) -> tuple[Array, Array, Array] | None:
     """The nonzero blocks of a matrix, their columns, and the start of each row of blocks.
 
     Returns `None` if the size of the matrix is not a multiple of the size of the blocks.

@@ -40,7 +40,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
@@ -95,41 +95,41 @@ class SplitConcatenate(RewritePattern):
         if made is None or not all(map(is_complete, (op.data.type, op.result.type))):
             return
         fields = list(made.operands)
-        room = self._most - _arguments_of_result(op.result.type)
-        if sum(_arguments(each.type) for each in fields) < room:
+        limit = self._most - _arguments_of_result(op.result.type)
+        if sum(_arguments(each.type) for each in fields) < limit:
             return
-        chunks = _chunks(fields, room)
+        chunks = _chunks(fields, limit)
         if chunks is None:
             raise PassError(
                 f"relay-split-args: {self._most} arguments are too few for a {op.relay_name()} of two operands",
-                location=describe_place(op),
+                location=describe_location(op),
             )
         emit = Emitter(rewriter, op)
         axis = op.axis.value.data
         joined: list[SSAValue] = []
         for chunk in chunks:
-            wall = emit.call(StopFusionOp, emit.call(TupleOp, *joined, *chunk))
-            joined = [emit.call(ConcatenateOp, wall, axis=axis)]
+            barrier = emit.call(StopFusionOp, emit.call(TupleOp, *joined, *chunk))
+            joined = [emit.call(ConcatenateOp, barrier, axis=axis)]
         emit.replace(joined[0])
         if made.result.first_use is None:
             rewriter.erase(made)
 
 
-def _chunks(fields: Sequence[SSAValue], room: int) -> list[list[SSAValue]] | None:
-    """`fields` in consecutive lists of at most `room` arguments, including the result of the previous concatenation.
+def _chunks(fields: Sequence[SSAValue], limit: int) -> list[list[SSAValue]] | None:
+    """`fields` in consecutive lists of at most `limit` arguments, including the result of the previous concatenation.
 
     As in Relay, that result counts as many arguments as the first field of the list. Returns `None` if two operands
-    exceed `room`.
+    exceed `limit`.
     """
     chunks: list[list[SSAValue]] = [[]]
     taken = 0
     for value in fields:
         needs = _arguments(value.type)
-        if taken + needs > room and chunks[-1]:
+        if taken + needs > limit and chunks[-1]:
             chunks.append([])
             taken = needs
         taken += needs
-        if taken > room:
+        if taken > limit:
             return None
         chunks[-1].append(value)
     return chunks

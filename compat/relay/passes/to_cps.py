@@ -67,7 +67,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
-from xrelay.relay.passes.cps_types import given_type, has_functions
+from xrelay.relay.passes.cps_types import has_functions, passed_type
 from xrelay.relay.passes.cps_writer import CpsWriter
 
 
@@ -119,7 +119,7 @@ class _Converter:
     def convert(self, name: str) -> None:
         """Converts the function `name`; the type of its answer is that of its result."""
         function = self.functions[name]
-        answer = given_type(function.function_type.outputs.data)
+        answer = passed_type(function.function_type.outputs.data)
         if has_functions(answer):
             raise PassError(
                 f"relay-to-cps: @{name} returns a function, so the type of its answer would contain itself",

@@ -49,7 +49,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols
@@ -90,7 +90,7 @@ class RelayToMixedPrecisionPass(XRelayPass):
                 keeps_results = self.keep_orig_output_dtype or function.sym_name.data in used
                 rewriter = PrecisionRewriter(mixed, remarks)
                 rewriter.run(function, keeps_results=keeps_results)
-                self._tell_missing(rewriter, remarks)
+                self._report_missing(rewriter, remarks)
         update_signatures(op)
         report(remarks.all)
 
@@ -109,14 +109,14 @@ class RelayToMixedPrecisionPass(XRelayPass):
             raise PassError(f"{NAME}: missing-op-mode must be 0, 1 or 2, found {self.missing_op_mode}")
         return mixed
 
-    def _tell_missing(self, rewriter: PrecisionRewriter, remarks: Remarks) -> None:
+    def _report_missing(self, rewriter: PrecisionRewriter, remarks: Remarks) -> None:
         """Raises `PassError`, or adds a remark, for each operator without a category."""
         for ops in rewriter.missing.values():
             text = f"has no category for mixed precision and occurs {len(ops)} times"
             if self.missing_op_mode == FORBIDDEN:
                 raise PassError(
                     f"{NAME}: {ops[0].name} {text}",
-                    location=describe_place(ops[0]),
+                    location=describe_location(ops[0]),
                     help="declare MIXED_PRECISION in its class, or let it follow with missing-op-mode=1",
                 )
             if self.missing_op_mode == REMARKED:

@@ -66,20 +66,20 @@ def un_cps(function: FuncOp) -> bool:
     type = function.function_type
     if len(function.body.blocks) != 1 or not type.inputs.data or len(type.outputs) != 1:
         return False
-    given = type.outputs.data[0]
-    if type.inputs.data[-1] != FunctionType.from_lists([given], [given]):
+    result = type.outputs.data[0]
+    if type.inputs.data[-1] != FunctionType.from_lists([result], [result]):
         return False
     block = function.body.block
     continuation = block.args[-1]
-    identity = _identity(given)
+    identity = _identity(result)
     identity.location, identity.result.name_hint = function.location, continuation.name_hint
     Rewriter.insert_op(identity, InsertPoint.at_start(block))
     continuation.replace_all_uses_with(identity.result)
     block.erase_arg(continuation)
-    if isinstance(given, TupleType) and isinstance(block.last_op, ReturnOp):
-        _give_fields(block.last_op, len(given.types))
+    if isinstance(result, TupleType) and isinstance(block.last_op, ReturnOp):
+        _return_fields(block.last_op, len(result.types))
     last = block.last_op
-    outputs = list(last.operand_types) if last is not None else [given]
+    outputs = list(last.operand_types) if last is not None else [result]
     function.function_type = FunctionType.from_lists(list(block.arg_types), outputs)
     if function.arg_attrs is not None:
         function.arg_attrs = ArrayAttr(function.arg_attrs.data[:-1])
@@ -88,14 +88,14 @@ def un_cps(function: FuncOp) -> bool:
     return True
 
 
-def _identity(given: Attribute) -> FnOp:
+def _identity(result: Attribute) -> FnOp:
     """A closure that returns its argument."""
-    block = Block(arg_types=[given])
+    block = Block(arg_types=[result])
     block.add_op(YieldOp(block.args[0]))
-    return FnOp(FunctionType.from_lists([given], [given]), Region(block))
+    return FnOp(FunctionType.from_lists([result], [result]), Region(block))
 
 
-def _give_fields(returned: ReturnOp, count: int) -> None:
+def _return_fields(returned: ReturnOp, count: int) -> None:
     """Replaces the tuple that a function returns by its `count` fields."""
     fields: list[Operation] = [TupleGetItemOp.call(returned.operands[0], index=index) for index in range(count)]
     for field in fields:

@@ -19,7 +19,7 @@ from xrelay.errors import InputError, XRelayError, with_article
 from xrelay.passes.qnn.quantization_bounds import Bounds
 from xrelay.passes.qnn.quantization_points import Choice, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
-from xrelay.relay.calibration import give_values
+from xrelay.relay.calibration import return_values
 from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig
 from xrelay.relay.quantize.histogram import Histogram
 from xrelay.relay.quantize.thresholds import kl_threshold, percentile_threshold
@@ -40,9 +40,9 @@ def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: objec
     """
     copy = module.clone()
     main = main_function(copy)
-    points = _possible_points(copy, main, choice).asked
+    points = _possible_points(copy, main, choice).measured
     values = list(dict.fromkeys(point.value for point in points if not point.is_weight))
-    histograms = dict(zip(values, _looked_at(copy, main, values, config, dataset), strict=True))
+    histograms = dict(zip(values, _histograms(copy, main, values, config, dataset), strict=True))
     bounds = {value: _bounds(histogram, config) for value, histogram in histograms.items() if histogram.is_finite}
     found: dict[Operation, dict[int, Bounds]] = {}
     for point in points:
@@ -75,19 +75,19 @@ def _bounds(histogram: Histogram, config: QConfig) -> Bounds:
 # --- running -------------------------------------------------------------------------------------------------------
 
 
-def _looked_at(
+def _histograms(
     module: ModuleOp, main: FuncOp, values: Sequence[SSAValue], config: QConfig, dataset: object
 ) -> list[Histogram]:
     """Returns the histograms of `values` of `main` over the dataset."""
     batches = _batches(dataset, config.calibrate_mode)
     size = len(values) if config.calibrate_chunk_by == -1 else config.calibrate_chunk_by
     chunks = [values[start : start + size] for start in range(0, len(values), max(size, 1))]
-    models = [_giving(module, main, chunk) for chunk in chunks]
+    models = [_returning(module, main, chunk) for chunk in chunks]
     histograms = [Histogram() for _ in values]
     count = 0
     for number, batch in enumerate(batches):
         count += 1
-        _look(models, histograms, _Batch(number, batch))
+        _add_batch(models, histograms, _Batch(number, batch))
     if not count:
         raise InputError("the dataset is empty", help="pass an iterable of batches, each a dictionary of arrays")
     return histograms
@@ -104,15 +104,15 @@ def _batches(dataset: object, mode: str) -> Iterable[object]:
     return dataset
 
 
-def _giving(module: ModuleOp, main: FuncOp, values: Sequence[SSAValue]) -> CompiledModel:
+def _returning(module: ModuleOp, main: FuncOp, values: Sequence[SSAValue]) -> CompiledModel:
     """Returns a compiled copy of the program that returns only `values`."""
     copies: dict[SSAValue, SSAValue] = {}
     copy = module.clone(copies)
-    give_values(main_function(copy), [copies[value] for value in values])
+    return_values(main_function(copy), [copies[value] for value in values])
     return compile(copy)
 
 
-def _look(models: Sequence[CompiledModel], histograms: Sequence[Histogram], batch: _Batch) -> None:
+def _add_batch(models: Sequence[CompiledModel], histograms: Sequence[Histogram], batch: _Batch) -> None:
     """Adds the results of the models for one batch to the histograms."""
     remaining = iter(histograms)
     for model in models:

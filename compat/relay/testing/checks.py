@@ -63,9 +63,9 @@ def check_grad(
         backward = executor.evaluate(run_infer_type(gradient(forward, mode=mode)))
         value = executor.evaluate(forward)
         _, grads = backward(*inputs)
-        found = [grad for given, grad in zip(inputs, grads, strict=True) if any(given is each for each in tested)]
-        for given, grad in zip(tested, found, strict=True):
-            wanted = _differences(value, inputs, given, eps)
+        found = [grad for leaf, grad in zip(inputs, grads, strict=True) if any(leaf is each for each in tested)]
+        for leaf, grad in zip(tested, found, strict=True):
+            wanted = _differences(value, inputs, leaf, eps)
             np.testing.assert_allclose(np.asarray(grad, np.float64), wanted, atol=atol, rtol=rtol)
 
 
@@ -74,17 +74,17 @@ def _random(param: Expr, scale: float, mean: float) -> NDArray[Any]:
     return np.asarray(mean + scale * np.random.standard_normal(type.concrete_shape)).astype(type.dtype)
 
 
-def _differences(value: Any, inputs: Sequence[NDArray[Any]], given: NDArray[Any], eps: float) -> NDArray[np.float64]:
-    """Returns the derivative of the sum of the results by each element of `given`, one of the inputs."""
-    changes = np.zeros(given.shape)
-    for place in np.ndindex(*given.shape):
-        before = given[place]
+def _differences(value: Any, inputs: Sequence[NDArray[Any]], leaf: NDArray[Any], eps: float) -> NDArray[np.float64]:
+    """Returns the derivative of the sum of the results by each element of `leaf`, one of the inputs."""
+    changes = np.zeros(leaf.shape)
+    for index in np.ndindex(*leaf.shape):
+        before = leaf[index]
         sides: list[NDArray[np.float64]] = []
         for moved in (before + eps, before - eps):
-            given[place] = moved
+            leaf[index] = moved
             sides.append(np.asarray(value(*inputs), np.float64))
-        given[place] = before
-        changes[place] = np.sum((sides[0] - sides[1]) / (2 * eps))
+        leaf[index] = before
+        changes[index] = np.sum((sides[0] - sides[1]) / (2 * eps))
     return changes
 
 

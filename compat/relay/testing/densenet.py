@@ -53,11 +53,11 @@ def _block(data: Expr, depth: int, growth: int, block: int) -> Expr:
     found: list[Expr] = []
     net = data
     for number in range(depth):
-        place = f"{block}_{number}"
-        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_1_{place}"))
-        net = layers.conv2d(net, channels=_BOTTLENECK * growth, kernel_size=(1, 1), name=f"conv2d_1_{place}")
-        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_2_{place}"))
-        net = layers.conv2d(net, channels=growth, kernel_size=(3, 3), padding=(1, 1), name=f"conv2d_2_{place}")
+        suffix = f"{block}_{number}"
+        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_1_{suffix}"))
+        net = layers.conv2d(net, channels=_BOTTLENECK * growth, kernel_size=(1, 1), name=f"conv2d_1_{suffix}")
+        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_2_{suffix}"))
+        net = layers.conv2d(net, channels=growth, kernel_size=(3, 3), padding=(1, 1), name=f"conv2d_2_{suffix}")
         found.append(net)
     return concatenate(found, axis=1)
 

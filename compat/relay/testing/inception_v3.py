@@ -26,20 +26,20 @@ def get_net(batch_size: int, num_classes: int, image_shape: tuple[int, ...], dty
     """Returns the network."""
     net = _stem(var("data", shape=(batch_size, *image_shape), dtype=dtype))
     for number, pooled in enumerate((32, 64, 64)):
-        net = _squares(net, pooled, _place(number))
-    net = _fewer_squares(net, _place(3))
+        net = _squares(net, pooled, _module_name(number))
+    net = _fewer_squares(net, _module_name(3))
     for number, channels in enumerate((128, 160, 160, 192), start=4):
-        net = _lines(net, channels, _place(number))
-    net = _fewer_lines(net, _place(8))
+        net = _lines(net, channels, _module_name(number))
+    net = _fewer_lines(net, _module_name(8))
     for number, pool in ((9, "avg"), (10, "max")):
-        net = _wide(net, pool, _place(number))
+        net = _wide(net, pool, _module_name(number))
     net = nn.batch_flatten(nn.avg_pool2d(net, pool_size=(8, 8), strides=(1, 1), count_include_pad=True))
     net = nn.dense(net, var("fc1_weight"), units=num_classes)
     net = nn.softmax(nn.bias_add(net, var("fc2_bias")))
     return Function(free_vars(net), net)
 
 
-def _place(number: int) -> str:
+def _module_name(number: int) -> str:
     return "mixed" if number == 0 else f"mixed_{number}"
 
 

@@ -43,10 +43,10 @@ def get_net(
     return Function(free_vars(net), net)
 
 
-def _convolution(data: Expr, channels: int, place: str, *, batch_norm: bool) -> Expr:
-    net = layers.conv2d(data, channels=channels, kernel_size=(3, 3), padding=(1, 1), name=f"conv{place}")
-    net = nn.bias_add(net, var(f"conv{place}_bias"))
-    return nn.relu(layers.batch_norm_infer(net, name=f"bn{place}") if batch_norm else net)
+def _convolution(data: Expr, channels: int, suffix: str, *, batch_norm: bool) -> Expr:
+    net = layers.conv2d(data, channels=channels, kernel_size=(3, 3), padding=(1, 1), name=f"conv{suffix}")
+    net = nn.bias_add(net, var(f"conv{suffix}_bias"))
+    return nn.relu(layers.batch_norm_infer(net, name=f"bn{suffix}") if batch_norm else net)
 
 
 def get_workload(

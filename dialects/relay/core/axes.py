@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.relay.core.facts import Demands
+from xrelay.dialects.relay.core.facts import ConstraintSource
 from xrelay.dialects.relay.layout.layout import Layout
 
 
@@ -13,13 +13,13 @@ def axis_index(axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def require_axis(op: Demands, axis: int, rank: int, constraint: str) -> int:
+def require_axis(op: ConstraintSource, axis: int, rank: int, constraint: str) -> int:
     """Returns `axis` counted from the front; requires that it is one of `rank` axes."""
     op.require(-rank <= axis < rank, constraint, f"axis {axis} is out of range for rank {rank}")
     return axis_index(axis, rank)
 
 
-def require_axes(op: Demands, axes: Sequence[int], rank: int, constraint: str) -> tuple[int, ...]:
+def require_axes(op: ConstraintSource, axes: Sequence[int], rank: int, constraint: str) -> tuple[int, ...]:
     """Returns `axes` counted from the front; requires that they are distinct axes of `rank`."""
     found = tuple(require_axis(op, axis, rank, constraint) for axis in axes)
     op.require(len(set(found)) == len(found), constraint, f"axes {list(axes)} name an axis twice")

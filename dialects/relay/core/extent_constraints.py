@@ -92,9 +92,9 @@ class BatchAxes(Constraint):
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the extents."""
         data, indices = facts.shape(0), facts.shape(1)[self.skipped :]
-        (said,) = numbers(properties["batch_dims"])
-        batch, most = said + len(indices) if said < 0 else said, min(self._last(data, properties), len(indices))
-        facts.require(0 <= batch <= most, constraint, f"batch_dims is {said}, the operands allow at most {most}")
+        (value,) = numbers(properties["batch_dims"])
+        batch, most = value + len(indices) if value < 0 else value, min(self._last(data, properties), len(indices))
+        facts.require(0 <= batch <= most, constraint, f"batch_dims is {value}, the operands allow at most {most}")
         for axis, (left, right) in enumerate(zip(data[:batch], indices[:batch], strict=True)):
             facts.require_equal(left, right, constraint, f"batch axes: extents of axis {axis}")
 

@@ -33,7 +33,7 @@ class MadeExtent:
     at_most: Dim | None
 
 
-class Demands(Protocol):
+class ConstraintSource(Protocol):
     """An object that can require constraints: an op, or the facts of one."""
 
     def require(
@@ -155,10 +155,10 @@ class Facts(Sequence[Attribute]):
 
         `message` replaces the default message if it certainly is less.
         """
-        room = -1 if isinstance(least, int) and least > MOST_EXTENT else dim - least
-        if isinstance(room, int):
-            said = f"{what} {dim} is less than {least}" if message is None else message
-            self.require(room >= 0, constraint, said)
+        difference = -1 if isinstance(least, int) and least > MOST_EXTENT else dim - least
+        if isinstance(difference, int):
+            text = f"{what} {dim} is less than {least}" if message is None else message
+            self.require(difference >= 0, constraint, text)
         else:
             self.keep(AtLeast(dim, least, constraint=constraint, about=what))
 
@@ -180,25 +180,25 @@ class Facts(Sequence[Attribute]):
             kept = requirement.canonical()
             self.requirements.setdefault((type(kept), kept.lhs, kept.rhs), kept)
 
-    def new_extent(self, hint: str, place: int = 0, *, at_most: Dim | None = None) -> Dim:
+    def new_extent(self, hint: str, position: int = 0, *, at_most: Dim | None = None) -> Dim:
         """Returns a new extent that the op introduces: a placeholder, which later gets a unique name based on `hint`.
 
-        `place` identifies the extent within the op, such as its axis. A rule must use the same place for an extent
-        regardless of knowledge about the others, because the name depends on it. `at_most` is an upper bound.
+        `position` identifies the extent within the op, such as its axis. A rule must use the same position for an
+        extent regardless of knowledge about the others, because the name depends on it. `at_most` is an upper bound.
         """
-        placeholder = f"%{place}"
+        placeholder = f"%{position}"
         if any(extent.placeholder == placeholder for extent in self.extents):
-            raise TypeInferenceError(f"the rule of {self.op_name} returns two extents for axis {place}")
+            raise TypeInferenceError(f"the rule of {self.op_name} returns two extents for axis {position}")
         self.extents.append(MadeExtent(placeholder, hint, at_most))
         return symbol(placeholder)
 
     def with_new_extents(self, type: Attribute) -> Attribute:
         """Returns `type` with a new extent for each extent that is not an integer."""
-        places = count()
+        positions = count()
 
         def chosen(dims: Sequence[Dim]) -> Dim:
-            place = next(places)
-            return dims[0] if isinstance(dims[0], int) else self.new_extent("d", place)
+            position = next(positions)
+            return dims[0] if isinstance(dims[0], int) else self.new_extent("d", position)
 
-        found = joined_types([type], chosen, by_place=True)
+        found = joined_types([type], chosen, by_position=True)
         return type if found is None else found

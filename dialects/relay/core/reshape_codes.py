@@ -23,24 +23,24 @@ def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: 
     """
     result: list[Dim] = []
     rest: int | None = None
-    for place, element in enumerate(elements):
+    for index, element in enumerate(elements):
         if isinstance(element, AnyDim):
-            result.append(facts.new_extent("e", place))
+            result.append(facts.new_extent("e", index))
             continue
         if element == -1:
             facts.require(rest is None, "C2", f"the shape {shape_text(elements)} has -1 twice")
-            rest = place
+            rest = index
             result.append(1)
         elif element == 0 and copies:
             facts.require(
-                place < len(shape),
+                index < len(shape),
                 "C2",
-                f"0 at index {place} of the shape has no extent to copy, the data has {len(shape)}",
+                f"0 at index {index} of the shape has no extent to copy, the data has {len(shape)}",
             )
-            result.append(shape[place])
+            result.append(shape[index])
         else:
             facts.require(not isinstance(element, int) or element >= 0, "C2", f"the shape has the extent {element}")
-            if copies and element != (shape[place] if place < len(shape) else None):
+            if copies and element != (shape[index] if index < len(shape) else None):
                 facts.require_at_least(element, 1, "C2", "an extent that is not copied")
             result.append(element)
     return _with_rest(facts, shape, result, rest)

@@ -54,20 +54,20 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
     attribute = function.attributes.get(SIZES)
     if attribute is None:
         return {}
-    place = location_of(function)
+    location = location_of(function)
     if not isinstance(attribute, DictionaryAttr):
         raise InputError(
-            f"{SIZES} of @{function.sym_name.data} must be a dictionary by name, found {attribute}", location=place
+            f"{SIZES} of @{function.sym_name.data} must be a dictionary by name, found {attribute}", location=location
         )
     hints: dict[str, SizeHint] = {}
     for name, numbers in attribute.data.items():
         if not is_attribute(numbers, DenseArrayBase[IntegerType]):
-            raise InputError(f"{SIZES} of {name} must be an integer array, found {numbers}", location=place)
-        hints[name] = SizeHint.of(name, numbers.get_values(), place)
+            raise InputError(f"{SIZES} of {name} must be an integer array, found {numbers}", location=location)
+        hints[name] = SizeHint.of(name, numbers.get_values(), location)
     return hints
 
 
-def tell_sizes(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
+def add_size_hints(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
     """Adds size hints to a function. Raises `InputError` for invalid ones."""
     for name, numbers in sizes.items():
         SizeHint.of(name, numbers)

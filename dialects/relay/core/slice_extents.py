@@ -32,7 +32,7 @@ def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
         return None
     if any(isinstance(dim, Polynomial) and dim.depth >= DEEPEST for dim in (extent, begin, end)):
         return None
-    first, last = _place(extent, begin), _place(extent, end)
+    first, last = _clipped_bound(extent, begin), _clipped_bound(extent, end)
     if first is None or last is None:
         return None
     stop = least(last, extent)
@@ -55,8 +55,8 @@ def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim
     kept. For an axis of unknown extent, the number is unknown.
     """
     if isinstance(extent, int):
-        places = range(*slice(begin, end, stride).indices(extent))
-        return places[0] if places else 0, len(places)
+        indices = range(*slice(begin, end, stride).indices(extent))
+        return indices[0] if indices else 0, len(indices)
     if isinstance(extent, AnyDim):
         return begin, extent
     if (begin >= MAX_EXTENT or end <= -MAX_EXTENT) if stride > 0 else (begin <= -MAX_EXTENT or end >= MAX_EXTENT):
@@ -84,13 +84,13 @@ def _in_steps(length: Dim, step: int) -> Dim:
     return least(length, 1) if step >= MAX_EXTENT else ceil_div(length, step)
 
 
-def _place(extent: Dim, place: Dim) -> Dim | None:
+def _clipped_bound(extent: Dim, bound: Dim) -> Dim | None:
     """Returns an index counted from the front, which may be out of range; None if its sign is not known.
 
     A number beyond all extents is the end of the axis on its side.
     """
-    if isinstance(place, int) and abs(place) >= MAX_EXTENT:
-        return extent if place > 0 else 0
-    if is_nonnegative(place):
-        return place
-    return extent + place if is_positive(-place) else None
+    if isinstance(bound, int) and abs(bound) >= MAX_EXTENT:
+        return extent if bound > 0 else 0
+    if is_nonnegative(bound):
+        return bound
+    return extent + bound if is_positive(-bound) else None

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.locations import describe_place
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import MAX_EXTENT, Shape
@@ -81,7 +81,7 @@ class GradientBuilder:
         dtype = numpy_dtype(element)
         if not _holds(dtype, value):
             message = f"{self._source.name} cannot be differentiated: its rule needs {value}, which no {element} is"
-            raise PassError(message, location=describe_place(self._source))
+            raise PassError(message, location=describe_location(self._source))
         whole = int(value) if dtype.kind in "iub" else value
         with np.errstate(over="ignore"):  # numbers beyond f16 become infinite
             return self.constant(np.array(whole, dtype))
@@ -208,4 +208,4 @@ def no_gradients(op: RelayOp, of: SSAValue, build: GradientBuilder) -> Gradients
 def not_differentiable(op: Operation, reason: str) -> PassError:
     """Returns the error for an op that has no gradient, for the given `reason`."""
     name = op.relay_name() if isinstance(op, RelayOp) else op.name
-    return PassError(f"{name} cannot be differentiated: {reason}", location=describe_place(op))
+    return PassError(f"{name} cannot be differentiated: {reason}", location=describe_location(op))

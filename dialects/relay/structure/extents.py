@@ -28,17 +28,17 @@ MOST_EXTENTS = 64
 """The maximum number of extents that an op binds, equal to the limit of known elements (`known_elements.LIMIT`)."""
 
 
-class ExtentWords(NamedTuple):
+class ExtentDescription(NamedTuple):
     """The description of an extent, and the message for a negative one, with `{value}` for the number."""
 
     subject: str
     failure: str
 
     @staticmethod
-    def attribute(words: Iterable[ExtentWords]) -> ArrayAttr[DictionaryAttr]:
+    def attribute(rows: Iterable[ExtentDescription]) -> ArrayAttr[DictionaryAttr]:
         """Returns the descriptions as an attribute."""
         return ArrayAttr(
-            [DictionaryAttr({"is": StringAttr(each.subject), "fails": StringAttr(each.failure)}) for each in words]
+            [DictionaryAttr({"is": StringAttr(each.subject), "fails": StringAttr(each.failure)}) for each in rows]
         )
 
 
@@ -85,14 +85,14 @@ class ExtentsOp(BindingOp):
 
     data = operand_def()
 
-    def words(self, number: int) -> ExtentWords:
+    def description(self, number: int) -> ExtentDescription:
         """Returns the description of an extent by its number."""
         rows = self.attributes.get(EXTENT_WORDS)
         if is_attribute(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
             subject, failure = (rows.data[number].data.get(key) for key in ("is", "fails"))
             if isinstance(subject, StringAttr) and isinstance(failure, StringAttr):
-                return ExtentWords(subject.data, failure.data)
-        return ExtentWords(f"element {number} of {self.name}", f"element {number} is {{value}}")
+                return ExtentDescription(subject.data, failure.data)
+        return ExtentDescription(f"element {number} of {self.name}", f"element {number} is {{value}}")
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the operand's type, and creates a name for each element; C1."""
@@ -102,14 +102,14 @@ class ExtentsOp(BindingOp):
         text = "the extents must be an integer, or a list of at most 64"
         is_list = fits and isinstance(element, IntegerType) and element.width.data > 1
         facts.require(is_list, "C1", lambda: f"{text}, found {facts[0]}")
-        for place in range(count if isinstance(count, int) else 0):
-            facts.new_extent("e", place)
+        for index in range(count if isinstance(count, int) else 0):
+            facts.new_extent("e", index)
         return facts.tensor(0)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the names."""
         (count,) = facts.shape(0) if facts.shape(0) else (1,)
-        return tuple(facts.new_extent("e", place) for place in range(count)) if isinstance(count, int) else None
+        return tuple(facts.new_extent("e", index) for index in range(count)) if isinstance(count, int) else None
 
 
 @irdl_op_definition

@@ -46,11 +46,11 @@ class FailOp(GraphOp):
         facts.require(bool(self.message.data), "C2", "the message is empty")
         if not isinstance(self.of, TensorType):
             return self.of
-        place = 0
+        position = 0
 
         def chosen(dims: Sequence[Dim]) -> Dim:
-            nonlocal place
-            place += 1
-            return facts.new_extent("d", place) if isinstance(dims[0], AnyDim) else dims[0]
+            nonlocal position
+            position += 1
+            return facts.new_extent("d", position) if isinstance(dims[0], AnyDim) else dims[0]
 
         return joined_types([self.of], chosen) or self.of

@@ -39,7 +39,7 @@ class SequenceOp(GraphOp):
             facts.require(False, "C4", text, help="set the shapes of the inputs (shapes={…})")
         return type
 
-    def check_place(self, facts: Facts, index: int) -> None:
+    def check_position(self, facts: Facts, index: int) -> None:
         """Requires that the optional operand `index` is a position; C2."""
         for shape, element in [facts.operand(each, "C2") for each in range(index, len(facts))]:
             is_number = shape == () and isinstance(element, IntegerType) and element.width.data > 1
@@ -129,7 +129,7 @@ class SequenceInsertOp(SequenceOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the sequence of the common type of the values; C1 to C3."""
-        self.check_place(facts, 2)
+        self.check_position(facts, 2)
         return self.joined(facts, [self.held_type(facts), facts[1]])
 
 
@@ -155,7 +155,7 @@ class SequenceEraseOp(SequenceOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the same type; C1 and C2."""
-        self.check_place(facts, 1)
+        self.check_position(facts, 1)
         return SequenceType(self.held_type(facts))
 
 
@@ -182,7 +182,7 @@ class SequenceAtOp(SequenceOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the type of the values, with names for the extents that the op introduces; C1, C2 and C4."""
-        self.check_place(facts, 1)
+        self.check_position(facts, 1)
         return facts.with_new_extents(self.held_tensor(facts))
 
 

@@ -42,9 +42,9 @@ class Comparison:
 
     def __str__(self) -> str:
         verdict = "same" if self.equal else "different"
-        place = f"{self.output}[{', '.join(map(str, self.index))}]"
+        index_text = f"{self.output}[{', '.join(map(str, self.index))}]"
         return (
-            f"{verdict}: {self.levels[0]} against {self.levels[1]}, furthest apart at {place}: "
+            f"{verdict}: {self.levels[0]} against {self.levels[1]}, furthest apart at {index_text}: "
             f"{self.values[0]:.9g} and {self.values[1]:.9g} "
             f"(max abs {self.max_abs:.3g}, max rel {self.max_rel:.3g}; rtol {self.rtol:g}, atol {self.atol:.3g})"
         )
@@ -77,7 +77,7 @@ def compare_outputs(
     infinity equals infinity of the same sign. Raises `InputError` if shapes or dtypes differ.
     """
     max_abs = max_rel = 0.0
-    worst, place = None, ("", (0.0, 0.0))
+    worst, index_text = None, ("", (0.0, 0.0))
     for name, a, b in zip(names, first, second, strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             raise InputError(f"output {name!r} is {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)}")
@@ -86,10 +86,12 @@ def compare_outputs(
         found = _difference(a, b, rtol, atol)
         max_abs, max_rel = max(max_abs, found.max_abs), max(max_rel, found.max_rel)
         if worst is None or found.share > worst.share:
-            worst, place = found, (name, (float(a[found.index]), float(b[found.index])))
+            worst, index_text = found, (name, (float(a[found.index]), float(b[found.index])))
     if worst is None:
         return Comparison(True, levels, 0.0, 0.0, "", (), (0.0, 0.0), rtol, 0.0)
-    return Comparison(worst.share <= 1, levels, max_abs, max_rel, place[0], worst.index, place[1], rtol, worst.atol)
+    return Comparison(
+        worst.share <= 1, levels, max_abs, max_rel, index_text[0], worst.index, index_text[1], rtol, worst.atol
+    )
 
 
 def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Difference:
@@ -98,13 +100,13 @@ def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Differe
     scale = np.where(np.isfinite(wide_b), np.abs(wide_b), 0.0)
     absolute = DEFAULT_ATOL * float(scale.max()) if atol is None else atol
     with np.errstate(all="ignore"):
-        apart = np.where(equal, 0.0, np.abs(wide_a - wide_b))
+        distance = np.where(equal, 0.0, np.abs(wide_a - wide_b))
         # Large neighbouring integers may round to one float64. NaN and infinity are never within tolerance of another
         # value.
-        apart = np.where(~equal & ((apart == 0) | ~np.isfinite(apart)), np.inf, apart)
-        relative = np.where(equal, 0.0, apart / np.abs(wide_b))
+        distance = np.where(~equal & ((distance == 0) | ~np.isfinite(distance)), np.inf, distance)
+        relative = np.where(equal, 0.0, distance / np.abs(wide_b))
         allowed = 0.0 if a.dtype.kind in "biu" else absolute + rtol * scale
-        share = np.where(equal, 0.0, apart / allowed)
+        share = np.where(equal, 0.0, distance / allowed)
     flat = int(np.argmax(share))
     index = tuple(int(i) for i in np.unravel_index(flat, a.shape))
-    return _Difference(float(apart.max()), float(relative.max()), float(share.flat[flat]), index, absolute)
+    return _Difference(float(distance.max()), float(relative.max()), float(share.flat[flat]), index, absolute)

@@ -102,18 +102,23 @@ def check_names(module: ModuleOp) -> None:
     """
     main = main_function(module)
     attributes = main.arg_attrs.data if main.arg_attrs is not None else ()
-    told = {name for type in main.function_type.inputs for dim in dims_in(type) if (name := _told_by(dim)) is not None}
+    determined = {
+        name
+        for type in main.function_type.inputs
+        for dim in dims_in(type)
+        if (name := _name_determined_by(dim)) is not None
+    }
     for number, argument in enumerate(main.body.block.args):
-        open_dims = [dim for dim in dims_in(argument.type) if isinstance(dim, AnyDim) or not dim.names <= told]
+        open_dims = [dim for dim in dims_in(argument.type) if isinstance(dim, AnyDim) or not dim.names <= determined]
         if not open_dims:
             continue
-        given = attributes[number].data.get(VALUE_NAME) if attributes else None
+        recorded = attributes[number].data.get(VALUE_NAME) if attributes else None
         hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
-        name = given.data if isinstance(given, StringAttr) else hint
+        name = recorded.data if isinstance(recorded, StringAttr) else hint
         raise _open_shape(f"input {name!r}", argument.type, location_of(main))
 
 
-def _told_by(dim: Dim) -> str | None:
+def _name_determined_by(dim: Dim) -> str | None:
     """Returns the name whose size follows from an extent, or `None`."""
     found = name_and_size(str(dim), 0)
     return found[0] if found is not None else None

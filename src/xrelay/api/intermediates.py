@@ -20,9 +20,9 @@ from xrelay.passes.infra.module_level import module_level
 
 @dataclass(frozen=True)
 class NodeOutput:
-    """Output number `field` of the node at the source location `place`."""
+    """Output number `field` of the node at the source location `location`."""
 
-    place: str
+    location: str
     field: int
 
 
@@ -50,7 +50,7 @@ def add_outputs(
         node = nodes.get(name) if nodes is not None else None
         outputs += _fields(name, values.named(name), end) if node is None else [(name, values.output(node, end))]
     end.operands = [*end.operands, *(value for _, value in outputs)]
-    _give_names(found, [name for name, _ in outputs])
+    _set_names(found, [name for name, _ in outputs])
 
 
 class _Values:
@@ -58,12 +58,12 @@ class _Values:
 
     def __init__(self, block: Block):
         self._hints: defaultdict[str, list[SSAValue]] = defaultdict(list)
-        self._places: dict[str, SSAValue] = {}
+        self._by_location: dict[str, SSAValue] = {}
         for value in (*block.args, *(result for op in block.ops for result in op.results)):
             if value.name_hint is not None:
                 self._hints[value.name_hint].append(value)
-            if (place := _place(value.owner)) is not None:
-                self._places[place] = value  # the last value that comes from a node is its result
+            if (location := _location(value.owner)) is not None:
+                self._by_location[location] = value  # the last value that comes from a node is its result
 
     def named(self, name: str) -> SSAValue:
         """Returns the value with a name or from a source location."""
@@ -71,28 +71,28 @@ class _Values:
             return placed
         found = self._hints.get(name.removeprefix("%"), [])
         if len(found) > 1:
-            places = {place: None for value in found if (place := _place(value.owner)) is not None}
-            hint = f"identify the value by its location: {', '.join(places)}"
+            locations = {location: None for value in found if (location := _location(value.owner)) is not None}
+            hint = f"identify the value by its location: {', '.join(locations)}"
             raise InputError(f"{len(found)} values are called {name!r}", help=hint)
         if not found:
-            hint = did_you_mean(name, sorted({*self._hints, *self._places}), "xrelay import lists all names")
+            hint = did_you_mean(name, sorted({*self._hints, *self._by_location}), "xrelay import lists all names")
             raise InputError(f"no value is called {name!r}", help=hint)
         return found[0]
 
     def output(self, node: NodeOutput, end: Operation) -> SSAValue:
         """Returns an output of a node."""
-        value = self._from(node.place)
+        value = self._from(node.location)
         if value is not None and isinstance(value.type, TupleType) and node.field < len(value.type.types):
             return _fields("", value, end)[node.field][1]
         if value is None or isinstance(value.type, TupleType) or node.field > 0:
-            raise InputError(f"output {node.field} of the node {node.place!r} is not a value of the program")
+            raise InputError(f"output {node.field} of the node {node.location!r} is not a value of the program")
         return value
 
-    def _from(self, place: str) -> SSAValue | None:
+    def _from(self, location: str) -> SSAValue | None:
         """Returns the value from a source location, or the tuple that contains it as a field."""
-        value = self._places.get(place)
+        value = self._by_location.get(location)
         owner = None if value is None else value.owner
-        if isinstance(owner, TupleGetItemOp) and _place(owner.data.owner) == place:
+        if isinstance(owner, TupleGetItemOp) and _location(owner.data.owner) == location:
             return owner.data
         return value
 
@@ -108,11 +108,11 @@ def _fields(name: str, value: SSAValue, end: Operation) -> list[tuple[str, SSAVa
     return [(f"{plain}.{index}", field.result) for index, field in enumerate(fields)]
 
 
-def _place(owner: Operation | Block) -> str | None:
+def _location(owner: Operation | Block) -> str | None:
     return format_location(owner.location) if isinstance(owner, Operation) else None
 
 
-def _give_names(function: FuncOp, names: Sequence[str]) -> None:
+def _set_names(function: FuncOp, names: Sequence[str]) -> None:
     """Updates the type of the function and names the last results."""
     end = function.body.block.last_op
     old, types = function.function_type, end.operand_types if end is not None else ()

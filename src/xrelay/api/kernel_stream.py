@@ -18,7 +18,7 @@ from xdsl.context import Context
 
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_records import KernelFacts, KernelRecords
-from xrelay.api.kernel_workers import Answer, KernelWorkers, Wanted
+from xrelay.api.kernel_workers import Answer, KernelJob, KernelWorkers
 from xrelay.api.timing import KernelCounts
 from xrelay.errors import XRelayError
 from xrelay.lowering.kernel_units import KernelUnit, declare_lowered, kernel_of
@@ -35,7 +35,7 @@ SYMBOL: Final = "xrelay_kernel_"
 _DIGITS: Final = 24
 
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -86,28 +86,28 @@ class KernelStream:
         if self._workers is not None:
             self._workers.close()
 
-    def add(self, units: Sequence[KernelUnit], tell: Tell) -> None:
+    def add(self, units: Sequence[KernelUnit], report: Report) -> None:
         """Starts compiling kernels, whose modules are consumed, and completes their declarations for callers.
 
         Errors of passes get a note that names the kernel. The callback receives the name of each kernel that is
         lowered.
         """
         texts = [(unit, print_module(unit.module)) for unit in units]
-        added = [Wanted(unit, text, self._symbol(text)) for unit, text in texts]
-        unknown: dict[str, Wanted] = {}
-        for wanted in added:
-            if wanted.symbol in self._codes or wanted.symbol in unknown:
+        added = [KernelJob(unit, text, self._symbol(text)) for unit, text in texts]
+        unknown: dict[str, KernelJob] = {}
+        for job in added:
+            if job.symbol in self._codes or job.symbol in unknown:
                 self.counts.equal += 1
-            elif (known := self._known(wanted.symbol)) is not None:
-                self._codes[wanted.symbol] = known
+            elif (known := self._known(job.symbol)) is not None:
+                self._codes[job.symbol] = known
             else:
-                unknown[wanted.symbol] = wanted
-        self._compile(unknown, tell)
-        for wanted in added:
-            facts = self._codes[wanted.symbol].facts
+                unknown[job.symbol] = job
+        self._compile(unknown, report)
+        for job in added:
+            facts = self._codes[job.symbol].facts
             declared = kernel_of(parse_module(self._context, facts.declaration, SYMBOL)) if facts.declaration else None
-            declare_lowered(wanted.unit, declared, may_fail=facts.may_fail)
-            self._symbols[wanted.unit.name] = wanted.symbol
+            declare_lowered(job.unit, declared, may_fail=facts.may_fail)
+            self._symbols[job.unit.name] = job.symbol
 
     @property
     def symbols(self) -> dict[str, str]:
@@ -132,17 +132,17 @@ class KernelStream:
     def _symbol(self, text: str) -> str:
         return SYMBOL + content_key([self._identity, text])[:_DIGITS]
 
-    def _compile(self, unknown: dict[str, Wanted], tell: Tell) -> None:
+    def _compile(self, unknown: dict[str, KernelJob], report: Report) -> None:
         """Compiles kernels from the start of the queue, while workers take them from its end."""
         queue = deque(unknown.values())
         if self._workers is not None and len(queue) > 1:
             self._workers.share(queue)
-        while (wanted := _next(queue)) is not None:
-            self._compile_one(wanted, None, tell)
+        while (job := _next(queue)) is not None:
+            self._compile_one(job, None, report)
             for other, brought in self._workers.arrived() if self._workers is not None else ():
-                self._compile_one(other, brought, tell)
+                self._compile_one(other, brought, report)
         for other, brought in self._waited_for():
-            self._compile_one(other, brought, tell)
+            self._compile_one(other, brought, report)
 
     def _waited_for(self) -> Iterator[Answer]:
         """Yields the outstanding answers of workers."""
@@ -155,19 +155,19 @@ class KernelStream:
                 return
             yield answer
 
-    def _compile_one(self, wanted: Wanted, lowered: LoweredKernel | None, tell: Tell) -> None:
+    def _compile_one(self, job: KernelJob, lowered: LoweredKernel | None, report: Report) -> None:
         """Compiles a kernel; `lowered` is the result of a worker, or `None`."""
-        tell(wanted.unit.name)
+        report(job.unit.name)
         self.counts.compiled += 1
         if lowered is None:
-            lowered = self._lowered(wanted)
+            lowered = self._lowered(job)
         else:
             self.counts.by_workers += 1
-        objects = self._pool.submit(self._emit, wanted.unit.name, wanted.symbol, lowered)
-        self._codes[wanted.symbol] = Code(objects, lowered.facts)
+        objects = self._pool.submit(self._emit, job.unit.name, job.symbol, lowered)
+        self._codes[job.symbol] = Code(objects, lowered.facts)
 
-    def _lowered(self, wanted: Wanted) -> LoweredKernel:
-        unit, symbol = wanted.unit, wanted.symbol
+    def _lowered(self, job: KernelJob) -> LoweredKernel:
+        unit, symbol = job.unit, job.symbol
         try:
             return self._lowering.lower(unit.module, symbol)
         except XRelayError as error:
@@ -189,7 +189,7 @@ class KernelStream:
         return objects
 
 
-def _next(queue: deque[Wanted]) -> Wanted | None:
+def _next(queue: deque[KernelJob]) -> KernelJob | None:
     """Pops the first item of a queue that other threads also consume; `None` if it is empty."""
     try:
         return queue.popleft()

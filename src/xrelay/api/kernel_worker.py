@@ -14,7 +14,7 @@ from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.runtime.json_fields import JsonFields
-from xrelay.target.host import tell_host_facts
+from xrelay.target.host import set_host_facts
 from xrelay.target.target import Target
 
 
@@ -23,7 +23,7 @@ class KernelWorker:
 
     def __init__(self, task: JsonFields):
         """Raises classes of `xrelay.errors` if the message is not in the form of this version of xrelay."""
-        tell_host_facts(read_host(task.part("host")))
+        set_host_facts(read_host(task.part("host")))
         stages, target = task.table("stages", _stage), Target.parse(task.text("target"))
         self._context, passes = full_context(), {**get_all_passes(), **pass_thunks()}
         self._lowering = KernelLowering(stages, target, self._context, passes, TimeTree())

@@ -33,7 +33,7 @@ _PATIENCE: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Wanted:
+class KernelJob:
     """A kernel to be compiled; the text of its module determines its symbol in object code."""
 
     unit: KernelUnit
@@ -41,7 +41,7 @@ class Wanted:
     symbol: str
 
 
-Answer = tuple[Wanted, LoweredKernel | None]
+Answer = tuple[KernelJob, LoweredKernel | None]
 """A kernel and the result of a worker; `None` if the worker has no result."""
 
 
@@ -56,9 +56,9 @@ class KernelWorkers:
         self._identity = identity
         self._idle = list(processes)
         self._processes = tuple(processes)
-        self._told = {process for process in processes if _tell(process, task)}
+        self._started = {process for process in processes if _send(process, task)}
         self._lock = threading.Lock()
-        self._taken: dict[str, Wanted] = {}
+        self._taken: dict[str, KernelJob] = {}
         self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._feeders: list[threading.Thread] = []
         self._known: set[subprocess.Popen[bytes]] = set()
@@ -84,7 +84,7 @@ class KernelWorkers:
         task = {"stages": rows, "target": str(target), "host": host_fields()}
         return KernelWorkers(processes, task, worker_identity(stages, target))
 
-    def share(self, queue: deque[Wanted]) -> None:
+    def share(self, queue: deque[KernelJob]) -> None:
         """Lets idle workers take kernels from the end of `queue`."""
         with self._lock:
             ready, self._idle = self._idle, []
@@ -97,22 +97,22 @@ class KernelWorkers:
         """Yields the answers received so far."""
         with suppress(Empty):
             while True:
-                wanted, answer = self._answers.get_nowait()
-                if self._is_awaited(wanted):
-                    yield wanted, answer
+                job, answer = self._answers.get_nowait()
+                if self._is_pending(job):
+                    yield job, answer
 
     def collect(self) -> Iterator[Answer]:
         """Yields the outstanding answers of the kernels that workers took from the queue, which is empty."""
         while self._taken:
             try:
-                wanted, answer = self._answers.get(timeout=_PATIENCE)
+                job, answer = self._answers.get(timeout=_PATIENCE)
             except Empty:
                 self.close()
                 break
-            if self._is_awaited(wanted):
-                yield wanted, answer
+            if self._is_pending(job):
+                yield job, answer
         missing, self._taken = self._taken, {}
-        yield from ((wanted, None) for wanted in missing.values())
+        yield from ((job, None) for job in missing.values())
 
     def close(self) -> None:
         """Kills the processes."""
@@ -127,14 +127,14 @@ class KernelWorkers:
                     with suppress(OSError):  # pending writes may fail
                         stream.close()
 
-    def _feed(self, process: subprocess.Popen[bytes], queue: deque[Wanted]) -> None:
+    def _feed(self, process: subprocess.Popen[bytes], queue: deque[KernelJob]) -> None:
         """Sends kernels to a worker; runs in its own thread."""
         if process not in self._known and not self._agrees(process):
             return
         self._known.add(process)
-        while (wanted := self._take(queue)) is not None:
-            answer = _asked(process, {"symbol": wanted.symbol, "text": wanted.text})
-            self._answers.put((wanted, None if answer is None else _read(answer)))
+        while (job := self._take(queue)) is not None:
+            answer = _request(process, {"symbol": job.symbol, "text": job.text})
+            self._answers.put((job, None if answer is None else _read(answer)))
             if answer is None:
                 return
         with self._lock:
@@ -142,32 +142,32 @@ class KernelWorkers:
 
     def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
         """Whether a worker has the same compiler and options as this process."""
-        answer = _answer(process) if process in self._told else None
+        answer = _answer(process) if process in self._started else None
         try:
             return answer is not None and answer.text("identity") == self._identity
         except ArtifactError:
             return False
 
-    def _take(self, queue: deque[Wanted]) -> Wanted | None:
+    def _take(self, queue: deque[KernelJob]) -> KernelJob | None:
         with self._lock:
             try:
-                wanted = queue.pop()
+                job = queue.pop()
             except IndexError:
                 return None
-            return self._taken.setdefault(wanted.symbol, wanted)
+            return self._taken.setdefault(job.symbol, job)
 
-    def _is_awaited(self, wanted: Wanted) -> bool:
+    def _is_pending(self, job: KernelJob) -> bool:
         """Whether an answer is the first to its kernel and the kernel was not given up."""
         with self._lock:
-            return self._taken.pop(wanted.symbol, None) is not None
+            return self._taken.pop(job.symbol, None) is not None
 
 
-def _asked(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
+def _request(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
     """Returns the answer to a message; `None` if the worker has ended."""
-    return _answer(process) if _tell(process, message) else None
+    return _answer(process) if _send(process, message) else None
 
 
-def _tell(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
+def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
     """Writes a message; returns whether it could be written."""
     try:
         if process.stdin is not None:

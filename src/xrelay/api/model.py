@@ -17,7 +17,7 @@ from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cores import check_num_threads, default_num_threads
-from xrelay.runtime.functions import GivenFunction
+from xrelay.runtime.functions import FunctionHandle
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.limits import RunLimits, check_memory_limit
 from xrelay.runtime.lists import Listed
@@ -237,7 +237,7 @@ class CompiledModel:
             results.insert(number, array)
         for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
             (type,) = self.outputs[number].functions
-            results[number] = CompiledFunction(GivenFunction(results[number], type, self._owner), function)
+            results[number] = CompiledFunction(FunctionHandle(results[number], type, self._owner), function)
         return results
 
     def _callable(self) -> list[CompiledModel]:
@@ -287,7 +287,7 @@ class CompiledFunction:
     function takes a `CompiledFunction` that the same model, or one of its functions, returned.
     """
 
-    def __init__(self, given: GivenFunction, model: CompiledModel):
+    def __init__(self, given: FunctionHandle, model: CompiledModel):
         """Wraps the function `given`, which is the first input of `model`."""
         self.given = given
         """The handle of the function in native code."""

@@ -44,7 +44,7 @@ from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.named_sizes import NamedSizes
-from xrelay.interpreters.relay.run import Given
+from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.declared_outputs import check_declared_outputs
 from xrelay.passes.loop.entry import call_single_kernel
@@ -80,7 +80,7 @@ class Program(ABC):
     outputs: Sequence[Signature]
 
     @abstractmethod
-    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
+    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
         """Returns the outputs for `inputs`, which must have the program's dtypes and shapes.
 
         Sequences are lists, optionals their value or `None`.
@@ -96,7 +96,7 @@ class NativeProgram(Program):
         self._model = model
         self.inputs, self.outputs = (list(map(_native_signature, specs)) for specs in (model.inputs, model.outputs))
 
-    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
+    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
         """Runs the compiled model."""
         return self._model.run(list(inputs))
 
@@ -120,7 +120,7 @@ class ModuleProgram(Program):
         else:
             self.inputs, self.outputs = _tensors(found)
 
-    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
+    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
         """Runs the interpreter of the level."""
         return values_at_level(self.level, self._module, self._name, inputs)
 

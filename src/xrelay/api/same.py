@@ -17,7 +17,7 @@ from xrelay.arguments import checked_shapes
 from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate, name_and_size, names_of
-from xrelay.interpreters.relay.run import Given
+from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.lists import flattened
@@ -69,9 +69,9 @@ def same(
 
 def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
     """Returns the size hints in `shapes`. Raises `InputError` for a name that is neither an input nor a dimension."""
-    places = [*first.inputs, *second.inputs]
-    inputs = list(dict.fromkeys(place.name for place in places))
-    dims = {name for place in places for dim in place.shape for name in names_of(dim)}
+    signatures = [*first.inputs, *second.inputs]
+    inputs = list(dict.fromkeys(signature.name for signature in signatures))
+    dims = {name for signature in signatures for dim in signature.shape for name in names_of(dim)}
     for name in shapes:
         if name not in inputs and name not in dims:
             raise InputError(
@@ -87,14 +87,14 @@ def _results(
     shapes: Shapes,
     hints: Mapping[str, SizeHint],
     seed: int,
-) -> list[Sequence[Given]]:
+) -> list[Sequence[HostValue]]:
     """Returns the results of both programs. Random inputs whose sizes both programs refuse are redrawn."""
     rng = np.random.default_rng(seed)
-    results: list[Sequence[Given]] = []
+    results: list[Sequence[HostValue]] = []
     errors: list[XRelayError] = []
     for draw in range(DRAWS if inputs is None else 1):
-        said = _said(first, second, shapes, {} if inputs is None else _shapes_of(first.inputs, inputs))
-        specs = _specs(first.inputs, said, _sizes(said, hints, rng, draw))
+        known = _known_extents(first, second, shapes, {} if inputs is None else _shapes_of(first.inputs, inputs))
+        specs = _specs(first.inputs, known, _sizes(known, hints, rng, draw))
         arrays = _arrays(specs, inputs, seed, draw)
         outcomes = [_outcome(program, arrays) for program in (first, second)]
         results = [outcome for outcome in outcomes if not isinstance(outcome, XRelayError)]
@@ -106,7 +106,7 @@ def _results(
     return results
 
 
-def _outcome(program: Program, arrays: Sequence[Given]) -> Sequence[Given] | XRelayError:
+def _outcome(program: Program, arrays: Sequence[HostValue]) -> Sequence[HostValue] | XRelayError:
     """Returns the results of a program, or its error. It runs on a copy, since a faulty program may write to inputs."""
     try:
         return program.run(deepcopy(arrays))
@@ -132,25 +132,27 @@ def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Sig
             )
 
 
-def _containers(place: Signature) -> tuple[str, ...]:
-    return () if place.container is None else place.container.containers
+def _containers(signature: Signature) -> tuple[str, ...]:
+    return () if signature.container is None else signature.container.containers
 
 
 def _may_agree(left: Dim, right: Dim) -> bool:
     return left == right or not (isinstance(left, int) and isinstance(right, int))
 
 
-def _shapes_of(places: Sequence[Signature], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
+def _shapes_of(signatures: Sequence[Signature], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
     """Returns the shapes of the inputs that are arrays."""
-    named = inputs if is_mapping(inputs) else dict(zip((place.name for place in places), inputs, strict=False))
+    named = (
+        inputs if is_mapping(inputs) else dict(zip((signature.name for signature in signatures), inputs, strict=False))
+    )
     return {name: value.shape for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
-Said: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
+KnownExtents: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
 """All known values of each extent of each input."""
 
 
-def _said(first: Program, second: Program, shapes: Shapes, found: Shapes) -> Said:
+def _known_extents(first: Program, second: Program, shapes: Shapes, found: Shapes) -> KnownExtents:
     """Returns the known values of each extent: those in both programs and `shapes`.
 
     If none is a number, the shapes `found` of arrays are added.
@@ -164,17 +166,17 @@ def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes)
         raise InputError(f"shapes has {len(given)} extents for input {left.name!r}, which is {left}")
     row: list[list[Dim]] = []
     for axis, pair in enumerate(zip(left.shape, right.shape, strict=True)):
-        said = [dim for dim in pair if dim != ANY]
-        said += [given[axis]] if given is not None else []
-        is_open = not any(isinstance(dim, int) for dim in said)
-        row.append([*said, *array[axis : axis + 1]] if is_open and len(array) == len(left.shape) else said)
+        known = [dim for dim in pair if dim != ANY]
+        known += [given[axis]] if given is not None else []
+        is_open = not any(isinstance(dim, int) for dim in known)
+        row.append([*known, *array[axis : axis + 1]] if is_open and len(array) == len(left.shape) else known)
     return row
 
 
-def _sizes(said: Said, hints: Mapping[str, SizeHint], rng: np.random.Generator, draw: int) -> dict[str, int]:
+def _sizes(known: KnownExtents, hints: Mapping[str, SizeHint], rng: np.random.Generator, draw: int) -> dict[str, int]:
     """Returns the size of each named dimension: from a number for the same extent, else by hint or at random."""
     sizes: dict[str, int] = {}
-    extents = [dims for row in said for dims in row]
+    extents = [dims for row in known for dims in row]
     for dims in extents:
         numbers = [dim for dim in dims if isinstance(dim, int)]
         for dim in dims if numbers else ():
@@ -188,36 +190,39 @@ def _sizes(said: Said, hints: Mapping[str, SizeHint], rng: np.random.Generator, 
     return {**drawn, **sizes}
 
 
-def _specs(places: Sequence[Signature], said: Said, sizes: Mapping[str, int]) -> list[TensorSpec]:
+def _specs(signatures: Sequence[Signature], known: KnownExtents, sizes: Mapping[str, int]) -> list[TensorSpec]:
     """Returns the inputs with static shapes."""
     return [
-        TensorSpec(place.name, place.dtype, tuple(_extent(place, dims, sizes) for dims in row))
-        if place.container is None
-        else place.container
-        for place, row in zip(places, said, strict=True)
+        TensorSpec(signature.name, signature.dtype, tuple(_extent(signature, dims, sizes) for dims in row))
+        if signature.container is None
+        else signature.container
+        for signature, row in zip(signatures, known, strict=True)
     ]
 
 
-def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> int:
+def _extent(signature: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> int:
     """Returns the size of an extent. Raises `InputError` if its known values disagree."""
     if not dims:
         raise InputError(
-            f"input {place.name!r} is {place}: its extents are unknown", help=f"pass shapes={{{place.name!r}: […]}}"
+            f"input {signature.name!r} is {signature}: its extents are unknown",
+            help=f"pass shapes={{{signature.name!r}: […]}}",
         )
     try:
         values = [evaluate(dim, sizes) for dim in dims]
     except DimensionError as error:
-        raise InputError(f"input {place.name!r} is {place}: {error.message}", help="pass shapes=") from error
+        raise InputError(f"input {signature.name!r} is {signature}: {error.message}", help="pass shapes=") from error
     if any(value != values[0] for value in values):
-        raise InputError(f"input {place.name!r} is {place}: {values[-1]} contradicts {values[0]}", help="pass shapes=")
+        raise InputError(
+            f"input {signature.name!r} is {signature}: {values[-1]} contradicts {values[0]}", help="pass shapes="
+        )
     if values[0] < 0:
-        raise InputError(f"input {place.name!r} is {place}: {dims[0]} is {values[0]}", help="pass shapes=")
+        raise InputError(f"input {signature.name!r} is {signature}: {dims[0]} is {values[0]}", help="pass shapes=")
     return values[0]
 
 
 def _arrays(
     specs: Sequence[TensorSpec], inputs: Mapping[str, object] | Sequence[object] | None, seed: int, draw: int
-) -> list[Given]:
+) -> list[HostValue]:
     if inputs is None:
         rng = np.random.default_rng(seed)
         return [random_value(spec, rng, draw) for spec in specs]
@@ -225,7 +230,7 @@ def _arrays(
     return list(binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs)))
 
 
-def random_value(spec: TensorSpec, rng: np.random.Generator, draw: int = 0) -> Given:
+def random_value(spec: TensorSpec, rng: np.random.Generator, draw: int = 0) -> HostValue:
     """Returns a random array of `spec` (`random_values`), a list of up to three values, or an optional.
 
     In every other draw all elements of a list have one shape, for programs that concatenate them.
@@ -233,7 +238,9 @@ def random_value(spec: TensorSpec, rng: np.random.Generator, draw: int = 0) -> G
     return _random_held(spec, rng, np.random.default_rng(int(rng.integers(1 << 30))) if draw % 2 else None, 0)
 
 
-def _random_held(spec: TensorSpec, rng: np.random.Generator, shapes: np.random.Generator | None, depth: int) -> Given:
+def _random_held(
+    spec: TensorSpec, rng: np.random.Generator, shapes: np.random.Generator | None, depth: int
+) -> HostValue:
     """Returns a random value of the container type at `depth`, recursively."""
     if depth < len(spec.containers):
         is_optional = spec.containers[depth] == OPTIONAL

@@ -18,7 +18,7 @@ from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.runtime.artifact import check_trust
-from xrelay.runtime.files import beside
+from xrelay.runtime.files import sibling
 
 if TYPE_CHECKING:
     import onnx
@@ -29,7 +29,7 @@ Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
 """Shapes of dynamic inputs by name; for a named dimension its minimum, maximum and typical size."""
 
-_WHAT_NAMES_SAY = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
+_SUFFIX_HELP = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = True) -> ModuleOp:
@@ -57,13 +57,13 @@ def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = T
         return import_onnx(source, shapes=shapes)
     verify_module(module)
     if shapes:
-        _tell_sizes(module, shapes)
+        _add_sizes(module, shapes)
     return module
 
 
-def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
+def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
     """Sets the sizes of the named dimensions of `@main`. Raises `InputError` for unknown names."""
-    from xrelay.dialects.relay.core.size_hints import tell_sizes
+    from xrelay.dialects.relay.core.size_hints import add_size_hints
     from xrelay.dialects.relay.structure.call import names_in
 
     main = _main(module)
@@ -75,12 +75,12 @@ def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
                 help=did_you_mean(name, names, "write the shapes into the module's types"),
             )
     if main is not None:
-        tell_sizes(main, sizes)
+        add_size_hints(main, sizes)
 
 
 def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
     """Returns the module, or a copy whose `@main` declares the sizes of those names in `sizes` that it has."""
-    from xrelay.dialects.relay.core.size_hints import tell_sizes
+    from xrelay.dialects.relay.core.size_hints import add_size_hints
     from xrelay.dialects.relay.structure.call import names_in
 
     main = _main(module)
@@ -91,7 +91,7 @@ def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
     copy = module.clone()
     main = _main(copy)
     assert main is not None, "the copy has what the module has"
-    tell_sizes(main, known)
+    add_size_hints(main, known)
     return copy
 
 
@@ -108,7 +108,7 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_side_file(module, beside(path, ".safetensors"))
+        save_side_file(module, sibling(path, ".safetensors"))
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(path.parent)) from error
     write_text(path, print_module(module, debuginfo=debuginfo) + "\n")
@@ -132,7 +132,7 @@ def _load_text(path: Path, *, trust: bool) -> ModuleOp:
     if os.path.isdir(path):
         raise InputError(f"{str(path)!r} is a folder", help="pass an .onnx or .mlir file")
     if path.suffix != ".mlir":
-        raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_WHAT_NAMES_SAY)
+        raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_SUFFIX_HELP)
 
     def check(module: ModuleOp, status: os.stat_result) -> None:
         if not trust and is_native_code(module):

@@ -96,7 +96,7 @@ class StageRunner:
             stage = remaining.get(each.phase)
             if stage is None:
                 continue
-            self.tell(number - 1, stage.name)
+            self.report(number - 1, stage.name)
             if kernels is not None and stage.phase is Phase.LOOP:
                 self._run_kernels(module, stage, kernels, number - 1, instruments)
             else:
@@ -127,9 +127,9 @@ class StageRunner:
 
     def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
         with self.clock.step("kernels"):
-            kernels.add(units, lambda name: self.tell(done, f"kernel {name}"))
+            kernels.add(units, lambda name: self.report(done, f"kernel {name}"))
 
-    def tell(self, done: int, step: str) -> None:
+    def report(self, done: int, step: str) -> None:
         """Reports progress. The total has one step more than there are stages, for native code."""
         if self._progress is not None:
             self._progress(done, len(self.stages) + 1, step)

@@ -41,7 +41,7 @@ class TorchGraph:
         self._graph, self._options = graph, options
         self._inputs = inputs_of(graph)
         self._variants: dict[tuple[object, ...], Variant | None] = {}
-        self._said = set[str]()
+        self._logged = set[str]()
 
     def __call__(self, *values: Any) -> Any:
         """Returns the results of the graph, computed natively if possible."""
@@ -61,17 +61,17 @@ class TorchGraph:
         try:
             return Variant.of(self._graph, self._inputs, values, self._options)
         except Exception as error:  # PyTorch's exporter passes on any exception of the libraries below it
-            self._say(str(error).strip().partition("\n")[0] or type(error).__name__)
+            self._log_once(str(error).strip().partition("\n")[0] or type(error).__name__)
             return None
 
     def _in_torch(self, reason: str, values: Sequence[Any]) -> Any:
-        self._say(reason)
+        self._log_once(reason)
         return self._graph.forward(*values)
 
-    def _say(self, reason: str) -> None:
+    def _log_once(self, reason: str) -> None:
         """Logs once why the graph runs in PyTorch."""
-        if reason not in self._said:
-            self._said.add(reason)
+        if reason not in self._logged:
+            self._logged.add(reason)
             _LOG.warning("a graph of %d nodes runs in PyTorch: %s", len(self._graph.graph.nodes), reason)
 
 

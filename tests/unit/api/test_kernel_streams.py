@@ -15,7 +15,7 @@ from xrelay import registrations
 from xrelay.api import build_artifact, kernel_lowering
 from xrelay.api.codegen import Piece, llvm_texts
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_stream import SYMBOL, KernelStream, Tell
+from xrelay.api.kernel_stream import SYMBOL, KernelStream, Report
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.lowering.kernel_units import KernelUnit
 from xrelay.passes.infra.printing import print_module
@@ -77,8 +77,8 @@ class Texts:
             self.pieces += (piece.text for piece in found)
             return found
 
-        def added(kernels: KernelStream, units: Sequence[KernelUnit], tell: Tell) -> None:
-            add(kernels, units, tell)
+        def added(kernels: KernelStream, units: Sequence[KernelUnit], report: Report) -> None:
+            add(kernels, units, report)
             self.names.update({symbol: name for name, symbol in kernels.symbols.items()})
 
         with monkeypatch.context() as patch:
@@ -167,7 +167,7 @@ def test_a_failure_names_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_of_values_do_not_tell_kernels_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
 
-    def seen(_: KernelStream, units: Sequence[KernelUnit], _tell: Tell) -> None:
+    def seen(_: KernelStream, units: Sequence[KernelUnit], _report: Report) -> None:
         texts.extend(print_module(unit.module) for unit in units)
         raise LoweringError("enough")
 

@@ -18,7 +18,7 @@ from xrelay import environment, registrations
 from xrelay.api import build_artifact, kernel_workers, streaming
 from xrelay.api.kernel_lowering import KernelLowering, kernel_stages
 from xrelay.api.kernel_stream import KernelStream
-from xrelay.api.kernel_workers import KernelWorkers, Wanted
+from xrelay.api.kernel_workers import KernelJob, KernelWorkers
 from xrelay.api.worker_messages import read_message, write_message
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.pipelines import compile_stages
@@ -55,11 +55,11 @@ def parsed() -> ModuleOp:
 
 
 @pytest.fixture(scope="module")
-def wanted() -> list[Wanted]:
+def wanted() -> list[KernelJob]:
     """The kernels of the model, as requests of a compilation."""
-    found: list[Wanted] = []
+    found: list[KernelJob] = []
 
-    def refuse(_: KernelStream, unknown: dict[str, Wanted], _tell: object) -> None:
+    def refuse(_: KernelStream, unknown: dict[str, KernelJob], _tell: object) -> None:
         found.extend(unknown.values())
         raise LoweringError("enough")
 
@@ -102,7 +102,7 @@ def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("absent", ["llvmlite", "numpy", "xrelay.dialects.relay.dialect", "xrelay.dialects.relay.ops"])
 def test_workers_do_without_libraries_and_operators(
-    absent: str, wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    absent: str, wanted: list[KernelJob], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """LLVM uses more memory than the rest of a worker, numpy a third of it, operators a third of the start-up time."""
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{absent!r}] = None")
@@ -132,7 +132,7 @@ def test_workers_load_what_they_need_before_they_get_a_kernel() -> None:
         workers.close()
 
 
-def _once_empty(queue: deque[Wanted]) -> None:
+def _once_empty(queue: deque[KernelJob]) -> None:
     """Waits until workers have taken all kernels."""
     end = time.monotonic() + SECONDS
     while queue and time.monotonic() < end:
@@ -141,7 +141,9 @@ def _once_empty(queue: deque[Wanted]) -> None:
 
 
 @pytest.mark.parametrize("ends", ["", "time.sleep(600)", "write({'error': 'no'})", "write({'texts': [7]})"])
-def test_what_a_worker_does_not_bring_is_told(ends: str, wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_worker_does_not_bring_is_told(
+    ends: str, wanted: list[KernelJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel_workers, "_PATIENCE", 1.0)
     for workers in started(SPEAKS + ends):
         queue = deque(wanted[:1])
@@ -151,7 +153,7 @@ def test_what_a_worker_does_not_bring_is_told(ends: str, wanted: list[Wanted], m
 
 
 @pytest.mark.parametrize("script", [SPEAKS, "", "print('hello')"], ids=["another version", "dead", "prints"])
-def test_a_stranger_gets_no_kernel(script: str, wanted: list[Wanted]) -> None:
+def test_a_stranger_gets_no_kernel(script: str, wanted: list[KernelJob]) -> None:
     for workers in started(script, "another"):
         queue = deque(wanted)
         workers.share(queue)

@@ -149,8 +149,8 @@ def test_names_are_stable_and_locations_kept() -> None:
     assert len({group.name for group in once.groups}) == len(once.groups)
     nodes = {node.name or node.output[0] for node in model.graph.node}
     for group in once.groups:
-        assert group.places
-        assert nodes.issuperset(group.places)
+        assert group.locations
+        assert nodes.issuperset(group.locations)
 
 
 def test_stop_fusion_keeps_a_conv_alone() -> None:

@@ -83,7 +83,7 @@ def groups(module: ModuleOp) -> list[FusedOp]:
 def test_all_work_is_in_groups_and_fusing_again_changes_nothing(seed: int):
     module = fused(seed)
     for op in module.walk():
-        assert kind_of(op) is not OpKind.WALL
+        assert kind_of(op) is not OpKind.BARRIER
         assert kind_of(op) is not OpKind.OPERATOR or isinstance(op.parent_op(), FusedOp)
     before = str(module)
     fuse_module(module, FusionOptions())
@@ -121,7 +121,7 @@ def operators(module: ModuleOp) -> Counter[str]:
     found: Counter[str] = Counter()
     for function in functions(module):
         needed = forward_graph(function.body.block).numbers
-        found.update(op.name for op in needed if isinstance(op, RelayOp) and kind_of(op) is not OpKind.WALL)
+        found.update(op.name for op in needed if isinstance(op, RelayOp) and kind_of(op) is not OpKind.BARRIER)
     return found
 
 

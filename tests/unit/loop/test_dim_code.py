@@ -178,7 +178,7 @@ def test_a_value_that_gets_a_name_later_is_used_where_it_was() -> None:
     assert not list(inner.ops)
     assert holds.owner is emitted.block.last_op
     assert emitted.code.value(symbol("k")) is half
-    assert emitted.code.place_of(["k"]) is place
+    assert emitted.code.point_of(["k"]) is place
     emitted.code.leave(place)
     assert not emitted.code.knows("k")
     assert emitted.code.value(even) is half

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from support.onnx_models import model, value
 
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.conversion import Way
+from xrelay.frontend.onnx.conversion import ConversionKind
 from xrelay.frontend.onnx.coverage import MOST_READ, Coverage, coverage
 from xrelay.tools.commands.coverage_report import as_json, as_text
 
@@ -59,12 +59,12 @@ def coverage_of(source: onnx.ModelProto, folder: Path) -> Coverage:
 def test_every_node_is_counted_and_every_fault_found(tmp_path: Path) -> None:
     found = coverage_of(wrong_model(), tmp_path)
     assert not found.is_whole
-    assert {(op.op_type, op.opset): dict(op.ways) for op in found.ops if op.ways.total()} == {
-        ("Fine", 1): {Way.FUNCTION: 1},
-        ("If", 20): {Way.CONVERTER: 1},
-        ("Neg", 20): {Way.CONVERTER: 2},
-        ("Relu", 13): {Way.CONVERTER: 2},
-        ("SoftmaxCrossEntropyLoss", 20): {Way.DEFINITION: 1},
+    assert {(op.op_type, op.opset): dict(op.kinds) for op in found.ops if op.kinds.total()} == {
+        ("Fine", 1): {ConversionKind.FUNCTION: 1},
+        ("If", 20): {ConversionKind.CONVERTER: 1},
+        ("Neg", 20): {ConversionKind.CONVERTER: 2},
+        ("Relu", 13): {ConversionKind.CONVERTER: 2},
+        ("SoftmaxCrossEntropyLoss", 20): {ConversionKind.DEFINITION: 1},
     }
     reasons = {op.op_type: op.refused for op in found.ops if op.refused}
     assert reasons == {
@@ -116,7 +116,7 @@ def test_large_weights_in_files_are_not_read_and_missing_ones_end_nothing(tmp_pa
         file.truncate(8 * large)
     found = coverage_of(source, tmp_path)
     assert [problem.partition("tensor ")[2][:8] for problem in found.problems] == ["'absent'"]
-    assert sum(op.ways.total() for op in found.ops) >= 3
+    assert sum(op.kinds.total() for op in found.ops) >= 3
 
 
 def test_a_file_that_is_no_model(tmp_path: Path) -> None:

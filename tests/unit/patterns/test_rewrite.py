@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay import relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.same_program import is_same
 from xrelay.relay.dataflow_pattern import (
     DFPattern,
     DFPatternCallback,
@@ -48,7 +48,7 @@ def rewritten(callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: 
 
 
 def same(left: relay.Expr, right: relay.Expr) -> bool:
-    return is_made_as(left, right)
+    return is_same(left, right)
 
 
 def subtract() -> Replace:

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.facts import Demands, Facts
+from xrelay.dialects.relay.core.facts import ConstraintSource, Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
 
 
-def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
+def packed_layout(op: ConstraintSource, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
     """Returns the layout of a packed weight: NC with N in blocks; with `in_terms`, also with inner blocks of C."""
     layout = parse_layout(op, text, "NC", constraint)
     legal = [["N", "C", "n"], ["N", "C", "n", "c"]] if in_terms else [["N", "C", "n"]]

@@ -38,11 +38,11 @@ def block_of(graph: GraphBuilder) -> int:
             text = (
                 "%s: onnxruntime optimised the model for one kind of processor, which the file does not name; channels "
             )
-            place = printable(graph.place)
+            location = printable(graph.location)
             _LOG.warning(
                 text
                 + "are read in blocks of %d, as for this one. Optimise with ORT_ENABLE_EXTENDED for a portable model",
-                place,
+                location,
                 found,
             )
         _known[graph] = found

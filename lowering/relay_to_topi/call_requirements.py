@@ -13,22 +13,22 @@ from xrelay.dialects.shared.attribute_names import DEMANDS, PRIMITIVE, REQUIRES
 from xrelay.dialects.shared.locations import sources_of
 
 
-def record_demands(module: ModuleOp) -> None:
+def record_kernel_requirements(module: ModuleOp) -> None:
     """Records the requirements of a kernel's ops on each of its calls, as rows of op, requirements and source nodes.
 
     Call and kernel share the names of dimensions.
     """
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    demands = {f.sym_name.data: _demands(f) for f in functions if PRIMITIVE in f.attributes}
-    if not any(demands.values()):
+    requirements = {f.sym_name.data: _requirements(f) for f in functions if PRIMITIVE in f.attributes}
+    if not any(requirements.values()):
         return
     for function in functions:
         for op in function.walk():
-            if isinstance(op, CallOp) and (rows := demands.get(op.callee.string_value())):
+            if isinstance(op, CallOp) and (rows := requirements.get(op.callee.string_value())):
                 op.attributes[DEMANDS] = ArrayAttr(rows)
 
 
-def _demands(kernel: FuncOp) -> list[DictionaryAttr]:
+def _requirements(kernel: FuncOp) -> list[DictionaryAttr]:
     return [_row(op, op.attributes[REQUIRES]) for op in kernel.walk() if REQUIRES in op.attributes]
 
 

@@ -1,7 +1,7 @@
 """Replaces a recursion by loops, for `relay-recursion-to-loop`.
 
 A function with one call of itself is split in three, each with copies of some of its ops. The *step* computes whether
-the function calls itself, and the arguments of the call. The *base* computes the result without a call. The *way back*
+the function calls itself, and the arguments of the call. The *base* computes the result without a call. The *ascent*
 computes the result from the result of the call.
 """
 
@@ -71,7 +71,7 @@ class Recursion:
         return cast(ReturnOp, self.function.body.block.last_op).arguments
 
     @cached_property
-    def way_back(self) -> set[Operation]:
+    def ascent(self) -> set[Operation]:
         """The ops needed to compute the function's results from those of the call, including the ifs of the path."""
         steps = {step.op: step for step in self.path}
         needed, pending = set[Operation](), list(self.results)
@@ -89,19 +89,19 @@ class Recursion:
 
     @cached_property
     def frame(self) -> list[SSAValue]:
-        """The parameters that the way back needs."""
+        """The parameters that the ascent needs."""
         steps = {step.op for step in self.path}
-        used = {operand for op in self.way_back if op not in steps for inner in op.walk() for operand in inner.operands}
+        used = {operand for op in self.ascent if op not in steps for inner in op.walk() for operand in inner.operands}
         used |= {_yielded(step.branch) for step in self.path} | set(self.results)
         return [parameter for parameter in self.parameters if parameter in used]
 
     @property
     def is_tail(self) -> bool:
         """Whether the function's results are those of the call."""
-        found = [self._passed_on(value) for value in self.results]
+        found = [self._value_on_path(value) for value in self.results]
         return found == list(self.call.results)
 
-    def _passed_on(self, value: SSAValue) -> SSAValue:
+    def _value_on_path(self, value: SSAValue) -> SSAValue:
         """The value that `value` has if every `relay.if` of the path selects the branch with the call."""
         steps = {step.op: step for step in self.path}
         while isinstance(value, OpResult) and isinstance(value.op, IfOp) and value.op in steps:
@@ -170,9 +170,9 @@ def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue]
     for argument, like in zip(arguments, recursion.parameters, strict=True):
         argument.name_hint = like.name_hint
     values: Values = dict(zip(recursion.parameters, arguments, strict=True))
-    goes_on, *following = body.unpack(_write_step(recursion, body, values))
+    continues, *following = body.unpack(_write_step(recursion, body, values))
     frame = [] if recursion.is_tail else recursion.frame
-    body.end(goes_on, *following, number, *(values[parameter] for parameter in frame))
+    body.end(continues, *following, number, *(values[parameter] for parameter in frame))
     stacked = [tensor_type([ANY, *shape_of(parameter.type)], element_type_of(parameter.type)) for parameter in frame]
     initial = [*writer.block.args, writer.constant(0)]
     loop = LoopOp(None, writer.constant(True), initial, tuple_type([*types, COUNT, *stacked]), Region(body.block))
@@ -185,11 +185,11 @@ def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValu
     """Emits the step for the parameters in `values`; returns a tuple of the condition to call and the arguments."""
     levels, block = [writer], recursion.function.body.block
     for step in recursion.path:
-        levels[-1].copy(_before(block, step.op), values)
+        levels[-1].copy(_ops_before(block, step.op), values)
         levels.append(Writer(Block(), recursion.call))
         block = step.branch
     inner = levels.pop()
-    inner.copy(_before(block, recursion.call), values)
+    inner.copy(_ops_before(block, recursion.call), values)
     result = inner.pack([inner.constant(True), *(_of(values, value) for value in recursion.call.operands)])
     for step in reversed(recursion.path):
         inner.block.add_op(YieldOp(result))
@@ -207,14 +207,14 @@ def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SS
     """Emits the base for the parameters in `values`; returns the results."""
     levels, block = [writer], recursion.function.body.block
     for step in recursion.path[:-1]:
-        levels[-1].copy(_before(block, step.op), values)
+        levels[-1].copy(_ops_before(block, step.op), values)
         levels.append(Writer(Block(), recursion.call))
         block = step.branch
     inner, last = levels.pop(), recursion.path[-1]
-    inner.copy(_before(block, last.op), values)
+    inner.copy(_ops_before(block, last.op), values)
     inner.copy(_without_end(last.other), values)
     values[last.op.result] = _of(values, _yielded(last.other))
-    inner.copy(_behind(last.op), values)
+    inner.copy(_ops_after(last.op), values)
     for step in reversed(recursion.path[:-1]):
         inner.block.add_op(YieldOp(_of(values, _yielded(step.branch))))
         other = Region()
@@ -225,7 +225,7 @@ def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SS
             _of(values, step.op.condition), step.op.result.type, *(regions if step.index == 0 else reversed(regions))
         )
         values[step.op.result] = inner.add(chosen)
-        inner.copy(_behind(step.op), values)
+        inner.copy(_ops_after(step.op), values)
     return [_of(values, value) for value in recursion.results]
 
 
@@ -241,28 +241,28 @@ def _write_ascent(
         row = body.add(SubtractOp.call(writer.add(SubtractOp.call(count, writer.constant(1))), number))
         rows = (body.add(TakeOp.call(stack, row, axis=0)) for stack in stacks)
         values |= dict(zip(recursion.frame, rows, strict=True))
-    _copy_way_back(recursion, body, values)
+    _copy_ascent(recursion, body, values)
     body.end(*(_of(values, value) for value in recursion.results))
     return writer.unpack(writer.add(LoopOp(count, None, results, tuple_type(types), Region(body.block))))
 
 
-def _copy_way_back(recursion: Recursion, writer: Writer, values: Values) -> None:
-    """Copies the ops of the way back in program order."""
+def _copy_ascent(recursion: Recursion, writer: Writer, values: Values) -> None:
+    """Copies the ops of the ascent in program order."""
     block = recursion.function.body.block
     for step in recursion.path:
-        writer.copy((op for op in _before(block, step.op) if op in recursion.way_back), values)
+        writer.copy((op for op in _ops_before(block, step.op) if op in recursion.ascent), values)
         block = step.branch
-    writer.copy((op for op in _without_end(block) if op in recursion.way_back), values)
+    writer.copy((op for op in _without_end(block) if op in recursion.ascent), values)
     for step in reversed(recursion.path):
         values[step.op.result] = _of(values, _yielded(step.branch))
-        writer.copy((op for op in _behind(step.op) if op in recursion.way_back), values)
+        writer.copy((op for op in _ops_after(step.op) if op in recursion.ascent), values)
 
 
-def _before(block: Block, op: Operation) -> list[Operation]:
+def _ops_before(block: Block, op: Operation) -> list[Operation]:
     return list(takewhile(lambda each: each is not op, block.ops))
 
 
-def _behind(op: Operation) -> list[Operation]:
+def _ops_after(op: Operation) -> list[Operation]:
     """The ops after `op` in its block, without the terminator."""
     found: list[Operation] = []
     while (following := op.next_op) is not None and following.next_op is not None:

@@ -163,21 +163,21 @@ def sparse_fill_empty_rows(
     The indices have to be sorted by row. Returns the tuple of all indices sorted by row, their values, and a vector of
     booleans that is true for each row that was empty. `default_value` has one element.
     """
-    places, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
-    if not (is_complete(places.type) and len(places.shape) == 2 and isinstance(places.shape[1], int)):
+    indices, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
+    if not (is_complete(indices.type) and len(indices.shape) == 2 and isinstance(indices.shape[1], int)):
         raise InputError(
             "the indices must be a matrix with a known number of columns", help="specify the type of the variable"
         )
     rows = call(StridedSliceOp, dense_shape, begin=[0], end=[1])
-    first = call(TakeOp, places, const(0), axis=1)
+    first = call(TakeOp, indices, const(0), axis=1)
     ones = apply_operator(OnesOp, (), {"shape": rows, "dtype": "int64"})
     none = call(CastOp, call(ZerosLikeOp, first), dtype="int64")
     is_empty = call(ScatterElementsOp, ones, first, none, axis=0)
-    empty = call(CastOp, call(ArgwhereOp, is_empty), dtype=str(places.dtype))
-    begins = call(PadOp, empty, const(0, places.dtype), pad_width=((0, 0), (0, places.shape[1] - 1)))
+    empty = call(CastOp, call(ArgwhereOp, is_empty), dtype=str(indices.dtype))
+    begins = call(PadOp, empty, const(0, indices.dtype), pad_width=((0, 0), (0, indices.shape[1] - 1)))
     defaults = call(BroadcastToLikeOp, default_value, call(ReshapeOp, empty, newshape=[-1]))
-    all_places = call(ConcatenateOp, tuple_of((places, begins)), axis=0)
+    all_indices = call(ConcatenateOp, tuple_of((indices, begins)), axis=0)
     all_values = call(ConcatenateOp, tuple_of((values, defaults)), axis=0)
-    order = call(ArgsortOp, call(TakeOp, all_places, const(0), axis=1))
-    in_order = (call(TakeOp, each, order, axis=0) for each in (all_places, all_values))
+    order = call(ArgsortOp, call(TakeOp, all_indices, const(0), axis=1))
+    in_order = (call(TakeOp, each, order, axis=0) for each in (all_indices, all_values))
     return tuple_of((*in_order, call(CastOp, is_empty, dtype="bool")))

@@ -54,7 +54,7 @@ def data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
     return None
 
 
-def climb(value: SSAValue, *, any_value: bool, shared: bool = False) -> tuple[list[Step], SSAValue]:
+def path_above(value: SSAValue, *, any_value: bool, shared: bool = False) -> tuple[list[Step], SSAValue]:
     """The ops of `BETWEEN` from `value` upwards, each with a single use, and the value from which they start.
 
     If `shared` is set, `value` itself may have several uses.
@@ -78,13 +78,13 @@ def _above(op: Step, *, any_value: bool) -> SSAValue | None:
     if isinstance(op, BiasAddOp):
         return op.data if any_value or constant_of(op.bias) is not None else None
     if isinstance(op, SumOp):
-        index = side_index(op, any_value=any_value)
+        index = constant_operand_index(op, any_value=any_value)
         other = None if index is None else op.operands[1 - index]
         return other if other is not None and other.type == op.result.type else None
     return None
 
 
-def side_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
+def constant_operand_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
     """The index of the constant operand, or else, with `any_value`, of the operand that is broadcast."""
     found = next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
     if found is None and any_value:
@@ -92,17 +92,17 @@ def side_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
     return found
 
 
-def segments_behind(value: SSAValue, *, any_value: bool) -> list[Segment]:
+def segments_above(value: SSAValue, *, any_value: bool) -> list[Segment]:
     """The segments from `value`, a sum of any number of tensors, up to the heavy ops or other factors in them."""
     pending, found = [value], list[Segment]()
     while pending:
-        path, start = climb(pending.pop(), any_value=any_value)
-        joint = _joint(start)
-        if joint is None:
+        path, start = path_above(pending.pop(), any_value=any_value)
+        sum_op = _sum_at(start)
+        if sum_op is None:
             found.append(Segment(path, _top_at(start), joins=False))
         else:
-            found.append(Segment(path, joint, joins=True))
-            pending += joint.operands
+            found.append(Segment(path, sum_op, joins=True))
+            pending += sum_op.operands
     return found
 
 
@@ -115,7 +115,7 @@ def first_of_all(segments: Sequence[Segment]) -> Operation | None:
     return block.first_op
 
 
-def _joint(value: SSAValue) -> SumOp | None:
+def _sum_at(value: SSAValue) -> SumOp | None:
     """The sum or difference of two tensors of one type that defines `value`, if `value` has a single use."""
     op = value.owner
     if not isinstance(op, SumOp) or not value.has_one_use():

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastTo
 from xrelay.dialects.relay.ops.image.resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
-from xrelay.dialects.relay.structure.extents import ExtentWords
+from xrelay.dialects.relay.structure.extents import ExtentDescription
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
@@ -34,18 +34,18 @@ _FAILURES: Final[Mapping[type[RelayOp], str]] = {
 """Maps each op to the message for a negative computed number. A step of 0 also results in a negative number."""
 
 
-def words_of(op: RelayOp, names: Sequence[str | None], places: Sequence[int]) -> list[ExtentWords]:
-    """Returns descriptions of the numbers at `places` of an op's computed operand.
+def descriptions_of(op: RelayOp, names: Sequence[str | None], indices: Sequence[int]) -> list[ExtentDescription]:
+    """Returns descriptions of the numbers at `indices` of an op's computed operand.
 
     A number with a name is an extent of the result.
     """
     # All fields of a tuple result, as the values and indices of topk, have one shape.
     first, *_ = leaf_types([op.results[0].type])
     axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(first))}
-    words: list[ExtentWords] = []
-    for name, at in zip(names, places, strict=True):
+    descriptions: list[ExtentDescription] = []
+    for name, at in zip(names, indices, strict=True):
         axis = None if name is None else axes.get(name)
         subject = f"number {at} of {op.name}" if axis is None else f"extent {axis} of {op.name}"
         failure = _FAILURES.get(type(op), "number {at} is {value}").replace("{at}", str(at))
-        words.append(ExtentWords(subject, f"{op.name}: {failure}"))
-    return words
+        descriptions.append(ExtentDescription(subject, f"{op.name}: {failure}"))
+    return descriptions

@@ -15,9 +15,9 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import ANY, symbol
 
 
-def same_attribute(wanted: object, found: object) -> bool:
+def same_attribute(expected: object, found: object) -> bool:
     """Returns whether both values are equal; lists equal tuples, and MLIR attributes their Python values."""
-    return _plain(wanted) == _plain(found)
+    return _plain(expected) == _plain(found)
 
 
 def _plain(value: object) -> object:
@@ -28,21 +28,21 @@ def _plain(value: object) -> object:
     return value
 
 
-def has_type(type: Attribute | None, wanted: object) -> bool:
+def has_type(type: Attribute | None, expected: object) -> bool:
     """Returns whether `type` is the required type."""
-    return type is not None and type == wanted
+    return type is not None and type == expected
 
 
-def has_shape(type: Attribute | None, wanted: Sequence[object]) -> bool:
+def has_shape(type: Attribute | None, expected: Sequence[object]) -> bool:
     """Returns whether `type` is a tensor type of the required shape: numbers, expressions, names, None for unknown."""
-    return isinstance(type, TensorType) and shape_of(type) == tuple(map(_extent, wanted))
+    return isinstance(type, TensorType) and shape_of(type) == tuple(map(_extent, expected))
 
 
-def has_dtype(type: Attribute | None, wanted: object) -> bool:
+def has_dtype(type: Attribute | None, expected: object) -> bool:
     """Returns whether `type` is a tensor type of the required element type, a name, a numpy dtype or an MLIR type."""
     if not isinstance(type, TensorType):
         return False
-    dtype = wanted if isinstance(wanted, Attribute) else element_type(cast(DTypeLike, wanted))
+    dtype = expected if isinstance(expected, Attribute) else element_type(cast(DTypeLike, expected))
     return bool(type.element_type == dtype)
 
 

@@ -42,7 +42,7 @@ ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 """The alignment of shorter diagonals: of those on and above the main diagonal, then of those below."""
 
 
-MOST_BOXES = 2**31 - 1
+MAX_BOXES = 2**31 - 1
 """No limit on the number of boxes."""
 
 
@@ -111,29 +111,29 @@ def strided_set(
     steps = [1] * (count if count is not None else 1) if strides is None else strides
     given = [each for each in (begin, end, steps) if not isinstance(each, list | tuple)]
     dtype = view(as_value(cast("ExprLike", given[0]))).dtype if given else "int64"
-    places = [_as_places(each, dtype) for each in (begin, end, steps)]
-    return call(StridedSetOp, data, v, *places)
+    indices = [_as_indices(each, dtype) for each in (begin, end, steps)]
+    return call(StridedSetOp, data, v, *indices)
 
 
-def _as_list(places: ExprLike | Sequence[int]) -> ExprLike | Sequence[int]:
+def _as_list(indices: ExprLike | Sequence[int]) -> ExprLike | Sequence[int]:
     """Returns a constant vector of integers as a list; other values unchanged."""
-    if isinstance(places, Constant) and places.data.ndim == 1 and places.data.dtype.kind in "iu":
-        return places.data.tolist()
-    return places
+    if isinstance(indices, Constant) and indices.data.ndim == 1 and indices.data.dtype.kind in "iu":
+        return indices.data.tolist()
+    return indices
 
 
-def _as_places(places: ExprLike | Sequence[int], dtype: DTypeLike) -> ExprLike:
+def _as_indices(indices: ExprLike | Sequence[int], dtype: DTypeLike) -> ExprLike:
     """Returns a list of numbers as a constant; other values unchanged."""
-    if isinstance(places, list | tuple):
-        return const(cast("Sequence[int]", places), dtype)
-    return cast("ExprLike", places)
+    if isinstance(indices, list | tuple):
+        return const(cast("Sequence[int]", indices), dtype)
+    return cast("ExprLike", indices)
 
 
-def _length(places: ExprLike | Sequence[int]) -> int | None:
+def _length(indices: ExprLike | Sequence[int]) -> int | None:
     """Returns the length of a list, or of a vector of static length; else None."""
-    if isinstance(places, list | tuple):
-        return len(cast("Sequence[object]", places))
-    value = as_value(cast("ExprLike", places))
+    if isinstance(indices, list | tuple):
+        return len(cast("Sequence[object]", indices))
+    value = as_value(cast("ExprLike", indices))
     extents = shape_of(value.type) if is_complete(value.type) else ()
     return extents[0] if extents and isinstance(extents[0], int) else None
 
@@ -248,7 +248,7 @@ def all_class_non_max_suppression(
         hint = "the result has rows of batch, class and box; select those of each batch"
         raise ConstraintError(AllClassNonMaxSuppressionOp.name, "C0", message, help=hint)
     most, dtype = max_output_boxes_per_class, view(as_value(boxes)).dtype
-    count = _number(MOST_BOXES if isinstance(most, int) and most < 0 else most, "int32")
+    count = _number(MAX_BOXES if isinstance(most, int) and most < 0 else most, "int32")
     thresholds = _number(iou_threshold, dtype), _number(score_threshold, dtype)
     return call(AllClassNonMaxSuppressionOp, boxes, scores, count, *thresholds)
 
@@ -278,7 +278,7 @@ def leaky_relu(
 def _around_names(function: Callable[..., Expr]) -> Callable[..., Expr]:
     """Returns `function` with positional arguments bound to the parameters that are not passed by name.
 
-    So operands may be positional and attributes named, as for other operators: `gather(x, places, axis=1)`.
+    So operands may be positional and attributes named, as for other operators: `gather(x, indices, axis=1)`.
     """
     names = list(inspect.signature(function).parameters)
 
@@ -292,7 +292,7 @@ def _around_names(function: Callable[..., Expr]) -> Callable[..., Expr]:
     return apply
 
 
-WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
+RELAY_SIGNATURES: Mapping[type[RelayOp], Callable[..., Expr]] = {
     TakeOp: take,
     GatherOp: _around_names(gather),
     ArangeOp: arange,

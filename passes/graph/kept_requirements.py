@@ -13,18 +13,24 @@ from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.index_algebra.requirement import Requirement
 
 
-def keep_demands(op: Operation, value: SSAValue, type: Attribute, parts: Sequence[Operation]) -> RequireOp | None:
+def keep_requirements(
+    op: Operation, value: SSAValue, type: Attribute, replacements: Sequence[Operation]
+) -> RequireOp | None:
     """Returns a `relay.require` on `value` with the requirements of `op`, or None if there is nothing to require.
 
-    `parts` are the ops that compute `value` and replace `op`; requirements that they have are not repeated. If the
-    extents of `value` differ from those of `type`, all requirements of `op` are kept, because they imply that the
+    `replacements` are the ops that compute `value` and replace `op`; requirements that they have are not repeated. If
+    the extents of `value` differ from those of `type`, all requirements of `op` are kept, because they imply that the
     extents are equal. The parts of a composite op may lack a requirement, for example on a scale that they do not use.
     """
-    demands = requirements_of(op)
-    if not demands or not isinstance(value.type, TensorType):
+    requirements = requirements_of(op)
+    if not requirements or not isinstance(value.type, TensorType):
         return None
-    made = {_key(demand) for part in parts for demand in requirements_of(part)} if value.type == type else set[object]()
-    kept = [demand for demand in demands if _key(demand) not in made]
+    made = (
+        {_key(requirement) for replacement in replacements for requirement in requirements_of(replacement)}
+        if value.type == type
+        else set[object]()
+    )
+    kept = [requirement for requirement in requirements if _key(requirement) not in made]
     attribute = RequirementsAttr.of(kept)
     if attribute is None:
         return None
@@ -33,7 +39,7 @@ def keep_demands(op: Operation, value: SSAValue, type: Attribute, parts: Sequenc
     return require
 
 
-def _key(demand: Requirement) -> tuple[object, ...]:
+def _key(requirement: Requirement) -> tuple[object, ...]:
     """Returns the relation of a requirement without its label."""
-    kept = demand.canonical()
+    kept = requirement.canonical()
     return type(kept), kept.lhs, kept.rhs

@@ -38,11 +38,11 @@ from xrelay.index_algebra.dims import names_of
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_captures import untold_names
+from xrelay.passes.relay.closure_captures import unsupplied_names
 from xrelay.passes.types.infer_type import infer_types
 
 
-def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
+def name_captured_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
     """Renames extents of values that the closures `functions` of `module` capture, if the values do not determine them.
 
     `functions` contains outer functions before inner ones.
@@ -50,7 +50,7 @@ def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
     changed = False
     # The inner functions then capture the values renamed for the outer ones.
     for function in functions:
-        names = untold_names(function)
+        names = unsupplied_names(function)
         captured = _captured(function, names) if names else []
         for value in captured:
             _replace_inside(function, value, _with_own_names(value, function))
@@ -87,11 +87,11 @@ def _replace_inside(function: FnOp, old: SSAValue, new: SSAValue) -> None:
 def _forget_types(function: FnOp, names: Collection[str]) -> None:
     """Removes types with `names` in `function`, and requirements and bindings of their ops, for type inference."""
     types: dict[SSAValue, Attribute] = {}
-    said = DimNamesOfOps()
+    used_names = DimNamesOfOps()
     for op in walk_ops(function):
-        if set(names).isdisjoint(said.of(op)):
+        if set(names).isdisjoint(used_names.of(op)):
             continue
-        types.update((value, IncompleteType()) for value in defined_values(op) if _says(value.type, names))
+        types.update((value, IncompleteType()) for value in defined_values(op) if _has_names(value.type, names))
         for key in (REQUIRES, BINDS):
             op.attributes.pop(key, None)
         if isinstance(op, NamedCallOp):
@@ -101,5 +101,5 @@ def _forget_types(function: FnOp, names: Collection[str]) -> None:
     retype(types)
 
 
-def _says(type: Attribute, names: Collection[str]) -> bool:
+def _has_names(type: Attribute, names: Collection[str]) -> bool:
     return not isinstance(type, FunctionType) and bool(set(names) & set(names_in([type])))

@@ -19,13 +19,13 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.rewriting import Emitter, owner_of
-from xrelay.relay.passes.branch_levels import Joint, Level
+from xrelay.relay.passes.branch_levels import BranchLayout, Level
 
 Emit = Callable[[Emitter], SSAValue]
 
 
 @dataclass(frozen=True)
-class SideBySide(Joint):
+class Concatenated(BranchLayout):
     """The values of the branches are concatenated along `axis`, where branch i has extent `extents[i]`.
 
     An operand of a level is concatenated if its extents along the axis are those of the branches. An operand that all
@@ -52,26 +52,26 @@ class SideBySide(Joint):
     counts_back: bool = False
     """Whether concatenated operands count their axis from the end, as Relay's do after a batch_matmul."""
 
-    def takes(self, level: Level) -> bool:
+    def accepts(self, level: Level) -> bool:
         """Whether the level keeps the extents along the axis, and its operands can be joined."""
-        behind = self.behind(level)
+        after = self.after(level)
         rows = zip(level.shapes(), self.extents, strict=True)
-        kept = all(result[behind.axis] == extent for (_, result), extent in rows)
-        return kept and all(behind._joined(level, side) is not None for side in level.sides)
+        kept = all(result[after.axis] == extent for (_, result), extent in rows)
+        return kept and all(after._joined(level, side) is not None for side in level.sides)
 
     def apply(self, emit: Emitter, value: SSAValue, level: Level) -> SSAValue:
         """Emits the op of the level on the joined operands."""
-        joined = [self.behind(level)._joined(level, side) for side in level.sides]
+        joined = [self.after(level)._joined(level, side) for side in level.sides]
         return level.emit(emit, value, [each(emit) for each in joined if each is not None])
 
-    def behind(self, level: Level) -> SideBySide:
-        """Returns the `Joint` with the axis moved by the new axes before it."""
+    def after(self, level: Level) -> Concatenated:
+        """Returns the `BranchLayout` with the axis moved by the new axes before it."""
         before, after = level.shapes()[0]
         op, new = level.first, len(after) - len(before)
-        stays = isinstance(op, ExpandDimsOp) and op.position(len(before)) > self.axis
-        return self if stays or new == 0 else replace(self, axis=self.axis + new)
+        is_after = isinstance(op, ExpandDimsOp) and op.position(len(before)) > self.axis
+        return self if is_after or new == 0 else replace(self, axis=self.axis + new)
 
-    def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
+    def split(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
         """Emits a slice for each branch."""
         rank = len(shape_of(value.type)) if self.cuts_all else self.axis + 1
         found: list[SSAValue] = []
@@ -88,14 +88,14 @@ class SideBySide(Joint):
         """Returns a function that emits the joined operand of all branches, or None if they cannot be joined."""
         axis = self._axis_in(level, side[0])
         shapes = [shape_of(value.type) for value in side]
-        kept = [(len(shape), _but(shape, axis)) for shape in shapes]
+        kept = [(len(shape), _without_axis(shape, axis)) for shape in shapes]
         if len(set(kept)) > 1 or len({element_type_of(value.type) for value in side}) > 1:
             return None
         own = [shape[axis] if axis >= 0 else 1 for shape in shapes]
         if axis >= 0 and own == list(self.extents):
             named = axis - len(shapes[0]) if self.counts_back else axis
             return lambda emit: emit.call(ConcatenateOp, emit.call(TupleOp, *side), axis=named)
-        if all(extent == 1 for extent in own) and _is_one(side):
+        if all(extent == 1 for extent in own) and _is_shared(side):
             return lambda emit: side[0]
         in_reach = axis >= 0 or (not shapes[0] and self.axis == len(level.shapes()[0][1]) - 1)
         fits = all(extent in (1, whole) for extent, whole in zip(own, self.extents, strict=True))
@@ -119,7 +119,7 @@ class SideBySide(Joint):
 
 
 @dataclass(frozen=True)
-class Stacked(Joint):
+class Stacked(BranchLayout):
     """The values of the branches have one shape, and are stacked along a new first axis.
 
     Operands of a level are stacked, except an operand that all branches share. A bias along an axis becomes an
@@ -138,7 +138,7 @@ class Stacked(Joint):
         %a = relay.squeeze(%part0) {axis = [0]}
     """
 
-    def takes(self, level: Level) -> bool:
+    def accepts(self, level: Level) -> bool:
         """Whether the level keeps the shape, and each of its operands has one type in all branches."""
         kept = all(before == after for before, after in level.shapes()) and not isinstance(level.first, ExpandDimsOp)
         return kept and all(len({value.type for value in side}) == 1 for side in level.sides)
@@ -150,11 +150,11 @@ class Stacked(Joint):
             return emit.call(AddOp, value, *sides)
         return level.emit(emit, value, sides)
 
-    def behind(self, level: Level) -> Stacked:
-        """Returns this `Joint`."""
+    def after(self, level: Level) -> Stacked:
+        """Returns this `BranchLayout`."""
         return self
 
-    def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
+    def split(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
         """Emits a split of the stack, without the first axis in the parts."""
         pieces = emit.call(SplitOp, value, indices_or_sections=count, axis=0)
         items = (emit.call(TupleGetItemOp, pieces, index=index) for index in range(count))
@@ -163,7 +163,7 @@ class Stacked(Joint):
     def _joined(self, emit: Emitter, level: Level, side: Sequence[SSAValue]) -> SSAValue:
         """Emits the stack of an operand, or returns the operand that all branches share."""
         rank = len(level.shapes()[0][1])
-        if _is_one(side):
+        if _is_shared(side):
             return self._aligned(emit, level, side[0])
         aligned = [self._aligned(emit, level, value) for value in side]
         missing = rank - len(shape_of(aligned[0].type))
@@ -174,16 +174,16 @@ class Stacked(Joint):
     def _aligned(self, emit: Emitter, level: Level, value: SSAValue) -> SSAValue:
         """Emits the operand with its last axis at the last axis of the result: a bias gets the axes after its own."""
         op, rank = level.first, len(level.shapes()[0][1])
-        behind = rank - 1 - axis_index(op.axis.value.data, rank) if isinstance(op, BiasAddOp) else 0
-        return emit.call(ExpandDimsOp, value, axis=1, num_newaxis=behind) if behind else value
+        trailing = rank - 1 - axis_index(op.axis.value.data, rank) if isinstance(op, BiasAddOp) else 0
+        return emit.call(ExpandDimsOp, value, axis=1, num_newaxis=trailing) if trailing else value
 
 
-def _but(shape: Shape, axis: int) -> Shape:
+def _without_axis(shape: Shape, axis: int) -> Shape:
     """Returns the shape without the extent along `axis`, or the whole shape if `axis` is negative."""
     return (*shape[:axis], *shape[axis + 1 :]) if axis >= 0 else shape
 
 
-def _is_one(side: Sequence[SSAValue]) -> bool:
+def _is_shared(side: Sequence[SSAValue]) -> bool:
     """Whether all branches use the same value, or equal constants."""
     constants = [owner_of(value, ConstantOp) for value in side]
     first = constants[0]

@@ -16,40 +16,40 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement
 
 
-def own_demands(call: Operation) -> list[Requirement]:
+def own_requirements(call: Operation) -> list[Requirement]:
     """The requirements of `call` that are not requirements of an op of its callee."""
-    return [demand for demand in requirements_of(call) if demand.constraint != "C6"]
+    return [requirement for requirement in requirements_of(call) if requirement.constraint != "C6"]
 
 
-def can_carry(call: Operation) -> bool:
+def can_require(call: Operation) -> bool:
     """Whether `call` has no requirements of its own, or only tensor results, to which `relay.require` applies."""
-    return not own_demands(call) or all(isinstance(type, TensorType) for type in call.result_types)
+    return not own_requirements(call) or all(isinstance(type, TensorType) for type in call.result_types)
 
 
-def carried_arguments(
+def required_arguments(
     call: Operation, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], bindings: Mapping[str, Dim]
 ) -> list[SSAValue]:
     """`arguments` with the types of `parameters`; a `relay.require` converts those whose extents differ."""
-    demands = RequirementsAttr.of(own_demands(call))
-    given = list(arguments)
+    requirements = RequirementsAttr.of(own_requirements(call))
+    converted = list(arguments)
     for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
-        wanted = instantiated(parameter.type, bindings)
-        if demands is not None and argument.type != wanted and isinstance(wanted, TensorType):
-            given[index] = _required(argument, wanted, call, demands)
-    return given
+        expected = instantiated(parameter.type, bindings)
+        if requirements is not None and argument.type != expected and isinstance(expected, TensorType):
+            converted[index] = _required(argument, expected, call, requirements)
+    return converted
 
 
-def carried_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAValue]:
+def required_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAValue]:
     """`results` of the body, subject to the requirements of `call`."""
-    demands = RequirementsAttr.of(own_demands(call))
-    if demands is None:
+    requirements = RequirementsAttr.of(own_requirements(call))
+    if requirements is None:
         return list(results)
-    return [_required(new, old.type, call, demands) for old, new in zip(call.results, results, strict=True)]
+    return [_required(new, old.type, call, requirements) for old, new in zip(call.results, results, strict=True)]
 
 
-def _required(value: SSAValue, type: Attribute, call: Operation, demands: RequirementsAttr) -> SSAValue:
-    """`value` with type `type`, by a `relay.require` of `demands` before `call`."""
-    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
+def _required(value: SSAValue, type: Attribute, call: Operation, requirements: RequirementsAttr) -> SSAValue:
+    """`value` with type `type`, by a `relay.require` of `requirements` before `call`."""
+    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": requirements})
     op.location = call.location
     Rewriter.insert_op(op, InsertPoint.before(call))
     return op.results[0]

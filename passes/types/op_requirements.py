@@ -27,7 +27,7 @@ from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 from xrelay.passes.types.call_rule import call_bindings, parameter_types
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.invoke_rule import invoke_bindings, made_bindings, own_names
-from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
+from xrelay.passes.types.loop_types import extents_of_loop, requirements_of_end, requirements_of_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
 
@@ -35,7 +35,7 @@ from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 class Entry:
     """The contract of a function for its callers, in names of its parameters only."""
 
-    demands: list[Requirement] = field(default_factory=list[Requirement])
+    requirements: list[Requirement] = field(default_factory=list[Requirement])
     """The requirements of each run of the function."""
     bounds: dict[str, Dim] = field(default_factory=dict[str, Dim])
     """Upper bounds of the extents that its ops introduce."""
@@ -45,37 +45,41 @@ Entries: TypeAlias = dict[str, Entry]
 """Function name → entry."""
 
 
-def demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def infer_requirements(
+    op: Operation, solver: TypeSolver, entries: Entries
+) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """Returns the extents that `op` introduces and its requirements; both empty for an op without named dimensions.
 
     Raises `TypeInferenceError` if an extent has no value for any size.
     """
     try:
-        return _demands_of(op, solver, entries)
+        return _infer_requirements(op, solver, entries)
     except DimensionError as error:
         raise TypeInferenceError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
 
 
-def _demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _infer_requirements(
+    op: Operation, solver: TypeSolver, entries: Entries
+) -> tuple[Sequence[NewExtent], list[Requirement]]:
     if isinstance(op, RelayOp):
-        return _demands_of_operator(op, solver)
+        return _requirements_of_operator(op, solver)
     if isinstance(op, IfOp):
         return solver.names_around(op).made_by(op), []
     if is_call(op):
-        return _demands_of_call(op, solver, entries.get(callee_name(op), Entry()))
+        return _requirements_of_call(op, solver, entries.get(callee_name(op), Entry()))
     if isinstance(op, InvokeOp):
-        return _demands_of_invoke(op, solver)
+        return _requirements_of_invoke(op, solver)
     if isinstance(op, LoopOp):
-        return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
+        return extents_of_loop(op, solver), list(requirements_of_loop(op, solver))
     if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
         pairs = [
             (solver.type_of(value), solver.type_of(FunctionResult(function, index)))
             for index, value in enumerate(op.arguments)
         ]
-        return (), [demand for found, wanted in pairs for demand in _claims(found, wanted, "result")]
+        return (), [requirement for found, wanted in pairs for requirement in _claims(found, wanted, "result")]
     around = op.parent_op()
     if isinstance(op, YieldOp) and isinstance(around, LoopOp):
-        return (), list(demands_of_end(around, solver))
+        return (), list(requirements_of_end(around, solver))
     if isinstance(op, YieldOp) and isinstance(around, IfOp):
         made = {extent.name for extent in solver.names_around(around).made_by(around)}
         claims = _claims(solver.type_of(op.value), solver.type_of(around.result), "yielded")
@@ -83,26 +87,28 @@ def _demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Se
     return (), []
 
 
-def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _requirements_of_call(
+    call: AnyCall, solver: TypeSolver, entry: Entry
+) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """Returns the extents that `call` introduces, and the requirements of matching extents and of the callee."""
     func = solver.functions[callee_name(call)]
     bindings = call_bindings(call, func, solver)
     if not bindings:
         return (), []
-    demands: list[Requirement] = [
+    requirements: list[Requirement] = [
         AtLeast(dim, 0, constraint="C2", about=f"{name} of @{callee_name(call)}") for name, dim in bindings.items()
     ]
     for argument, parameter in zip(call.arguments, parameter_types(func, solver), strict=True):
-        demands += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+        requirements += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
     for index, result in enumerate(call.res):
         output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
-        demands += _claims(output, solver.type_of(result), "result")
-    demands += (_raised(demand, bindings, call) for demand in entry.demands)
+        requirements += _claims(output, solver.type_of(result), "result")
+    requirements += (_raised(requirement, bindings, call) for requirement in entry.requirements)
     given = solver.names_around(call).names_made_by(call)
-    return [NewExtent(name, _bound(entry.bounds.get(inner), bindings)) for inner, name in given.items()], demands
+    return [NewExtent(name, _bound(entry.bounds.get(inner), bindings)) for inner, name in given.items()], requirements
 
 
-def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _requirements_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """Returns the extents that `op` introduces, and the requirements that its extents match those of the closure."""
     type = solver.type_of(op.callee)
     if not isinstance(type, FunctionType) or not names_in([*type.inputs, *type.outputs]):
@@ -115,14 +121,14 @@ def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewEx
                 location=location_of(op),
                 help="declare a parameter of the closure with just the name as an extent",
             )
-    demands: list[Requirement] = [
+    requirements: list[Requirement] = [
         AtLeast(dim, 0, constraint="C2", about=f"{name} of the closure") for name, dim in bindings.items()
     ]
     for argument, parameter in zip(op.arguments, type.inputs, strict=True):
-        demands += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+        requirements += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
     output = instantiated(type.outputs.data[0], bindings | made_bindings(op, type, solver))
-    demands += _claims(output, solver.type_of(op.result), "result")
-    return solver.names_around(op).made_by(op), demands
+    requirements += _claims(output, solver.type_of(op.result), "result")
+    return solver.names_around(op).made_by(op), requirements
 
 
 def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
@@ -133,20 +139,20 @@ def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
         return None
 
 
-def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
+def _raised(requirement: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
     """Returns a requirement of a callee in dimensions of its caller."""
     try:
-        demand = demand.substitute(bindings)
+        requirement = requirement.substitute(bindings)
     except DimensionError as error:
         raise TypeInferenceError(
-            f"[{NamedCallOp.name} C6] @{callee_name(call)} requires {demand.text}: {error.message}",
+            f"[{NamedCallOp.name} C6] @{callee_name(call)} requires {requirement.text}: {error.message}",
             location=location_of(call),
         ) from error
-    about = demand.about if demand.about.startswith("@") else f"@{callee_name(call)}: {demand.about}"
-    return replace(demand, constraint="C6", about=about)
+    about = requirement.about if requirement.about.startswith("@") else f"@{callee_name(call)}: {requirement.about}"
+    return replace(requirement, constraint="C6", about=about)
 
 
-def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _requirements_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
     types = [solver.type_of(operand) for operand in op.operands]
     found = solver.type_of(op.results[0])
     # Types without names need no requirements, except for ops that state some themselves or name extents of elements.
@@ -155,10 +161,10 @@ def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewE
     if not named or not all(map(is_complete, types)):
         return (), []
     inference = solver.inference(op, types)
-    demands = dict.fromkeys(inference.requirements)
+    requirements = dict.fromkeys(inference.requirements)
     for claimed in (found, op.results[0].type):
-        demands |= dict.fromkeys(_claims(inference.type, claimed, "result"))
-    return inference.bounds, list(demands)
+        requirements |= dict.fromkeys(_claims(inference.type, claimed, "result"))
+    return inference.bounds, list(requirements)
 
 
 def _claims(inferred: Attribute, claimed: Attribute, about: str) -> Iterator[Requirement]:

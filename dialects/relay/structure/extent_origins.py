@@ -13,62 +13,69 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import Requirement
 
 
-class Subject(NamedTuple):
+class ExtentOrigin(NamedTuple):
     """The description of an extent, and the location of the op that introduces it."""
 
-    words: str
-    place: str | None
+    description: str
+    location: str | None
 
-    def seen_from(self, place: str | None) -> str:
-        """Returns the description, followed by the location if it differs from `place`."""
-        return self.words if self.place in (None, place) else f"{self.words} at {self.place}"
+    def seen_from(self, location: str | None) -> str:
+        """Returns the description, followed by the location if it differs from `location`."""
+        return self.description if self.location in (None, location) else f"{self.description} at {self.location}"
 
 
-def extent_subjects(function: FuncOp) -> dict[str, Subject]:
-    """Returns the subjects of the extents that ops and regions of `function` introduce, by name."""
-    found: dict[str, Subject] = {}
+def extent_origins(function: FuncOp) -> dict[str, ExtentOrigin]:
+    """Returns the origins of the extents that ops and regions of `function` introduce, by name."""
+    found: dict[str, ExtentOrigin] = {}
     for op in _ops_in(function):
-        names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
+        names, location = [extent.name for extent in made_extents(op)], first_location(sources_or_location(op))
         if isinstance(op, LoopOp):
             for name, axis in _axes(argument.type for argument in op.body.block.args):
-                found.setdefault(name, Subject(f"extent {axis} of a carried value of {op.name}", place))
+                found.setdefault(name, ExtentOrigin(f"extent {axis} of a carried value of {op.name}", location))
         axes = dict(_axes(result.type for result in op.results)) if names else {}
         for number, name in enumerate(names):
-            found[name] = Subject(_words(op, number, axes.get(name)), place)
+            found[name] = ExtentOrigin(_description(op, number, axes.get(name)), location)
     return found
 
 
-def extent_subjects_around(op: Operation) -> dict[str, Subject]:
-    """Returns `extent_subjects` of the function that contains `op`."""
+def extent_origins_around(op: Operation) -> dict[str, ExtentOrigin]:
+    """Returns `extent_origins` of the function that contains `op`."""
     current: Operation | None = op
     while current is not None and not isinstance(current, FuncOp):
         current = current.parent_op()
-    return {} if current is None else extent_subjects(current)
+    return {} if current is None else extent_origins(current)
 
 
-def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> Requirement:
-    """Returns a requirement of an op at `place` with generated names replaced by descriptions."""
-    words = {name: subjects[name].seen_from(place) for name in requirement.names if name in subjects}
+def describe_requirement(
+    requirement: Requirement, origins: Mapping[str, ExtentOrigin], location: str | None
+) -> Requirement:
+    """Returns a requirement of an op at `location` with generated names replaced by descriptions."""
+    descriptions = {name: origins[name].seen_from(location) for name in requirement.names if name in origins}
 
-    def told(dim: Dim) -> Dim:
+    def described(dim: Dim) -> Dim:
         name = _name(dim)
-        return symbol(words[name] if name in words else _with_words(str(dim), words, "({})"))
+        return symbol(
+            descriptions[name] if name in descriptions else _with_descriptions(str(dim), descriptions, "({})")
+        )
 
-    if not words:
+    if not descriptions:
         return requirement
-    about = _with_words(requirement.about, words, "{}")
-    return replace(requirement, lhs=told(requirement.lhs), rhs=told(requirement.rhs), about=about)
+    about = _with_descriptions(requirement.about, descriptions, "{}")
+    return replace(requirement, lhs=described(requirement.lhs), rhs=described(requirement.rhs), about=about)
 
 
-def _with_words(text: str, words: Mapping[str, str], form: str) -> str:
-    return re.sub(r"[A-Za-z_]\w*", lambda match: form.format(words[match[0]]) if match[0] in words else match[0], text)
+def _with_descriptions(text: str, descriptions: Mapping[str, str], form: str) -> str:
+    def described(match: re.Match[str]) -> str:
+        return form.format(descriptions[match[0]]) if match[0] in descriptions else match[0]
+
+    return re.sub(r"[A-Za-z_]\w*", described, text)
 
 
 def _name(dim: Dim) -> str | None:
@@ -88,15 +95,15 @@ def _ops_in(function: FuncOp) -> Iterator[Operation]:
                 holders.append(op)
 
 
-def place_of(sources: Attribute | None) -> str | None:
+def first_location(sources: Attribute | None) -> str | None:
     """Returns the first source location of a check, or None."""
     first = sources.data[0] if isinstance(sources, ArrayAttr) and sources.data else None
     return first.data if isinstance(first, StringAttr) else None
 
 
-def _words(op: Operation, number: int, axis: int | None) -> str:
+def _description(op: Operation, number: int, axis: int | None) -> str:
     if isinstance(op, ExtentsOp):
-        return op.words(number).subject
+        return op.description(number).subject
     if isinstance(op, CutOp):
         return "the length of a result"
     return f"a size of {op.name}" if axis is None else f"extent {axis} of {op.name}"
