@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
+import logging
 import marshal
 import os
 import pkgutil
@@ -166,6 +168,9 @@ def main() -> None:
     server = ToolServer(str(Path(folder) / "socket"))
     for name in names:
         preload(name)
+    # Libraries free their memory at exit. A child ends with `os._exit`, so that would only copy pages.
+    atexit._clear()  # pyright: ignore[reportPrivateUsage]
+    atexit.register(logging.shutdown)
     gc.collect()
     # A collection in a child would write to, and so copy, every page that it shares with the server.
     gc.freeze()
