@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +46,14 @@ RULES = {
     # If, when.
     "where": r"\bwhere (?:it|they|there|that|one|none|some) (?:is|are|has|have|do|does|can|may)\b",
 }
+BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields of statements, of handlers of exceptions and of cases that contain statements."""
+STRING_OR_COMMENT = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+"""|'{3}(?:[^'\\]|\\.|'(?!'{2}))*+'{3}'''
+    r"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|(?P<comment>#[^\n]*)""",
+    re.DOTALL,
+)
+"""A string, which may contain `#`, or a comment."""
 COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in RULES.items()}
 
 
@@ -79,7 +85,7 @@ def page_texts(source: str) -> Iterator[tuple[int, str]]:
 
 def code_texts(source: str) -> Iterator[tuple[int, str]]:
     """Yields line and text of each docstring, comment and message of an exception in a Python file."""
-    for node in ast.walk(ast.parse(source)):
+    for node in statements(ast.parse(source)):
         match node:
             case ast.Expr(value=ast.Constant(value=str() as text)):
                 yield node.lineno, text
@@ -89,9 +95,20 @@ def code_texts(source: str) -> Iterator[tuple[int, str]]:
                         yield part.lineno, part.value
             case _:
                 pass
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
-            yield token.start[0], token.string.lstrip("# ")
+    line, position = 1, 0
+    for found in STRING_OR_COMMENT.finditer(source):
+        if found["comment"] and not found["comment"].startswith("#!"):
+            line += source.count("\n", position, found.start())
+            position = found.start()
+            yield line, found["comment"].lstrip("# ")
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yields the statements of a syntax tree at any depth, without a walk through their expressions."""
+    for name in BLOCKS:
+        for node in getattr(tree, name, ()):
+            yield node
+            yield from statements(node)
 
 
 def sentences(path: Path) -> Iterator[Sentence]:

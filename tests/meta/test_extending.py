@@ -161,10 +161,10 @@ def test_a_plugin_that_raises_is_named_and_the_others_are_loaded(environment: di
     assert "broken-plugin 2 announces 'opps' in xrelay.plugins: did you mean 'ops'?" in done.stderr
     assert "Traceback" not in done.stderr
     (tmp_path / "broken_plugin.py").write_text("raise SystemExit(3)\n")
-    done = run(["xrelay-opt", "-p", "relay-infer-type"], both, NORMALIZED)
-    assert done.returncode == 0, done.stderr
-    assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): SystemExit: 3" in done.stderr
-    done = run(["xrelay-opt"], both, "bad.op")
+    text = f"{NORMALIZED}// -----\nbad.op"
+    done = run(["xrelay-opt", "-p", "relay-infer-type", "--split-input-file", "-o", "-"], both, text)
     assert done.returncode == 1
+    assert "acme.l1_normalize" in done.stdout
+    assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): SystemExit: 3" in done.stderr
     assert "broken-plugin 2 cannot be loaded (xrelay.dialects, broken_plugin:BAD)" in done.stderr
     assert "Traceback" not in done.stderr

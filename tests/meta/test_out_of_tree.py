@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from support.out_of_tree import installed, run
-from support.tool_server.served import BIN
+from support.tool_server.served import served
 
 CONTRIBUTED = """
 func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
@@ -35,9 +35,6 @@ assert len(kernels) == 1, kernels
 """
 
 
-PLAIN = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-
-
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Yields an environment in which hardswish is installed, offline and without a change to this environment."""
@@ -57,11 +54,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_without_the_package_the_op_is_unknown(model: Path) -> None:
-    done = run(["xrelay-opt"], PLAIN, CONTRIBUTED)
+@pytest.fixture(scope="module")
+def plain() -> Iterator[dict[str, str]]:
+    """Yields an environment without packages from outside."""
+    with served(os.environ) as environment:
+        yield environment
+
+
+def test_without_the_package_the_op_is_unknown(plain: dict[str, str], model: Path) -> None:
+    done = run(["xrelay-opt"], plain, CONTRIBUTED)
     assert done.returncode == 1
     assert "relay.contrib.hard_swish" in done.stderr
-    done = run(["xrelay", "import", str(model)], PLAIN)
+    done = run(["xrelay", "import", str(model)], plain)
     assert done.returncode == 0, done.stderr
     assert "contrib" not in done.stdout
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
+from zipfile import ZipFile
+
+from hatchling.build import build_wheel
 
 from support.tool_server.served import served
 
@@ -17,9 +19,11 @@ FOLDER = Path(__file__).parents[1] / "out_of_tree"
 @contextmanager
 def installed(target: Path, *packages: str) -> Iterator[dict[str, str]]:
     """Installs packages of tests/out_of_tree in `target`; yields the environment in which Python finds them."""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    paths = [str(FOLDER / package) for package in packages]
-    subprocess.run([*pip, "--disable-pip-version-check", "--target", str(target), *paths], check=True)
+    for package in packages:
+        with chdir(FOLDER / package):
+            wheel = build_wheel(str(target))
+        with ZipFile(target / wheel) as files:
+            files.extractall(target)
     with served({**os.environ, "PYTHONPATH": str(target)}) as environment:
         yield environment
 

@@ -22,8 +22,11 @@ from support.tool_server.process import Request, become, is_python, run
 from support.tool_server.shim import HEADER, REFUSED
 
 # Variables that differ between tests, that shells add, and that a tool reads while it runs.
-FREE_VARIABLES = {b"PATH", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TMPDIR", b"TMP", b"TEMP", b"TEMPDIR"}
-FREE_PREFIXES = (b"XRELAY_", b"LIT_")
+FREE_VARIABLES = {
+    *(b"PATH", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TMPDIR", b"TMP", b"TEMP", b"TEMPDIR"),
+    *(b"HOME", b"XDG_CACHE_HOME", b"NO_COLOR"),
+}
+FREE_PREFIXES = (b"XRELAY_", b"LIT_", b"PYTEST_")
 
 
 class ToolServer:

@@ -33,7 +33,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes ano
 
 @pytest.fixture(scope="module", autouse=True)
 def _served() -> Iterator[None]:
-    with served({**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}) as environment:
+    with served(os.environ) as environment:
         VARIABLES.update(environment)
         yield
 
