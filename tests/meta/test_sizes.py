@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from meta.plain_words import statements
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
     "index_algebra",
@@ -77,7 +79,7 @@ def source_of(path: str) -> Source:
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yields the functions of a file with their lines of code, without docstrings."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
@@ -106,7 +108,7 @@ def bases() -> dict[str, list[str]]:
 
 def classes(module: str, tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     """Yields the classes at the top of a module with the full names of their bases."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in statements(tree) if isinstance(node, ast.ImportFrom)]
     names = {each.asname or each.name: f"{node.module}.{each.name}" for node in imports for each in node.names}
     for node in tree.body:
         if isinstance(node, ast.ClassDef):

@@ -169,7 +169,7 @@ class _Builder:
         kernels = kernel_stream(module, runner, stages, target, level, objects) if is_streamed else None
         with kernels if kernels is not None else nullcontext():
             runner.run_after_split(module, kernels)
-            runner.report_progress(len(stages), NATIVE)
+            runner.report(len(stages), NATIVE)
             tables = tables_of(module)
             with runner.clock.step(NATIVE):
                 symbols = kernels.symbols if kernels is not None else {}
@@ -177,7 +177,7 @@ class _Builder:
                 code += kernels.finish() if kernels is not None else ()
         if dump is not None:
             write_text(dump / "timing.txt", runner.clock.report())
-        runner.report_progress(len(stages) + 1, "done")
+        runner.report(len(stages) + 1, "done")
         artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
         return Built(artifact, _timing(runner.clock, kernels))
 

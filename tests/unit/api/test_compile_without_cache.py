@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,8 +181,8 @@ compile()
 
 
 def test_processes_compile_into_one_cache_at_once(tmp_path: Path) -> None:
-    environment = {**os.environ, "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", PRELUDE + "compile()"]
+    environment = {**VARIABLES, "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
+    command = ["python", "-c", PRELUDE + "compile()"]
     running = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     ended = [(process.communicate()[1], process.returncode) for process in running]
     assert ended == [("", 0)] * 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.tool_server.served import BIN
+from support.tool_server.served import served
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
@@ -320,8 +320,11 @@ def test_an_illegal_schedule_is_one_warning(lowered: list[str]) -> None:
 
 
 PLUGIN = """
+import os
 import sys
 from xrelay import relay, te, topi
+
+KIND = os.environ["XRELAY_KIND"]
 
 def schedule(attrs, outs, target):
     sys.stderr.write(f"schedule of {outs[0].op.name}\\n")
@@ -355,6 +358,19 @@ func.func @main(%x: tensor<8x48xf32>) -> tensor<8x48xf32> {
 """
 
 
+@pytest.fixture(scope="module")
+def with_plugin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Yields an environment with a plugin that registers what the variable `XRELAY_KIND` names."""
+    site = tmp_path_factory.mktemp("site")
+    info = site / "registering-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: registering\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[xrelay.plugins]\nstrategies = registering\n")
+    (site / "registering.py").write_text(PLUGIN)
+    with served({**os.environ, "PYTHONPATH": str(site)}) as environment:
+        yield environment
+
+
 @pytest.mark.parametrize(
     ("kind", "called", "marker"),
     [
@@ -364,15 +380,12 @@ func.func @main(%x: tensor<8x48xf32>) -> tensor<8x48xf32> {
         ("compute", "compute\n", b"xrelay_kernel_"),
     ],
 )
-def test_the_tool_compiles_what_a_plugin_registers(kind: str, called: str, marker: bytes, tmp_path: Path) -> None:
-    info = tmp_path / "registering-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: registering\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[xrelay.plugins]\nstrategies = registering\n")
-    (tmp_path / "registering.py").write_text(f"KIND = {kind!r}\n{PLUGIN}")
+def test_the_tool_compiles_what_a_plugin_registers(
+    kind: str, called: str, marker: bytes, tmp_path: Path, with_plugin: dict[str, str]
+) -> None:
     (tmp_path / "tanh.mlir").write_text(TOOL_INPUT)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
-    command = [BIN / "xrelay", "compile", tmp_path / "tanh.mlir", "-o", tmp_path / "tanh.xrelay"]
+    environment = {**with_plugin, "XRELAY_KIND": kind, "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
+    command = ["xrelay", "compile", tmp_path / "tanh.mlir", "-o", tmp_path / "tanh.xrelay"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.startswith(f"{called}wrote "), done.stderr
     assert marker in (tmp_path / "tanh.xrelay").read_bytes()
