@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -50,6 +51,12 @@ def run(
     return done.returncode, done.stdout, done.stderr
 
 
+@cache
+def run_script(command: tuple[str, ...], text: str) -> tuple[int, str, str]:
+    """Runs a script itself, once for all tests."""
+    return run(BIN, list(command), text)
+
+
 COMMANDS = pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -71,7 +78,7 @@ COMMANDS = pytest.mark.parametrize(
 @COMMANDS
 def test_a_shim_ends_as_the_script(shims: Path, command: list[str], code: int) -> None:
     text = "builtin.module {}"
-    script = run(BIN, command, text)
+    script = run_script(tuple(command), text)
     assert run(shims, command, text) == script
     assert script[0] == code
 
@@ -99,7 +106,7 @@ def test_without_a_shim_it_ends_as_the_script(shims: Path, tmp_path: Path, comma
     with (tmp_path / "text").open() as stdin:
         process = start_directly(shims, command, stdin)
     assert isinstance(process, ServedProcess) == ("-m" not in command)
-    assert (process.communicate(), process.wait()) == (run(BIN, command, text)[1:], code)
+    assert (process.communicate(), process.wait()) == (run_script(tuple(command), text)[1:], code)
 
 
 def test_processes_without_shims_are_a_pipeline(shims: Path) -> None:

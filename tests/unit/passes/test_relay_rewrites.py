@@ -263,7 +263,7 @@ def test_levels_include_one_another():
 # --- depth
 
 
-FRAMES = 400
+FRAMES = 200
 """The number of Python frames that a pass may use."""
 DEEP = 2 * FRAMES
 """The number of ops of a chain."""

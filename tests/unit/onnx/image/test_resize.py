@@ -90,6 +90,7 @@ def test_roundings(rounding: str) -> None:
         check(*resized((4,), sizes=sizes, nearest_mode=rounding))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("rounding", ["floor", "ceil"])
 def test_places_about_the_centre_are_exact(rounding: str, constant: bool) -> None:
@@ -104,6 +105,7 @@ def test_places_about_the_centre_are_exact(rounding: str, constant: bool) -> Non
             assert found[0].tolist() == wanted
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("mode", ["linear", "cubic", "nearest"])
 def test_axes_of_scale_one_are_not_moved(mode: str, constant: bool) -> None:

@@ -36,6 +36,7 @@ def test_grouped_queries(past: int, new: int, words: dict[str, Any], rotary: int
     check("GroupQueryAttention", [packed, None, None, *caches, lengths, total, *tables], constants=(5, 6), **words)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("past", "new", "bias", "sinks", "words"),
     [

@@ -67,6 +67,7 @@ def table_of_bytes(*shape: int, dtype: type[Any]) -> tuple[Array, Array, Array]:
     return numbers, np.array(RNG.uniform(0.005, 0.02), np.float32), np.array(RNG.integers(0, 100), dtype)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("whole", [True, False])
 def test_embeddings_of_bytes(dtype: type[Any], whole: bool) -> None:

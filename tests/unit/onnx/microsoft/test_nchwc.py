@@ -63,6 +63,7 @@ def network(mode: str, places: str) -> onnx.ModelProto:
     return made
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("mode", "places"), [("nearest", "asymmetric"), ("linear", "half_pixel"), ("linear", "align_corners")]
 )

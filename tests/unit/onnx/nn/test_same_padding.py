@@ -41,7 +41,7 @@ def check(proto: onnx.ModelProto, sizes: Sequence[tuple[int, ...]] = SIZES) -> N
                 np.testing.assert_allclose(np.asarray(ours), np.asarray(known), rtol=1e-5, atol=1e-6, strict=True)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3, values=lambda op, words, mode: [op, mode])
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
 @pytest.mark.parametrize(
     ("op", "words"),
@@ -58,7 +58,7 @@ def test_as_many_windows_as_strides(op: str, words: dict[str, Any], mode: str) -
     check(windows(op, auto_pad=mode, **words))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mode", ["NOTSET", "SAME_UPPER"])
 @pytest.mark.parametrize(
     "words",
@@ -72,19 +72,22 @@ def test_transposed_convolutions_of_a_stated_shape(words: dict[str, Any], mode: 
     check(windows("ConvTranspose", auto_pad=mode, **words))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
-def test_windows_that_start_in_the_end_padding_are_left_out(op: str) -> None:
+@pytest.mark.parametrize(("size", "strides", "pads"), [([2, 2], [2, 2], [1, 1, 1, 1]), ([1, 2], [3, 4], [0, 1, 0, 1])])
+def test_windows_that_start_in_the_end_padding_are_left_out(
+    op: str, size: list[int], strides: list[int], pads: list[int]
+) -> None:
     sizes = [(1, 2, 7, 8), (2, 2, 3, 3), (1, 2, 1, 11)]
     outputs = ("y", "places") if op == "MaxPool" else ("y",)
-    for size, strides, pads in (([2, 2], [2, 2], [1, 1, 1, 1]), ([1, 2], [3, 4], [0, 1, 0, 1])):
-        proto = windows(op, outputs, kernel_shape=size, strides=strides, pads=pads, ceil_mode=1)
-        check(proto, sizes)
-        for shape in sizes:
-            x = RNG.normal(size=shape).astype(np.float32)
-            expected = onnxruntime_outputs(proto, {"x": x})
-            assert expected is not None
-            for ours, theirs in zip(run_relay(import_onnx(proto), [x]), expected, strict=True):
-                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-5, atol=1e-6, strict=True)
+    proto = windows(op, outputs, kernel_shape=size, strides=strides, pads=pads, ceil_mode=1)
+    check(proto, sizes)
+    for shape in sizes:
+        x = RNG.normal(size=shape).astype(np.float32)
+        expected = onnxruntime_outputs(proto, {"x": x})
+        assert expected is not None
+        for ours, theirs in zip(run_relay(import_onnx(proto), [x]), expected, strict=True):
+            np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-5, atol=1e-6, strict=True)
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -45,7 +45,7 @@ CASES: list[tuple[str, Shapes]] = [
 ]
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("equation", "shapes"), CASES, ids=str)
 def test_equations(equation: str, shapes: Shapes) -> None:
     rng = np.random.default_rng(0)
