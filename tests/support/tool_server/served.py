@@ -14,7 +14,7 @@ from support.tool_server.server import fixed
 
 BIN = Path(sys.executable).parent
 TOOLS = ("xrelay-opt", "xrelay", "xdsl-opt", "python")
-PRELOADED = ("xrelay", "xdsl.transforms", "onnx.helper", "llvmlite.binding")
+PRELOADED = ("xrelay", "onnx.helper", "llvmlite.binding")
 
 
 _kept: dict[frozenset[tuple[bytes, bytes]], str | None] = {}

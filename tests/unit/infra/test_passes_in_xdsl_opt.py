@@ -8,10 +8,12 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from unittest.mock import patch
 
 import pytest
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes
+from xdsl.universe import Universe
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay.lowering.pipelines import all_passes, compile_stages
@@ -44,6 +46,7 @@ INSTEAD = {
     "vector-expand-dot-products": SCALARS,
 }
 """Programs for passes whose lit tests use forms that xDSL's own `func`, `arith` and `vector` cannot parse."""
+get_multiverse = cache(Universe.get_multiverse)
 KNOWN_FLAGS = {"--split-input-file", "--allow-unregistered-dialect", "-p"}
 
 
@@ -73,7 +76,8 @@ def texts() -> list[str]:
 def printed(path: Path, pipeline: str) -> str:
     """What xdsl-opt prints; the passes of one pipeline share a run."""
     flags = ["--split-input-file"] if "\n// -----\n" in path.read_text() else []
-    with NamedTemporaryFile("r") as output:
+    # Without the cache, each run would read a file of every installed package.
+    with NamedTemporaryFile("r") as output, patch.object(Universe, "get_multiverse", get_multiverse):
         xDSLOptMain(args=[str(path), "-p", pipeline, "-o", output.name, "--allow-unregistered-dialect", *flags]).run()
         return output.read()
 
