@@ -59,6 +59,7 @@ def test_bounds_that_are_computed(
     np.testing.assert_array_equal(found, x[expected])
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("extents", [(2, 3), ("n", 3)])
 @pytest.mark.parametrize("computed", [(), ("ends",), ("starts", "ends", "steps"), ("starts", "ends", "axes", "steps")])
 def test_a_slice_that_begins_before_the_first_element_and_goes_backwards(

@@ -115,6 +115,7 @@ def test_there_and_back(axis: int | None) -> None:
     check("DequantizeLinear", [integers((3, 4), np.uint8), scale, zero], **words)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("columns", [(), (5,)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_products(columns: tuple[int, ...], dtype: type[Any]) -> None:
