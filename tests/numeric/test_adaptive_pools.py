@@ -78,6 +78,7 @@ def test_layouts(kind: str) -> None:
     np.testing.assert_allclose(found.transpose(0, 1, 4, 2, 3).reshape(2, 16, 2, 3), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32", "uint8"])
 def test_other_elements(dtype: str) -> None:
     data = np.arange(2 * 1 * 5 * 7).reshape(2, 1, 5, 7).astype(dtype)

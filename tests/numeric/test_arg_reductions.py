@@ -152,6 +152,7 @@ def test_a_mean_of_another_shape_is_an_error() -> None:
         relay.variance(x, 3, with_mean=relay.mean(x, axis=1, keepdims=True))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("op", "axis"), [("all", (1,)), ("any", (0,)), ("all", (0, 1)), ("any", (0, 1))])
 def test_logic_over_axes(op: str, axis: tuple[int, ...]) -> None:
     for shape in ((3, 37), (0, 4), (1, 1)):

@@ -331,10 +331,15 @@ func.func @main(%x: !t, %c: tensor<i1>) -> (!f, !t, (!t) -> ((!t, !n) -> !t)) {
 """
 
 
-def test_a_model_gives_functions(tmp_path: Path) -> None:
-    module = program(GIVING)
+@pytest.fixture(scope="module")
+def giving() -> xrelay.CompiledModel:
+    """The model of `GIVING`."""
+    return xrelay.compile(program(GIVING), cache=False, threads=1)
+
+
+def test_a_model_gives_functions(giving: xrelay.CompiledModel, tmp_path: Path) -> None:
+    module, model = program(GIVING), giving
     path, y = tmp_path / "giving.xrelay", np.array([0.5, 2.0, -1.0], np.float32)
-    model = xrelay.compile(module, cache=False, threads=1)
     model.save(path)
     assert str(model.outputs[0]) == "function"
     for each in (model, xrelay.load(path)):
@@ -364,10 +369,9 @@ def test_stages_show_the_programs_of_returned_functions(tmp_path: Path) -> None:
         xrelay.compile(tmp_path / "03_optimized.mlir", cache=False)
 
 
-def test_functions_are_given_what_they_take() -> None:
-    model = xrelay.compile(program(GIVING), cache=False, threads=1)
+def test_functions_are_given_what_they_take(giving: xrelay.CompiledModel) -> None:
     x = np.abs(X)
-    function = model(x, np.array(True))[0]
+    function = giving(x, np.array(True))[0]
     with pytest.raises(InputError, match="the function takes 1 inputs, got 2"):
         function(X, X)
     with pytest.raises(InputError, match=r"input 'input0': expected float32\[3\], got float32\[4\]"):
@@ -409,14 +413,18 @@ func.func @main(%x: !t) -> (!f, (!f) -> !t, (!f) -> !f) {
 """
 
 
+@pytest.fixture(scope="module")
+def taking() -> xrelay.CompiledModel:
+    """The model of `TAKING`."""
+    return xrelay.compile(program(TAKING), cache=False, threads=1)
+
+
 @pytest.mark.parametrize("way", ["interpreted", "native", "loaded"])
-def test_functions_take_functions_of_their_program(way: str, tmp_path: Path) -> None:
-    module = program(TAKING)
-    run: Run = partial(run_relay, module)
-    if way != "interpreted":
-        model = xrelay.compile(module, cache=False, threads=1)
-        model.save(tmp_path / "taking.xrelay")
-        run = model.run if way == "native" else xrelay.load(tmp_path / "taking.xrelay").run
+def test_functions_take_functions_of_their_program(way: str, taking: xrelay.CompiledModel, tmp_path: Path) -> None:
+    run: Run = partial(run_relay, program(TAKING)) if way == "interpreted" else taking.run
+    if way == "loaded":
+        taking.save(tmp_path / "taking.xrelay")
+        run = xrelay.load(tmp_path / "taking.xrelay").run
     add, call, twice = run([X])
     np.testing.assert_array_equal(call(add)[0], X + X)
     np.testing.assert_array_equal(call(twice(add)[0])[0], X + X + X)
@@ -431,9 +439,8 @@ def test_interpreted_functions_take_no_others() -> None:
             call(given)
 
 
-def test_compiled_functions_take_no_others() -> None:
-    module = program(TAKING)
-    model, other = (xrelay.compile(module, cache=False, threads=1) for _ in range(2))
+def test_compiled_functions_take_no_others(taking: xrelay.CompiledModel) -> None:
+    model, other = taking, xrelay.compile(program(TAKING), cache=False, threads=1)
     _, call, twice = model(X)
     type = r"\(tensor<3xf32>\) -> tensor<3xf32>"
     for given, found in ((twice, "one of .*"), (X, "ndarray"), (len, "builtin.*"), (None, "nothing")):

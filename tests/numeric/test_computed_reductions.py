@@ -48,7 +48,7 @@ def reduction(op: str, axes: int, *, keepdims: int, dtype: str = "float32") -> l
     return both(model([node], given, ["y"], opset=18))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("op", OPS)
 def test_any_axes_at_any_sizes(op: str, keepdims: int) -> None:
@@ -70,7 +70,7 @@ def test_no_elements() -> None:
                 np.testing.assert_array_equal(run([x, np.array([axis])]), wanted, strict=True)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "float16"])
 def test_other_elements(dtype: str) -> None:
     x = np.arange(12).reshape(2, 3, 2).astype(np.dtype(dtype))

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[relay.Expr, list[str]]] = {
 """Operator → an expression with it, and the layouts to which it is converted."""
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", CASES)
 def test_there_and_back(op: str) -> None:
     expr, layouts = CASES[op]

@@ -82,7 +82,7 @@ def test_unique_of_few(length: int) -> None:
     assert counts.sum() == length
 
 
-@settings(max_examples=examples(5, more=2), deadline=None)
+@settings(max_examples=examples(3, more=4), deadline=None)
 @given(st.integers(0, 6), st.integers(-9, 9), st.integers(-9, 9), st.integers(-3, 3).filter(bool))
 def test_dynamic_slices(length: int, begin: int, end: int, step: int) -> None:
     case = OpCase("dyn.strided_slice", [(length,), (1,), (1,), (1,)], dtype="int64")

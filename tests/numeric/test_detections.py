@@ -43,7 +43,7 @@ def detector(dtype: str, count: int = 9) -> tuple[Array, Array]:
     return boxes.astype(dtype), RNG.uniform(0, 1, (2, count, 4)).round(1).astype(dtype)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize(("per_class", "most", "classes"), [(3, 5, 3), (100, 50, 2), (1, 2, 4)])
 def test_regular_non_max_suppression(dtype: str, per_class: int, most: int, classes: int) -> None:
@@ -127,7 +127,7 @@ def boxes_of(arrays: list[Array], image: int, iou_loss: bool) -> tuple[Array, Ar
     return np.array(found), np.array(values)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("iou_loss", "before", "after"), [(False, 20, 6), (True, 20, 6), (False, -1, 140)])
 def test_proposal(dtype: str, iou_loss: bool, before: int, after: int) -> None:

@@ -81,7 +81,7 @@ def check_native(text: DynamicKernel, schedule: Schedule, sizes: list[list[int]]
         np.testing.assert_array_equal(np.asarray(arguments[-1 - len(each)]), run(plain, each))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
 @pytest.mark.parametrize("parallel", [False, True])
 def test_native_product_in_registers(tail: Tail, parallel: bool):

@@ -97,7 +97,7 @@ def parse(text: str) -> func.FuncOp:
     return next(op for op in module.ops if isinstance(op, func.FuncOp))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_family(case: FamilyCase):
     text = case.dynamic()

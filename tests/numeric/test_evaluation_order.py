@@ -79,7 +79,7 @@ def check_order(choices: Choices) -> None:
 
 @pytest.mark.parametrize("part", range(2))
 @settings(
-    max_examples=examples(40, more=2),
+    max_examples=examples(20, more=4),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -44,7 +44,7 @@ def test_native_code_of_the_example_computes_the_same(name: str) -> None:
     check_native(module, example_inputs(module))
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("name", [name for name, number in ELEMENTS.items() if number <= SMALL])
 def test_the_example_computes_the_same_at_every_level(name: str) -> None:
     module = example_module(OPERATORS[name])

@@ -141,7 +141,7 @@ MOVEMENTS: dict[str, Callable[[relay.Expr], relay.Expr]] = {
 }
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("op", MOVEMENTS)
 def test_ops_of_one_tensor(op: str, dtype: str) -> None:

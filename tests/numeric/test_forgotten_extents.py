@@ -84,6 +84,7 @@ CLOSURE = """
       %t0 = relay.invoke %h0(%b) : (!s) -> !s"""
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("body", [SUM, CALL, LOOP, CLOSURE], ids=["sum", "call", "loop", "closure"])
 def test_lifted_closures_do_the_same(body: str) -> None:
     module = parse_module(full_context(), PROGRAM.replace("BODY", body), "program.mlir")

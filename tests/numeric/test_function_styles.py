@@ -110,7 +110,7 @@ def evaluated(module: ModuleOp) -> None:
     verify_module(module)
 
 
-@settings(max_examples=examples(70, more=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(35, more=4), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_is_known_is_computed_as_before(data: st.DataObject) -> None:
     check_random_program(Drawn(data.draw), evaluated, loops=True)

@@ -76,7 +76,7 @@ def test_elements_of_every_type(dtype: str):
     check_take(values(dtype, 5, 37), places("int64", 37, 3, 19), 1, separate=dtype == "float32")
 
 
-@settings(max_examples=examples(8), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 5, 17]), min_size=1, max_size=3),
     st.lists(st.sampled_from([0, 1, 3, 16, 31]), max_size=2),

@@ -53,7 +53,7 @@ def test_every_method_and_padding(method: str, padding: str, aligned: bool) -> N
         check(RNG.standard_normal((2, 3, *extents)).astype(np.float32), grids(2, 2, 3, 5), **words)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("dtype", [name for name in MLIR if name != "bool"])
 def test_dtypes(dtype: str) -> None:
     data = (RNG.uniform(0, 200, (1, 2, 4, 5))).astype(dtype)

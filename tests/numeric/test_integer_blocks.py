@@ -21,6 +21,7 @@ def agree(result: relay.Expr, shape: tuple[int, ...], target: str) -> None:
     np.testing.assert_array_equal(xrelay.compile(module, target=target).run([data])[0], expected)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("channels", "filters", "groups", "stride"), [(16, 32, 1, 1), (8, 16, 2, 2), (32, 32, 32, 1)])
 def test_convolutions(channels: int, filters: int, groups: int, stride: int, target: str) -> None:

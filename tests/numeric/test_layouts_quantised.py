@@ -34,6 +34,7 @@ def quantised(per_channel: bool) -> tuple[relay.Module, list[Any]]:
     return relay.Module.from_expr(relay.Function(list(variables), qnn.tanh(b, 0.9, 1, 1 / 128, 0))), list(arrays)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("per_channel", [False, True])
 @pytest.mark.parametrize("layouts", [["NHWC", "default"], ["NCHW4c"], ["NHWC", "OHWI"]])
 def test_quantised_convolutions(layouts: list[str], per_channel: bool) -> None:

@@ -78,6 +78,7 @@ def test_split_of_a_reduction(tail: Tail):
     check_same(GEMM, scheduled(GEMM).split("k", 2, tail=tail).reorder("k_o", "i", "j", "k_i"))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("tail", TAILS)
 @pytest.mark.parametrize("factor", [1, 2, 3])
 def test_partial_sums_of_a_register_tile(factor: int, tail: Tail):

@@ -32,6 +32,7 @@ def test_every_optimisation_level_equals_the_interpreter(build: Build, opt_level
     assert answer, str(answer)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3"])
 @pytest.mark.parametrize("build", [simplenet, residual_block], ids=lambda build: build.__name__)
 def test_narrower_vectors_equal_the_interpreter(build: Build, target: str) -> None:

@@ -69,6 +69,7 @@ def test_multibox_transform_loc_with_the_background() -> None:
     np.testing.assert_allclose(rows[1, :, 2:], others[1, :, 2:], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("classes", [0, 1, 2])
 def test_multibox_transform_loc_of_few_classes(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XRELAY_DEBUG", "1")

@@ -112,7 +112,7 @@ def check(choices: Choices) -> list[str]:
 
 
 @given(st.data())
-@settings(max_examples=examples(24, more=4), deadline=None)
+@settings(max_examples=examples(12, more=8), deadline=None)
 def test_named_dimensions_are_the_sizes_they_stand_for(data: st.DataObject) -> None:
     for each in check(Drawn(data.draw)):
         event(each)

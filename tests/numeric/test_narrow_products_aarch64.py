@@ -39,6 +39,7 @@ def convolution(dtype: str) -> tuple[relay.Expr, np.ndarray]:
     return y, random((1, 12, 7, 9), dtype, 1)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", CPUS)
 @pytest.mark.parametrize("product", [dense, convolution])
 def test_the_instruction_is_used(product: Product, target: str, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_the_interpreter_equals_onnxruntime(case: Case) -> None:
     compare(case, proto, lambda inputs: run_relay(module, list(inputs.values())))
 
 
-@pytest.mark.grid(17)
+@pytest.mark.grid(29)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_native_code_equals_onnxruntime(case: Case) -> None:
     proto = case.proto()

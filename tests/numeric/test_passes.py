@@ -36,7 +36,7 @@ from xrelay.interpreters.relay import run_relay
 
 PARTS = range(4)
 """The programs of a property are distributed over several tests, which run in parallel."""
-MANY = settings(max_examples=examples(14, more=4), deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(7, more=8), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -247,7 +247,7 @@ def test_short_runs_are_copied() -> None:
     assert not copying(lines.check(["d"], [_normal(20, 15), _normal(20, 16)]))
 
 
-@settings(max_examples=examples(16, more=2), deadline=None)
+@settings(max_examples=examples(8, more=4), deadline=None)
 @given(data=st.data())
 def test_random_graphs_of_joined_channels(data: st.DataObject) -> None:
     """As below, along the second axis of several images."""
@@ -277,7 +277,7 @@ def test_random_graphs_of_joined_channels(data: st.DataObject) -> None:
     lines.check(results, [_normal(2, 3, 16)])
 
 
-@settings(max_examples=examples(16, more=2), deadline=None)
+@settings(max_examples=examples(8, more=4), deadline=None)
 @given(data=st.data())
 def test_random_graphs_of_joins_and_slices(data: st.DataObject) -> None:
     """Ops that concatenate, slice, reshape and compute on random earlier values; some of these are returned."""

@@ -116,7 +116,7 @@ def test_arithmetic_on_32_bits_saturates() -> None:
     assert tiny.tolist() == [most, least, most, least]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
 def test_concatenate_brings_all_to_one_scale(dtype: str) -> None:
     first, second = numbers(dtype, 2, 3), numbers(dtype, 2, 5, seed=3)

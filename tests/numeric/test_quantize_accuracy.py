@@ -64,7 +64,7 @@ def accuracy_of_floats() -> float:
     return accuracy(classifier())
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mode", ["percentile", "kl_divergence", "max"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 def test_accuracy(mode: str, dtype: str) -> None:

@@ -49,7 +49,7 @@ def test_the_parts_compute_what_the_whole_does() -> None:
 
 
 def test_names_stay() -> None:
-    parts = quantized(residual_network(), partition_conversions="enabled")
+    parts = quantized(perceptron(), partition_conversions="enabled")
     model = xrelay.compile(parts, cache=False)
     assert (model.input_names, model.output_names) == (["data"], ["output"])
 

@@ -19,6 +19,7 @@ func.func @main(%i: tensor<5x7xi64>, %s: tensor<7xi64>, %t: tensor<13xi64>) -> t
 """
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("opt_level", range(4))
 @pytest.mark.parametrize("target", ["cpu", "cpu -mcpu=x86-64"])
 def test_places_in_another_shape(target: str, opt_level: int) -> None:

@@ -53,7 +53,7 @@ def test_words(name: str, shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(new, key_of(1, 2, 3, 4, TOP, 5, 0, 17, 1, 0), strict=True)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("name", KEYS)
 def test_both_keys_of_a_split_draw_other_words(name: str) -> None:
     left, right = drawn("random.threefry_split", KEYS[name])

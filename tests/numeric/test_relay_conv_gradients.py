@@ -50,7 +50,7 @@ def in_loops(grad: Array, data: Array, window: tuple[WindowAxis[int], ...], grou
 
 
 @given(drawn=st.data())
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(6, more=2), deadline=None)
 def test_every_element_is_a_sum_over_places(drawn: st.DataObject) -> None:
     size, strides, dilation = ([drawn.draw(st.integers(1, most)) for _ in range(2)] for most in (3, 3, 2))
     window = window_of(size, strides, dilation, [drawn.draw(st.integers(0, 2)) for _ in range(4)])

@@ -66,7 +66,7 @@ def test_take_brings_any_index_into_range(dtype: str, mode: str):
         check(x[places], "take", x, at, axis=0, mode=mode)
 
 
-@settings(max_examples=examples(8), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 5, 17]), min_size=1, max_size=3),
     st.lists(st.sampled_from([0, 1, 3, 16]), max_size=2),

@@ -102,6 +102,7 @@ def test_slice_like() -> None:
     np.testing.assert_array_equal(applied("slice_like", data, np.zeros((1, 5, 3, 9))), data[:1, :5])
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
 def test_collapse_sum_like(dtype: str) -> None:
     data = rising(2, 3, 4, dtype=dtype)
@@ -110,6 +111,7 @@ def test_collapse_sum_like(dtype: str) -> None:
         np.testing.assert_array_equal(applied("collapse_sum_like", data, np.zeros(shape, dtype)), wanted, strict=True)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
 def test_collapse_sum_to(dtype: str) -> None:
     data = rising(2, 3, 4, dtype=dtype)

@@ -163,7 +163,7 @@ def test_integer_pools():
     assert apply_op("nn.avg_pool2d", data, pool_size=2, strides=2).tolist() == [[[[-5, -3], [2, 4]]]]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_means_of_integers_are_truncated_sums_of_64_bits(dtype: str, layout: str):

@@ -74,7 +74,7 @@ def pools(draw: st.DrawFn) -> tuple[dict[str, Any], tuple[int, int], tuple[int, 
 
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 @given(drawn=st.data())
-@settings(max_examples=examples(10), deadline=None)
+@settings(max_examples=examples(5, more=2), deadline=None)
 def test_each_element_collects_from_its_windows(op: str, drawn: st.DataObject) -> None:
     attributes, extents, counts = drawn.draw(pools())
     if op == "nn.avg_pool2d_grad":
@@ -196,6 +196,7 @@ def test_windows_far_apart_take_no_memory_between_them(op: str) -> None:
     np.testing.assert_array_equal(far, first)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 @pytest.mark.parametrize("dilation", [3, 5, 1 << 31])
 def test_fewer_windows_than_an_element_may_be_in(op: str, dilation: int) -> None:

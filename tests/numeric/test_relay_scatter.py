@@ -70,7 +70,7 @@ def test_elements_of_every_type(reduction: str, dtype: str):
         check_elements(values(dtype, 4, 5), RNG.integers(-4, 4, (9, 3)), values(dtype, 9, 3), 0, reduction)
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(6, more=2), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 7, 17]), min_size=1, max_size=3),
     st.sampled_from([0, 1, 3, 16]),

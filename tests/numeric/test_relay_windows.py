@@ -96,7 +96,7 @@ def random(*shape: int, dtype: str = "float32") -> Array:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(7), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 def test_convolutions(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     groups, depth, per_group = drawn.draw(
@@ -110,7 +110,7 @@ def test_convolutions(rank: int, drawn: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(7), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 def test_pools(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     ceil_mode, include = drawn.draw(st.booleans()), drawn.draw(st.booleans())
@@ -133,7 +133,7 @@ def test_pools(rank: int, drawn: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(5), deadline=None)
+@settings(max_examples=examples(3, more=2), deadline=None)
 def test_places_of_maxima(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     column_major, dtype = (
@@ -178,7 +178,7 @@ def test_dtypes(rank: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("rank", [1, 3])
-def test_channels_last_and_any_other_layout(rank: int) -> None:
+def test_convolutions_of_last_channels(rank: int) -> None:
     axes, extents = AXES[rank], (4, 5, 6)[:rank]
     data, weight = random(2, 4, *extents), random(6, 2, *[3] * rank)
     last, first = (0, *range(2, 2 + rank), 1), (0, 1 + rank, *range(1, 1 + rank))
@@ -187,21 +187,23 @@ def test_channels_last_and_any_other_layout(rank: int) -> None:
     filters = weight.transpose(*range(2, 2 + rank), 1, 0)
     found = both(f"nn.conv{rank}d", data.transpose(last), filters, groups=2, padding=1, **layouts)
     np.testing.assert_allclose(found.transpose(first), plain, rtol=1e-5, atol=1e-5)
-    for op in (
-        f"nn.max_pool{rank}d",
-        f"nn.avg_pool{rank}d",
-        f"nn.global_avg_pool{rank}d",
-        f"nn.global_max_pool{rank}d",
-    ):
-        window = {} if "global" in op else {"pool_size": 2, "strides": 2, "padding": 1}
-        plain = both(op, data, **window)
-        found = both(op, data.transpose(last), layout=f"N{axes}C", **window)
-        np.testing.assert_allclose(found.transpose(first), plain, rtol=1e-6)
-        turned = both(op, data, out_layout=f"N{axes}C", **window)
-        np.testing.assert_allclose(turned.transpose(first), plain, rtol=1e-6)
-        blocked = np.moveaxis(data.reshape(2, 2, 2, *extents), 2, -1)
-        found = both(op, blocked, layout=f"NC{axes}2c", **window)
-        np.testing.assert_allclose(np.moveaxis(found, -1, 2).reshape(plain.shape), plain, rtol=1e-6)
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("rank", [1, 3])
+@pytest.mark.parametrize("pool", ["max_pool", "avg_pool", "global_avg_pool", "global_max_pool"])
+def test_pools_of_last_channels_and_any_other_layout(pool: str, rank: int) -> None:
+    op, axes, extents = f"nn.{pool}{rank}d", AXES[rank], (4, 5, 6)[:rank]
+    data, last, first = random(2, 4, *extents), (0, *range(2, 2 + rank), 1), (0, 1 + rank, *range(1, 1 + rank))
+    window = {} if "global" in op else {"pool_size": 2, "strides": 2, "padding": 1}
+    plain = both(op, data, **window)
+    found = both(op, data.transpose(last), layout=f"N{axes}C", **window)
+    np.testing.assert_allclose(found.transpose(first), plain, rtol=1e-6)
+    turned = both(op, data, out_layout=f"N{axes}C", **window)
+    np.testing.assert_allclose(turned.transpose(first), plain, rtol=1e-6)
+    blocked = np.moveaxis(data.reshape(2, 2, 2, *extents), 2, -1)
+    found = both(op, blocked, layout=f"NC{axes}2c", **window)
+    np.testing.assert_allclose(np.moveaxis(found, -1, 2).reshape(plain.shape), plain, rtol=1e-6)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
@@ -230,7 +232,7 @@ def naive_transpose(data: Array, weight: Array, window: tuple[WindowAxis[int], .
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(7), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 def test_transposed_convolutions(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     extra = [drawn.draw(st.integers(0, 2)) for _ in range(rank)]
@@ -247,7 +249,7 @@ def test_transposed_convolutions(rank: int, drawn: st.DataObject) -> None:
 
 @pytest.mark.grid(2)
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_transposed_convolutions_in_other_layouts_and_dtypes(rank: int) -> None:
+def test_transposed_convolutions_in_other_layouts(rank: int) -> None:
     axes, op = AXES[rank], f"nn.conv{rank}d_transpose"
     data, weight = random(2, 4, *(4, 5, 3)[:rank]), random(4, 3, *[3] * rank)
     last, first = (0, *range(2, 2 + rank), 1), (0, 1 + rank, *range(1, 1 + rank))
@@ -258,8 +260,14 @@ def test_transposed_convolutions_in_other_layouts_and_dtypes(rank: int) -> None:
     np.testing.assert_allclose(found.transpose(first), plain, rtol=1e-5, atol=1e-5)
     turned = both(op, data, weight, strides=2, padding=1, out_layout=f"N{axes}C")
     np.testing.assert_allclose(turned.transpose(first), plain, rtol=1e-5, atol=1e-5)
-    for dtype in ("float16", "float64", "int8", "int32", "uint8"):
-        both(op, random(1, 4, *[3] * rank, dtype=dtype), random(4, 2, *[2] * rank, dtype=dtype), strides=2, groups=2)
+
+
+@pytest.mark.grid(5)
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "int32", "uint8"])
+def test_transposed_convolutions_of_each_dtype(dtype: str, rank: int) -> None:
+    data, weight = random(1, 4, *[3] * rank, dtype=dtype), random(4, 2, *[2] * rank, dtype=dtype)
+    both(f"nn.conv{rank}d_transpose", data, weight, strides=2, groups=2)
 
 
 CASES = [
@@ -277,7 +285,7 @@ CASES = [
 ]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_level(case: OpCase) -> None:
     check_levels(graph_of(case), case.inputs())

@@ -27,7 +27,7 @@ def check(case: OpCase, data: NDArray[Any]) -> None:
     check_native(graph_of(case), [data])
 
 
-@pytest.mark.grid(13)
+@pytest.mark.grid(26)
 @pytest.mark.parametrize(("method", "coordinates"), list(product(METHODS, COORDINATES)))
 @pytest.mark.parametrize(("shape", "size"), [((2, 3, 5, 4), (7, 3)), ((1, 1, 1, 3), (4, 1)), ((1, 2, 8, 6), (3, 18))])
 def test_every_rule_of_places(shape: Any, size: Any, method: str, coordinates: str) -> None:
@@ -37,7 +37,7 @@ def test_every_rule_of_places(shape: Any, size: Any, method: str, coordinates: s
     check(OpCase("image.resize2d", [shape], attributes), normal(shape))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("rounding", "coordinates"), list(product(ROUNDINGS, ("half_pixel", "asymmetric"))))
 def test_every_rounding(rounding: str, coordinates: str) -> None:
     attributes: dict[str, Any] = {
@@ -67,7 +67,7 @@ def test_two_linear_axes_are_one_sum_of_four_products() -> None:
         np.testing.assert_array_equal(found, total)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "dtype",
@@ -88,7 +88,7 @@ def test_a_constant_image_stays_constant() -> None:
     np.testing.assert_array_equal(outputs(graph_of(case), [data])[0], np.full((1, 1, 13, 11), 201, np.uint8))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("op", "shape", "attributes"),
     [
@@ -133,7 +133,7 @@ def given(extents: Any, sizes: Any, scales: Any, region: Any = (0, 0, 1, 1)) -> 
     return [normal((2, *extents)), np.array(sizes), np.array(scales, np.float32), np.array(region, np.float32)]
 
 
-@pytest.mark.grid(14)
+@pytest.mark.grid(28)
 @pytest.mark.parametrize("mode", COORDINATES)
 @pytest.mark.parametrize(
     ("method", "antialias", "exclude"),

@@ -90,6 +90,7 @@ def test_roi_align_of_channels_that_come_last() -> None:
     np.testing.assert_allclose(found, first.transpose(0, 2, 3, 1), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mode", ["avg", "max"])
 @pytest.mark.parametrize("sample_ratio", [-1, 2])
 def test_roi_align_of_corners_that_are_no_places(mode: str, sample_ratio: int) -> None:

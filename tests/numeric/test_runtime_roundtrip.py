@@ -28,7 +28,7 @@ def spec_of(name: str, array: Array) -> TensorSpec:
     return TensorSpec(name, array.dtype.name, array.shape)
 
 
-@settings(max_examples=examples(30, more=2), deadline=None)
+@settings(max_examples=examples(15, more=4), deadline=None)
 @given(st.lists(st.tuples(NAMES, ARRAYS), max_size=5), st.lists(st.binary(max_size=80), min_size=1, max_size=3), NAMES)
 def test_artifacts_come_back(weights: list[tuple[str, Array]], objects: list[bytes], name: str):
     specs = tuple(spec_of(weight, array) for weight, array in weights)

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 import xrelay
 from xrelay.passes.infra.source import full_context, parse_module
 
-ROWS, IMAGE, KERNEL = "tensor<3x10xf32>", "tensor<1x4x5x5xf32>", "tensor<4x4x3x3xf32>"
+ROWS, IMAGE, KERNEL = "tensor<3x10xf32>", "tensor<1x2x4x5xf32>", "tensor<2x2x3x3xf32>"
 SOFTMAX = f"""
 func.func @main(%x: {ROWS}) -> ({ROWS}, {ROWS}) {{
   %y = relay.nn.softmax(%x) : ({ROWS}) -> {ROWS}

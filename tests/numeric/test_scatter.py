@@ -80,7 +80,7 @@ def test_every_type_and_combination(combine: Combine, dtype: str):
     check(values(dtype, 6, 5), RNG.integers(-6, 6, 10), values(dtype, 10, 5), 0, combine)
 
 
-@settings(max_examples=examples(8), deadline=None)
+@settings(max_examples=examples(4, more=2), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 7, 16, 37]), min_size=1, max_size=3),
     st.sampled_from([0, 1, 3, 17]),
@@ -93,7 +93,7 @@ def test_every_shape(shape: list[int], count: int, axis: int, combine: Combine):
     check(values("float32", *shape), RNG.integers(0, shape[axis], count), values("float32", *wide), axis, combine)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("combine", [Combine.UPDATE, Combine.ADD])
 def test_threads_change_nothing(axis: int, combine: Combine):

@@ -27,6 +27,7 @@ def module_of(body: relay.Expr) -> ModuleOp:
     return relay.Module.from_expr(relay.Function(relay.analysis.free_vars(body), body))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("channels", "filters", "rows", "columns", "kernel", "groups"), PLAIN)
 def test_convolutions_on_plain_images(
     channels: int, filters: int, rows: int, columns: int, kernel: int, groups: int
@@ -48,6 +49,7 @@ BLOCKED = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("channels", "filters", "rows", "columns", "kernel", "stride"), BLOCKED)
 def test_convolutions_in_blocks(channels: int, filters: int, rows: int, columns: int, kernel: int, stride: int) -> None:
     data = relay.var("data", shape=(2, channels, rows, columns))

@@ -12,7 +12,7 @@ from xrelay.api.compile import compile
 RNG = np.random.default_rng(17)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize(
     ("rows", "values"), [((0,), (3,)), ((1,), (2, 2)), ((13,), (3, 4)), ((2, 8), (2, 5)), ((16,), ())]

@@ -41,6 +41,7 @@ def program(name: str) -> tuple[relay.Function, list[Array]]:
     return relay.Function(params, build(*params)), inputs
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", CASES)
 def test_products(name: str) -> None:
     function, inputs = program(name)

@@ -38,7 +38,7 @@ def check(x: Array, parts: list[Array], is_left: bool = False) -> None:
     check_levels(module, arrays, rtol=0)
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("block", [None, (4, 1), (2, 3)])
 @pytest.mark.parametrize("is_left", [False, True])
@@ -46,7 +46,7 @@ def test_every_type(dtype: str, block: tuple[int, int] | None, is_left: bool):
     check(values(dtype, 3, 12), sparse(8, 12, block, dtype), is_left)
 
 
-@settings(max_examples=examples(6, more=2), deadline=None)
+@settings(max_examples=examples(3, more=4), deadline=None)
 @given(
     st.sampled_from([0, 1, 5, 8, 19]),
     st.sampled_from([1, 2, 6]),
@@ -73,6 +73,7 @@ def test_what_is_in_no_row_is_not_used():
     check_levels(module, [x, *parts], rtol=0)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("part", "wrong", "limits"), [(1, 4, "[0, 4)"), (1, -1, "[0, 4)"), (2, 7, "[0, 7)"), (2, -2, "[0, 7)")]
 )

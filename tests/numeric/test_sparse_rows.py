@@ -37,7 +37,7 @@ def transposed(*parts: relay.Expr) -> relay.Expr:
     return relay.nn.sparse_transpose(parts)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize(("rows", "columns"), [(5, 8), (1, 1), (7, 0), (0, 3)])
 def test_add(dtype: str, rows: int, columns: int):
@@ -52,7 +52,7 @@ def test_nothing_is_added_beside_the_values():
     check([x], module, x, *parts)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("size", [0, 1, 6, 30])
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 def test_transpose(size: int, index: str):
@@ -79,7 +79,7 @@ def test_as_many_columns_as_values(open_one: int):
         np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize(("size", "block"), [(1, (4, 1)), (3, (4, 3)), (3, (2, 1)), (5, (1, 2))])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

@@ -55,7 +55,7 @@ def check_dense(indices: Array, shape: Sequence[int], sparse_values: Array, defa
     check_levels(module, arrays, rtol=0)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 def test_dense_of_every_type(dtype: str, index: str):
@@ -63,7 +63,7 @@ def test_dense_of_every_type(dtype: str, index: str):
     check_dense(places((3, 4), 9, index), (3, 4), values(dtype, 9), np.array(2, np.float32))
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(6, more=2), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 7, 17]), min_size=0, max_size=3),
     st.sampled_from([0, 1, 5, 33]),
@@ -75,6 +75,7 @@ def test_dense_of_every_shape(shape: list[int], count: int, scalar: bool):
     check_dense(places(shape, count), shape, values("float32", *(() if scalar else (count,))), default)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (4,)])
 def test_dense_vectors(shape: tuple[int, ...]):
     """Indices without a second axis; a scalar is one position."""
@@ -147,7 +148,7 @@ def check_reshape(old: Sequence[int], new: Sequence[int], count: int, kinds: Seq
     check_levels(module, arrays, rtol=0)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(
     ("old", "new"),
     [((2, 3, 6), (9, -1)), ((2, 3, 6), (2, 3, 6)), ((36,), (3, -1, 2, 1)), ((4, 9), (-1,)), ((1, 1), (1, 1, 1)),
@@ -159,6 +160,7 @@ def test_reshape(old: tuple[int, ...], new: tuple[int, ...], count: int, kinds: 
     check_reshape(old, new, count, kinds)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("old", "new"), [((3, 0), (0, 5)), ((3, 0), (-1, 7)), ((0,), (-1, 0)), ((2, 5), (-3, 4)), ((5, 2), (-1, 2))]
 )

@@ -16,7 +16,7 @@ FLOATS = {case.op: case for case in reversed(OP_CASES) if case.dtype == "float32
 CASES = [replace(case, dtype=dtype) for case in FLOATS.values() for dtype in TOLERANCES]
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_the_oldest_cpu_computes_the_same(case: OpCase):
     dtype = np.dtype(case.dtype)

@@ -106,7 +106,7 @@ def row_sums(x: SSAValue) -> ComputeOp:
 STEPS = [scaled, activated, reversed_rows, transposed, flattened, folded, padded, neighbours, row_sums]
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(10, more=2), deadline=None)
 @example([row_sums], (1, 1))
 @given(
     st.lists(st.sampled_from(STEPS), min_size=1, max_size=6),

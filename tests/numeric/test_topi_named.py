@@ -164,6 +164,7 @@ def test_pool2d(
     check(module, [given], wanted)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("shape", "axis"), [((4, 40), 1), ((1, 37), 1), ((2, 5, 3, 8), 1), ((6, 20), 0), ((10,), 0), ((3, 1), 1)]
 )

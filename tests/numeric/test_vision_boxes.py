@@ -79,7 +79,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.grid(9)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("most", [-1, 0, 3])
 def test_non_max_suppression(most: int, options: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ def in_double(case: NodeCase) -> list[np.ndarray]:
     return [array.astype(np.float32) for array in evaluator.run(None, feeds)]
 
 
-@pytest.mark.grid(4, values=lambda case: case.ops)
+@pytest.mark.grid(8, values=lambda case: case.ops)
 @pytest.mark.parametrize("case", chosen("interpreter"), ids=lambda case: case.name)
 def test_interpreter(case: NodeCase) -> None:
     check(case, "interpreter")
