@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import remembered_kernels as remembered
@@ -13,6 +15,7 @@ from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.runtime.native import compile_many
 from xrelay.target import Target
 
 TEXT = """
@@ -30,6 +33,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remembered, "THOROUGH", 1)
     monkeypatch.setattr(remembered, "_codes", {})
     monkeypatch.setattr(remembered, "_lowered", {})
+    monkeypatch.setattr(remembered, "_host_codes", {})
 
 
 @pytest.fixture
@@ -60,6 +64,23 @@ def test_a_second_compilation_has_the_same_code_and_lowers_nothing(symbols: list
     assert len(symbols) == count
 
 
+def test_code_outside_kernels_is_compiled_once_for_each_text_and_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def counted(texts: Sequence[str], **options: Any) -> list[bytes]:
+        compiled.extend(texts)
+        return compile_many(texts, **options)
+
+    monkeypatch.setattr(remembered, "compile_many", counted)
+    first = objects()
+    assert len(compiled) == 1
+    assert objects() == first
+    assert len(compiled) == 1
+    objects(target=Target("cpu -mcpu=x86-64"))
+    objects(TEXT.replace("43", "47"))
+    assert len(compiled) == 3
+
+
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_what_is_lowered_serves_all_levels_of_llvm(level: int, symbols: list[str]) -> None:
     objects(level=3 if level < 3 else 0)
@@ -67,6 +88,7 @@ def test_what_is_lowered_serves_all_levels_of_llvm(level: int, symbols: list[str
     found = objects(level=level)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remembered.streaming, "KernelStream", KernelStream)
+        patch.setattr(remembered.build_artifact, "compile_many", compile_many)
         assert len(symbols) == count
         assert found == objects(level=level)
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+from zlib import crc32
 
 FACTOR = float(os.environ.get("XRELAY_EXAMPLES", "1"))
 
 
 OPT_LEVELS = (0, 3) if FACTOR > 1 else (3,)
 """The levels at which tests compile single ops; `make test` compiles only networks at all levels."""
+
+THOROUGH = 1 if FACTOR > 1 else 4
+"""One text in so many, by `chance`, is optimised by LLVM, or verified after each pass."""
+
+
+def chance(text: str) -> int:
+    """A number that looks random and depends only on `text`."""
+    return crc32(text.encode())
 
 
 def examples(number: int, *, more: int = 1) -> int:

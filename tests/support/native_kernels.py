@@ -9,12 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from support.examples import THOROUGH, chance
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.instruments.verify import Verify
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import Context
@@ -28,12 +30,15 @@ __all__ = ["SCF_PIPELINE", "NativeKernel", "host_ir", "lowered"]
 
 
 def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
-    """Returns the module after these passes; it is verified after each."""
+    """Returns the module after these passes; it is verified, and one in `THOROUGH` after each pass."""
     context = full_context()
     module = parse_module(context, text, "kernel.mlir")
     module.verify()
     steps = parse_passes(",".join(passes), pass_thunks())
-    run_pipeline(module, steps, context=context, instruments=[Verify(before=False)])
+    instruments = [Verify(before=False)] if chance(text) % THOROUGH == 0 else []
+    run_pipeline(module, steps, context=context, instruments=instruments)
+    if not instruments:
+        verify_module(module)
     return module
 
 

@@ -1,11 +1,11 @@
-"""Kernels that a test process has compiled before are not compiled again.
+"""Code that a test process has compiled before is not compiled again.
 
 Tests of numbers compile the same few kernels over and over, for the same op of two programs or at two levels of ours.
 What decides a kernel's code is the text of its module with the passes, the target and LLVM's level, as the cache on
 disk has it; here all that is kept in memory, and for `cache=False` too. Each kernel is lowered once for all levels of
-LLVM, which come after, and compiled once for each.
+LLVM, which come after, and compiled once for each. The code outside kernels is remembered by its LLVM IR.
 
-A sixth of all the time of such tests was LLVM's: where no cache on disk gets to see it, `make test` has one kernel in
+A sixth of all the time of such tests was LLVM's: where no cache on disk gets to see it, `make test` has one module in
 four optimised by LLVM, chosen by its text, and `make test-all` each. What tells kernels apart is tested in
 `test_kernel_streams.py`, as users have it, and in `test_remembered_kernels.py`.
 """
@@ -13,23 +13,22 @@ four optimised by LLVM, chosen by its text, and `make test-all` each. What tells
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from copy import copy
 from typing import TypeVar
 
 import pytest
 
-from support.examples import FACTOR
-from xrelay.api import streaming
+from support.examples import THOROUGH, chance
+from xrelay.api import build_artifact, streaming
 from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_stream import Code, KernelStream
 from xrelay.api.kernel_workers import KernelJob
+from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.native import compile_many
 
 LIMIT = 4096
 """How many kernels a process remembers; the oldest make way, so that memory stays bounded."""
-
-THOROUGH = 1 if FACTOR > 1 else 4
-"""LLVM compiles one kernel in so many at the level that is asked for, and the others, by their text, at 0."""
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -37,6 +36,7 @@ _Value = TypeVar("_Value")
 _lock = threading.Lock()
 _codes: dict[tuple[str, bool], Code] = {}
 _lowered: dict[tuple[str, str], tuple[str, LoweredKernel]] = {}
+_host_codes: dict[tuple[str, str, str, int], bytes] = {}
 
 
 class RememberingStream(KernelStream):
@@ -79,6 +79,23 @@ class RememberingStream(KernelStream):
         return self._identity.rpartition("\n")[0]
 
 
+def compile_remembered(
+    ir_texts: Sequence[str], *, cpu: str, features: str, opt_level: Sequence[int], cache: ObjectCache | None
+) -> list[bytes]:
+    """Same as `compile_many`; without a cache on disk, texts of earlier compilations are found."""
+    if cache is not None:
+        return compile_many(ir_texts, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
+    levels = [level if chance(text) % THOROUGH == 0 else 0 for text, level in zip(ir_texts, opt_level, strict=True)]
+    keys = [(text, cpu, features, level) for text, level in zip(ir_texts, levels, strict=True)]
+    found = {key: _host_codes.get(key) for key in keys}
+    missing = [key for key, code in found.items() if code is None]
+    texts, levels = [key[0] for key in missing], [key[3] for key in missing]
+    compiled = dict(zip(missing, compile_many(texts, cpu=cpu, features=features, opt_level=levels), strict=True))
+    for key, code in compiled.items():
+        _remember(_host_codes, key, code)
+    return [found[key] or compiled[key] for key in keys]
+
+
 def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
     with _lock:
         while len(kept) >= LIMIT:
@@ -91,4 +108,5 @@ def remembered_kernels() -> Generator[None]:
     """Compilations of a test file find the kernels of those before; a folder's `conftest.py` imports this."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streaming, "KernelStream", RememberingStream)
+        patch.setattr(build_artifact, "compile_many", compile_remembered)
         yield
