@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from support.examples import FACTOR
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 
@@ -65,9 +66,9 @@ class NamedKernel:
         assert isinstance(function, FuncOp)
         dims = [dim for type in function.function_type.inputs for dim in shape_of(type)]
         names = sorted(frozenset[str]().union(*map(names_of, dims)))
-        return [{name: COMMON[(first + k) % 3] for k, name in enumerate(names)} for first in range(3)] + [
-            dict.fromkeys(names, size) for size in (1, 7)
-        ]
+        rotations = [{name: COMMON[(first + k) % 3] for k, name in enumerate(names)} for first in (1, 2, 0)]
+        equal = [dict.fromkeys(names, size) for size in (7, 1)]
+        return [*rotations, *equal] if FACTOR > 1 else [*rotations[:2], equal[0]]
 
     def inputs(self, sizes: Sizes) -> list[NDArray[np.generic]]:
         """Random arrays of the arguments' types."""

@@ -53,7 +53,7 @@ def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> 
         assert answer, f"level {opt_level}: {answer}"
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("op", "attributes"), ELEMENTWISE, ids=lambda each: str(each))
 def test_activations_at_special_values(op: str, attributes: dict[str, Any], dtype: str) -> None:

@@ -22,6 +22,7 @@ def test_nothing_recurses_over_the_operands() -> None:
     np.testing.assert_array_equal(xrelay.compile(module, threads=1, cache=False).run(data)[0], expected)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_wide_split_is_joined_again(axis: int) -> None:
     x = relay.var("x", shape=(160, 160))

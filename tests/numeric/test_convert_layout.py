@@ -102,6 +102,7 @@ def test_what_follows_a_convolution(name: str, layout: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", ["argmax", "strided_slice", "topk", "layer_norm", "l2_normalize"])
 def test_what_follows_blocks_natively(name: str) -> None:
     rng = np.random.default_rng(8)

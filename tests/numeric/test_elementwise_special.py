@@ -133,7 +133,7 @@ INTEGER_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(10)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("op", INTEGER_PAIRS)

@@ -32,6 +32,7 @@ def both(expr: relay.Expr, data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[An
     return native, meant
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_near_the_exact_function(name: str, dtype: str) -> None:
@@ -65,6 +66,7 @@ def test_softmax(shape: tuple[int, ...], axis: int) -> None:
         np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", ["exp", "erf", "tanh", "nn.softmax"])
 def test_no_level_runs_the_pass_and_a_name_does(name: str) -> None:
     x = relay.var("x", shape=(4, 5))

@@ -231,7 +231,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("kind", ["sum", "product", "largest", "decaying"])
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
 def test_scans_along_each_axis(kind: str, shape: tuple[int, ...], axis: int) -> None:

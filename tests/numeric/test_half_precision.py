@@ -60,6 +60,7 @@ def test_sums_are_rounded_once(name: str, dtype: str):
     assert ulps(xrelay.compile(narrow, cache=False).run(inputs)[0], exact) <= 1
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", ["dense", "mean"])
 def test_every_level_agrees(name: str):
     build, shapes = CASES[name]

@@ -67,7 +67,7 @@ def extremes(shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     return rng.uniform(-100, 100, shape).astype(np.float32).astype(np.dtype(dtype))
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_level_agrees_on_the_dtype(case: OpCase) -> None:
     check_levels(graph_of(case), [extremes(tuple(shape), case.dtype) for shape in case.shapes])

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 import xrelay
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_graphs_equal_the_interpreter(seed: int) -> None:
     module = seeded_module(seed, NATIVE)

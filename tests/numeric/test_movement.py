@@ -61,6 +61,7 @@ def test_the_others_are_numpys() -> None:
         np.testing.assert_array_equal(interpreted("trilu", x, number, upper=False), np.tril(x, k))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("op", "shapes", "attributes"),
     [

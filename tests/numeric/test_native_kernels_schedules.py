@@ -48,7 +48,7 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
     check_native(CONV, schedule)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_random_schedules(seed: int):
     """All legal primitives in any order can be lowered and preserve the results, interpreted and native."""

@@ -71,7 +71,7 @@ def check_products_are_of_bytes(module: ModuleOp, count: int) -> None:
     assert not {"nn.conv2d", "nn.dense", "nn.conv1d"} & set(names(module))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mode", ["kl_divergence", "percentile", "max"])
 @pytest.mark.parametrize("per_channel", [False, True])
 def test_a_residual_network(mode: str, per_channel: bool) -> None:

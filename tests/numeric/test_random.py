@@ -69,6 +69,7 @@ def floats(op: str, low: float, high: float, shape: tuple[int, ...], dtype: str,
     return check(module, given, rtol=rtol, atol=rtol)[1]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_uniform(dtype: str) -> None:
     values = floats("random.uniform", -2, 3, (50, 40), dtype)

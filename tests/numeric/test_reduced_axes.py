@@ -47,6 +47,7 @@ def test_axes(op: str, axis: tuple[int, ...] | None) -> None:
             np.testing.assert_array_equal(found[0], wanted)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("op", "of_numpy"), [("sum", np.any), ("prod", np.all), ("max", np.any), ("min", np.all), ("mean", np.all)]
 )

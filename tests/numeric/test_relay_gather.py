@@ -129,6 +129,7 @@ def test_gather_of_every_shape(shape: tuple[int, ...], places: tuple[int, ...]):
         check(x[tuple(where)], "gather", x, at, axis=axis)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("shape", "places", "batch"),
     [((5,), (1,), 0), ((5, 7), (2, 3), 0), ((5, 7), (1, 2, 3), 0), ((5, 7, 2), (3, 0), 0), ((4, 7, 2), (1, 4), 1),
@@ -143,7 +144,7 @@ def test_gather_nd_of_every_shape(shape: tuple[int, ...], places: tuple[int, ...
     check(expected, "gather_nd", x, at.astype(np.int32), batch_dims=batch)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "int64"])
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
 def test_one_hot(axis: int, dtype: str):

@@ -180,6 +180,7 @@ def test_sizes_that_the_run_tells() -> None:
                 np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 def test_every_level(op: str) -> None:
     case = OpCase(op, [(1, 2, 3, 5), (1, 2, 5, 9)], {"pool_size": (3, 3), "strides": (2, 2), "padding": (1, 1)})

@@ -86,7 +86,7 @@ def test_elements_of_every_shape(shape: list[int], count: int, axis: int, reduct
     check_elements(values("float32", *shape), at, values("float32", *reach), axis, reduction)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize(
     ("shape", "places"),
     [((5,), (1, 9)), ((5, 7), (2, 9)), ((5, 7), (1, 2, 3)), ((5, 7, 2), (3, 0)), ((5, 7), (2,)), ((3, 4), (0, 6)),

@@ -82,6 +82,7 @@ def test_depthwise_convolutions(
     check_native(module_of(body), [weight(2, channels, rows, columns, seed=1)])
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("shape", [(1, 3, 7, 7), (2, 5, 13, 13), (1, 40, 5, 9), (3, 1, 2, 33)])
 def test_means_of_images(shape: tuple[int, ...]) -> None:
     data = relay.var("data", shape=shape)

@@ -26,7 +26,7 @@ SLICES = [
 ]
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("begin", "end", "strides"), SLICES)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "bool"])
 def test_strided_set(begin: list[int], end: list[int], strides: list[int], dtype: str) -> None:

@@ -22,6 +22,7 @@ def random(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("data", "weight", "options"),
     [

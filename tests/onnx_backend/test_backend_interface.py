@@ -58,7 +58,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.grid(170)
+@pytest.mark.grid(600)
 @pytest.mark.parametrize("name", official_tests())
 def test_official(name: str, refused: list[str]) -> None:
     result = unittest.TestResult()

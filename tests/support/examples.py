@@ -12,7 +12,7 @@ OPT_LEVELS = (0, 3) if FACTOR > 1 else (3,)
 """The levels at which tests compile single ops; `make test` compiles only networks at all levels."""
 
 THOROUGH = 1 if FACTOR > 1 else 4
-"""One text in so many, by `chance`, is optimised by LLVM, or verified after each pass."""
+"""One text in so many, by `chance`, is optimised by LLVM, verified after each pass, or compared at a level."""
 
 
 def chance(text: str) -> int:
