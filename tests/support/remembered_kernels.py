@@ -1,13 +1,13 @@
 """Code that a test process has compiled before is not compiled again.
 
 Tests of numbers compile the same few kernels over and over, for the same op of two programs or at two levels of ours.
-What decides a kernel's code is the text of its module with the passes, the target and LLVM's level, as the cache on
-disk has it; here all that is kept in memory, and for `cache=False` too. Each kernel is lowered once for all levels of
-LLVM, which come after, and compiled once for each. The code outside kernels is remembered by its LLVM IR.
+A kernel's code is determined by the text of its module, the passes, the target and LLVM's level, as in the cache on
+disk; here all that is kept in memory, and for `cache=False` too. Each kernel is lowered once for all levels of LLVM,
+which come after, and compiled once for each. Code outside kernels is remembered by its LLVM IR.
 
-A sixth of all the time of such tests was LLVM's: where no cache on disk gets to see it, `make test` has one module in
-four optimised by LLVM, chosen by its text, and `make test-all` each. What tells kernels apart is tested in
-`test_kernel_streams.py`, as users have it, and in `test_remembered_kernels.py`.
+A sixth of the time of such tests is LLVM's. Without a cache on disk, LLVM optimises one module in four in `make test`,
+chosen by its text, and each in `make test-all`. `test_kernel_streams.py` tests the identity of kernels as users have
+it, and `test_remembered_kernels.py` as tests do.
 """
 
 from __future__ import annotations
