@@ -46,7 +46,7 @@ class Case:
 def cases() -> list[Case]:
     """Each network in both styles, with dynamic and static sizes; every fourth case covers each network once.
 
-    `make test` runs the interpreter on one case of each network, and native code on every fourth network, with the
+    `make test` runs the interpreter on one case of each network, and native code on every seventh network, with the
     styles in rotation.
     """
     kinds = [(style, is_open) for is_open in (True, False) for style in Style]

@@ -1,6 +1,6 @@
 """`xrelay.onnx_backend`: onnx's own tests run against it unchanged, and it conforms to the backend interface.
 
-`make test` runs one in sixty of onnx's tests, `make test-all` all of them.
+`make test` runs one in six hundred of onnx's tests, `make test-all` all of them.
 """
 
 from __future__ import annotations

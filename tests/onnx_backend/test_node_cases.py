@@ -5,7 +5,7 @@ directions. `cd tests; python -m onnx_backend.test_node_cases` rewrites it.
 
 Native code runs the cases of `sets/run_time_shapes.txt`, and one case of each family of the others: the cases of a
 family have the same ops and input dtypes, and differ in attributes and shapes, which the interpreter covers. Other long
-graphs run only in the interpreter. `make test` interprets one in four cases and compiles one in eight of those, and
+graphs run only in the interpreter. `make test` interprets one in sixteen cases and compiles one in eight of those, and
 more until each op is covered; `make test-all` and `make conformance` run all.
 """
 
@@ -96,7 +96,7 @@ def in_double(case: NodeCase) -> list[np.ndarray]:
     return [array.astype(np.float32) for array in evaluator.run(None, feeds)]
 
 
-@pytest.mark.grid(8, values=lambda case: case.ops)
+@pytest.mark.grid(16, values=lambda case: case.ops)
 @pytest.mark.parametrize("case", chosen("interpreter"), ids=lambda case: case.name)
 def test_interpreter(case: NodeCase) -> None:
     check(case, "interpreter")
