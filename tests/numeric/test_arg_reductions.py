@@ -118,7 +118,7 @@ def test_unbiased_variance_of_too_few_terms_is_no_number(extent: int) -> None:
     case = OpCase("variance", [data.shape, mean.shape], {"axis": 1, "unbiased": True})
     check(case, [data, mean], np.full(2, np.nan, np.float32))
     x = relay.var("x", shape=(2, "n"))
-    model = xrelay.compile(relay.Module.from_expr(relay.Function([x], relay.std(x, 1, unbiased=True))))
+    model = xrelay.compile(relay.Module.from_expr(relay.Function([x], relay.std(x, 1, unbiased=True))), cache=False)
     np.testing.assert_array_equal(model.run([data])[0], np.full(2, np.nan, np.float32))
 
 

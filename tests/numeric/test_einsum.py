@@ -28,4 +28,4 @@ def test_infinite_factors_beside_a_sum(equation: str, shapes: tuple[tuple[int, .
     (found,) = run_relay(transform.InferType()(module), arrays)
     assert np.isnan(found.reshape(-1)[-1])
     for level in range(4):
-        np.testing.assert_array_equal(xrelay.compile(module, opt_level=level).run(arrays)[0], found)
+        np.testing.assert_array_equal(xrelay.compile(module, opt_level=level, cache=False).run(arrays)[0], found)

@@ -361,8 +361,8 @@ def test_rule(name: str) -> None:
 
 
 NATIVE = (
-    "cumprod of zeros",
     "scatter_elements update",
+    "cumprod of zeros",
     "strided_set",
     "mirror_pad",
     "einsum iji,kj->k",

@@ -253,7 +253,7 @@ def test_blocks_whose_extent_has_a_name(name: str) -> None:
     data = relay.var("x", shape=(1, "m", 6, 5, "b"))
     module = relay.Module.from_expr(relay.Function([data], BLOCKED[name](data)))
     rng = np.random.default_rng(0)
-    model = compile(module, threads=1)
+    model = compile(module, threads=1, cache=False)
     whole = rng.standard_normal((1, 2, 6, 5, 8)).astype(np.float32)
     assert_same(model.run([whole]), outputs(module, [whole]), "native", 1e-5)
     with pytest.raises(ExecutionError, match=r"C2. extent of axis 8c of layout NCHW8c: b == 8 is 4 == 8"):

@@ -126,8 +126,8 @@ def test_packed_weights_whose_blocks_have_a_name(dtype: str) -> None:
     module = module_of(packed)
     left, right = arrays((3, 5), (2, 5, 8), dtype)
     check_native(module, [left, right])
-    (found,) = compile(module, threads=1).run([left, right])
+    (found,) = compile(module, threads=1, cache=False).run([left, right])
     plain = right.transpose(0, 2, 1).reshape(16, 5)
     np.testing.assert_allclose(found, (left.astype(np.float64) @ plain.T).astype(dtype), rtol=1e-3, atol=1e-5)
     with pytest.raises(ExecutionError, match="C2"):
-        compile(module, threads=1).run([left, right[:, :, :4]])
+        compile(module, threads=1, cache=False).run([left, right[:, :, :4]])
