@@ -371,7 +371,7 @@ NATIVE = (
 )
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("name", [*NATIVE, "resize2d cubic asymmetric", "dyn.resize", "dyn.tile", "compress"])
 def test_native_code_has_the_same_gradients(name: str) -> None:
     case = CASES[name]

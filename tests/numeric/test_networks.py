@@ -46,7 +46,7 @@ class Case:
 def cases() -> list[Case]:
     """Each network in both styles, with dynamic and static sizes; every fourth case covers each network once.
 
-    `make test` runs the interpreter on one case of each network, and native code on every seventh network, with the
+    `make test` runs the interpreter on one case of each network, and native code on every eighth network, with the
     styles in rotation.
     """
     kinds = [(style, is_open) for is_open in (True, False) for style in Style]
@@ -82,7 +82,7 @@ def test_the_interpreter_equals_onnxruntime(case: Case) -> None:
     compare(case, proto, lambda inputs: run_relay(module, list(inputs.values())))
 
 
-@pytest.mark.grid(29)
+@pytest.mark.grid(33)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_native_code_equals_onnxruntime(case: Case) -> None:
     proto = case.proto()
