@@ -184,7 +184,7 @@ def test_inputs_are_checked():
     module = relay.Module.from_expr(relay.Function([data, other], data + other))
     ones = np.ones((3, 4), np.float32)
     assert run_relay(module, [ones, ones])[0].shape == (3, 4)
-    with pytest.raises(InputError, match="takes 2 inputs, 1 are given"):
+    with pytest.raises(InputError, match="takes 2 inputs, got 1"):
         run_relay(module, [ones])
     with pytest.raises(InputError, match=r"input #1 of @main is float32\[2, 4\], must be tensor"):
         run_relay(module, [ones, ones[:2]])
