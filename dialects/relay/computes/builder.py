@@ -92,7 +92,7 @@ class TopiBuilder:
         named = next((dim for dim in shape if not isinstance(dim, int)), None)
         if named is not None:
             raise LoweringError(
-                f"{self.op.name}: native code needs to know the extents of {what}, one is {named}",
+                f"{self.op.name}: native code needs known extents of {what}, found {named}",
                 help="fix the input shapes with shapes={…}",
             )
         return tuple(dim for dim in shape if isinstance(dim, int))

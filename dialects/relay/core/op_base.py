@@ -4,9 +4,10 @@ An operator is one class. It declares operands and properties with IRDL, sets it
 in `infer_type` over `Dim`s. Checks are numbered constraints (`self.require(…, "C1", …)`) whose ids occur in the
 docstring, in the verifier's message and in the test.
 
-Three optional methods are found on the class: `evaluate(self, *arrays)` is the numpy reference, `compute(self, build)`
-builds the index spaces, `gradient(self, of, build)` the gradients of the operands. Functions that are registered for
-the class (`@evaluates`, `@implements`, `@differentiates`) replace them, or are further implementations.
+Three optional methods implement the operator: `evaluate(self, *arrays)` is the numpy reference, `compute(self, build)`
+builds the index spaces, and `gradient(self, of, build)` builds the gradients of the operands. Another package registers
+functions for a class (`@evaluates`, `@implements`, `@differentiates`), which replace the methods or are further
+implementations.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class RelayOp(IRDLOperation):
     """Whether the shape rule also accepts incomplete operand types, and propagates their known parts."""
 
     CHOOSES_LAYOUT: ClassVar[bool] = False
-    """Whether the op's speed depends on the layout, so that it is not changed just to avoid a transform."""
+    """Whether the op's speed depends on its layout. Such an op keeps its layout if a change only avoids a transform."""
 
     INFERENCE_HINT: ClassVar[str | None] = None
     """Advice for users whose program does not determine the types of this op's operands."""
@@ -103,7 +104,7 @@ class RelayOp(IRDLOperation):
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the elements of the result, a small integer tensor, or None if `facts` do not determine them.
 
-        They give computed extents to the rules of the ops that take them as operands.
+        Shape rules of ops that read this tensor compute extents from them.
         """
         return None
 
@@ -136,7 +137,7 @@ class RelayOp(IRDLOperation):
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """The requirements on named dimensions where the op runs, as recorded by `relay-infer-type`."""
+        """The requirements on named dimensions that `relay-infer-type` recorded on the op."""
         return requirements_of(self)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
