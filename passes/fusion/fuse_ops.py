@@ -3,8 +3,8 @@
 Every function, and every branch and closure in it, is partitioned (see `passes/fusion/partition.py`). The ops of each
 group move into the region of a `relay.fused` op at the position of the group's result. An op that fuses with no other
 op is a group of its own. Only constants, tuples, tuple fields, let, if, closures and calls stay outside of groups. A
-group is a region and not yet a function so that it can be read, verified and undone (`relay-defuse-ops`) in its
-context; `relay-outline-fused` makes the functions.
+group is a region, so that it can be read, verified and undone (`relay-defuse-ops`) in its context.
+`relay-outline-fused` turns groups into functions.
 
 Before:
 
@@ -74,9 +74,9 @@ class RelayFuseOpsPass(XRelayPass):
             FROM_LEVEL: True,
         },
     )
-    max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
+    max_depth: int = field(default=256, metadata={"help": "the maximum number of nodes in a group"})
     max_function_args: int = field(
-        default=0, metadata={"help": "how many arguments a kernel may have, counted as Relay counts; 0 is no limit"}
+        default=0, metadata={"help": "the maximum number of arguments of a kernel, counted as in Relay; 0 is no limit"}
     )
     link_params: bool = field(default=False, metadata={"help": "keep constants of any size inside the groups"})
 
@@ -183,8 +183,8 @@ def make_group(
 ) -> FusedOp:
     """Moves `ops`, which are in def-before-use order, into a group whose result replaces that of the last op.
 
-    With `results`, the uses of the last op's result are left for these replacements to rewrite, and the group's
-    operands are looked up in them.
+    With `results`, the group's operands are looked up in these replacements. They also get the group's result, and the
+    caller applies them to the uses of the last op's result.
     """
     root = ops[-1]
     result = root.results[0]
@@ -218,7 +218,7 @@ def make_group(
 
 
 def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> dict[str, Attribute]:
-    """The properties of a group: its name, its anchor and its pattern."""
+    """Returns the properties of a group: its name, its anchor and its pattern."""
     properties: dict[str, Attribute] = {"group_name": StringAttr(name)}
     if anchor is not None and is_relay_op(anchor):
         properties["anchor"] = StringAttr(anchor.relay_name())
@@ -228,7 +228,7 @@ def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> 
 
 @dataclass(frozen=True)
 class _Inputs:
-    """The values that a group uses and none of its ops defines."""
+    """The values from outside that a group uses."""
 
     arguments: list[SSAValue]
     """The operands of the group, in order of first use."""
@@ -239,7 +239,7 @@ class _Inputs:
 
     @staticmethod
     def of(ops: Sequence[Operation], results: Replacements | None, *, link_params: bool) -> _Inputs:
-        """The inputs of a group of `ops`, looked up in `results`."""
+        """Returns the inputs of a group of `ops`, looked up in `results`."""
         known: set[SSAValue] = {result for op in ops for result in op.results}
         arguments: dict[SSAValue, int] = {}
         position: dict[SSAValue, int] = {}
@@ -300,7 +300,7 @@ def _is_reshape(op: Operation) -> bool:
 
 
 def _in_text_order(body: Block) -> list[Operation]:
-    """The ops of `body` and of the branches and closures in it; an op precedes those in its regions."""
+    """Returns the ops of `body` and of its branches and closures; an op precedes the ops in its regions."""
     found: list[Operation] = []
     pending = [iter(body.ops)]
     while pending:

@@ -9,13 +9,13 @@ its post-dominator may join the post-dominator's group. The pattern of the node'
 - an injective op or a tuple (phase 1, after all heavy ops) joins injective ops;
 - in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
 
-A group has at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and at most
-`max_function_args` arguments. A walk over paths stops once it has counted more than `max_depth` nodes, is skipped if a
-path is known to be longer, and is never repeated for a node refused for depth, since groups only grow: the cost is
-linear in the graph for a given `max_depth`.
+A group has at most `max_depth` nodes, counted as in Relay (constants and both sides of a diamond count), and at most
+`max_function_args` arguments. For a given `max_depth` the cost is linear in the size of the graph. A walk over paths
+stops when it has counted more than `max_depth` nodes, and is skipped if a path is longer. Since groups only grow, a
+node that was refused for depth needs no second walk.
 
-The first node visited wins: of two convolutions added together, the sum joins the group of its first operand. Hints
-(`ForwardGraph.hints`) change only this order: within a phase hinted nodes are visited first.
+The order of visits decides between several candidates: a sum of two convolutions joins the group of its first operand.
+Hints (`ForwardGraph.hints`) change only this order: each phase visits nodes with a hint first.
 """
 
 from __future__ import annotations
@@ -107,14 +107,14 @@ class Partition:
     decisions: list[FusionDecision]
 
     def members(self) -> dict[int, list[int]]:
-        """The nodes of each group by root, in post-DFS order; groups in the order of their first node."""
+        """Returns the nodes of each group by root, in post-DFS order; groups are in the order of their first nodes."""
         members: defaultdict[int, list[int]] = defaultdict(list)
         for node, root in enumerate(self.roots):
             members[root].append(node)
         return dict(members)
 
     def group_numbers(self) -> list[int]:
-        """For each node the number of its group, counted from 0 in the order of first nodes."""
+        """Returns the number of each node's group; groups are numbered from 0 in the order of their first nodes."""
         numbers: dict[int, int] = {}
         return [numbers.setdefault(root, len(numbers)) for root in self.roots]
 
@@ -158,7 +158,7 @@ class _Partitioner:
         return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
 
     def _hinted(self) -> list[int]:
-        """The nodes whose hint names their post-dominator: each phase visits them first, by the same rules."""
+        """Returns the nodes whose hint names their post-dominator, which each phase visits first."""
         return sorted(node for node, wanted in self.graph.hints.items() if self.tree.parents[node] in wanted)
 
     def _distances(self) -> list[int]:
@@ -216,7 +216,7 @@ class _Partitioner:
             counted.commit(before, target)
 
     def _rule(self, node: int, sink: int, phase: int) -> PathRule | None:
-        """The rule that decides about `node` in `phase`; `None` if the phase has no rule for it."""
+        """Returns the rule for `node` in `phase`, or `None`."""
         pattern = self.groups.pattern[node]
         into_tuple = self.groups.pattern[sink] is TUPLE
         if phase == 2:
@@ -230,7 +230,7 @@ class _Partitioner:
         return rule
 
     def _refuse_pattern(self, node: int, sink: int, rule: PathRule) -> FusionDecision | None:
-        """The refusal by the dominator pattern or the sink's group, which needs no walk over paths."""
+        """Returns a refusal by the patterns of the edges or of the sink's group, which needs no walk over paths."""
         if self.tree.patterns[node] not in rule.dominator:
             edge = self.tree.worst_edges[node]
             return FusionDecision(node, sink, rule.rule, fused=False, blocker=edge)
@@ -241,7 +241,7 @@ class _Partitioner:
     # --- paths ------------------------------------------------------------------------------------------------------
 
     def _walk(self, node: int, sink: int, rule: PathRule) -> tuple[Sequence[int], FusionDecision | None]:
-        """`node` and the nodes between it and `sink`, or the refusal if there are too many or one does not fit."""
+        """Returns `node` and the nodes between it and `sink`, or a refusal by their number or their patterns."""
         limit, num_nodes = self.options.max_depth, self.groups.num_nodes
         count = num_nodes[self.groups.root(sink)] + num_nodes[node]
         longest = count + self.distances[node] - self.distances[sink] - 1
@@ -270,7 +270,7 @@ class _Partitioner:
     # --- arguments --------------------------------------------------------------------------------------------------
 
     def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
-        """The refusal if the kernel would have too many arguments, and the consumer whose count is provisional."""
+        """Returns a refusal for too many arguments, and the consumer that must be visited before a final count."""
         limit = 0 if self.arguments is None else self.arguments.limit(node)
         if self.arguments is None or limit == 0:
             return None, None
@@ -280,7 +280,7 @@ class _Partitioner:
         return None, waits_for
 
     def _settle(self, consumer: int) -> None:
-        """Decides about the nodes that waited for `consumer`: each joins if the arguments, now known, fit.
+        """Decides about the nodes that waited for `consumer`: each joins if its arguments do not exceed the limit.
 
         Their paths were accepted when they were postponed. Since then the sink's group or a path may have gained a
         heavy op; in that case the node does not join.
@@ -303,7 +303,7 @@ class _Partitioner:
                 self.decisions[node] = FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
 
     def _second_anchor(self, path: Sequence[int], sink: int) -> int | None:
-        """The node that prevents the merge: the sink if it has a heavy op, or a path node whose group adds a second."""
+        """Returns a node that prevents the merge: a sink with a heavy op, or a node that adds a second heavy op."""
         if self.groups.anchor[sink] is not None:
             return sink
         target = self.groups.root(sink)
@@ -318,7 +318,7 @@ class _Partitioner:
         return None
 
     def _between(self, node: int, sink: int) -> list[int]:
-        """The nodes on all paths from `node` to `sink`, excluding both."""
+        """Returns the nodes on all paths from `node` to `sink`, without these two."""
         visited, found, pending = {node, sink}, list[int](), [node]
         while pending:
             for consumer in self.outputs[pending.pop()]:
@@ -330,7 +330,7 @@ class _Partitioner:
 
 
 def _consumers(edges: Sequence[Edge]) -> list[int]:
-    """The consumers of `edges`, without duplicates."""
+    """Returns the consumers of `edges`, without duplicates."""
     if len(edges) < 2:
         return [edge.consumer for edge in edges]
     return list(dict.fromkeys([edge.consumer for edge in edges]))
