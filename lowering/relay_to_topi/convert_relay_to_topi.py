@@ -1,9 +1,9 @@
 """`convert-relay-to-topi`: operators inside kernels become topi.
 
-What: every private function marked `relay.primitive` is a kernel. Composite ops without an implementation are
+Every private function with the attribute `relay.primitive` is a kernel. Composite ops without an implementation are
 expanded; then each relay op is replaced by the ops that the selected implementation builds. `@main` keeps its constants
-and calls. Why one pass over strategies: an operator may have several valid implementations, and the selection is
-recorded in the kernel with its reason (`topi.strategies`).
+and calls. An operator may have several valid implementations (strategies); the kernel's attribute `topi.strategies`
+records the selection with its reason.
 
 Before:
 
@@ -20,11 +20,12 @@ After:
       func.return %y : tensor<4xf32>
     }
 
-Extents may be named dimensions: one text serves all sizes. Results whose length depends on the data are computed in
-buffers of the maximum length together with their count, and cut after the call (`counted_results`).
+Extents may be named dimensions: one text is valid for all sizes. A kernel computes a result whose length depends on the
+data in a buffer of the maximum length, and returns it with its length; the caller cuts it (`counted_results`).
 
-Refuses (`LoweringError` with the op's location): an op for which no implementation fits, an extent that is neither
-known nor named, a named one where an implementation must know it, a constant of more than one element inside a kernel.
+Raises `LoweringError` with the op's location for an op without a valid implementation, for an extent that has neither a
+value nor a name, for a named extent if the implementation needs an integer, and for a constant of more than one element
+inside a kernel.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class ConvertRelayToTopiPass(XRelayPass):
     numerics = reassociates("the computation of an operator may take sums in another order")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every kernel of the module."""
+        """Converts every kernel of the module."""
         strategies.load()
         record_kernel_requirements(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
@@ -83,7 +84,7 @@ class ConvertRelayToTopiPass(XRelayPass):
 
 
 def convert_kernel(kernel: FuncOp) -> None:
-    """Convert one kernel in place and record its sources and which implementations were chosen."""
+    """Converts a kernel in place, and records its sources and the selected implementations."""
     if sources := kernel_sources(kernel):
         kernel.attributes[SOURCES] = ArrayAttr([StringAttr(source) for source in sources])
     expand_composites(kernel, *Expansion)
@@ -98,7 +99,7 @@ def convert_kernel(kernel: FuncOp) -> None:
 
 
 def kernel_sources(kernel: FuncOp) -> list[str]:
-    """The names of the source nodes that a kernel computes, in order, each once."""
+    """Returns the names of the source nodes that a kernel computes, in order, each once."""
     found: dict[str, None] = {}
     for op in walk_ops(kernel):
         found |= dict.fromkeys(source_names(op.location))
@@ -106,7 +107,7 @@ def kernel_sources(kernel: FuncOp) -> list[str]:
 
 
 def _has_no_known_shape(op: RelayOp) -> bool:
-    """Whether the data decides the shape, and no implementation counts what it decides."""
+    """Returns whether the shape depends on the data, and no implementation computes the length of the result."""
     if isinstance(op, ShapeOperandOp) and (made_extents(op) or ANY in shape_of(op.results[0].type)):
         return True
     return not strategies.STRATEGIES.implementations(type(op))
@@ -119,9 +120,9 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
         self._choices = choices
 
     def rewrite(self, op: RelayOp, rewriter: ConversionRewriter) -> str | None:
-        """Build the implementation of greatest priority among those that fit."""
+        """Builds the valid implementation of greatest priority."""
         if op.shape_depends_on_data and _has_no_known_shape(op):
-            return "its shape is known at run time alone, and native code takes known shapes; fix them with shapes={…}"
+            return "its shape is known only at run time, and native code needs known shapes; fix them with shapes={…}"
         try:
             selection = strategies.STRATEGIES.select(op)
             tensors = selection.implementation.build(TopiBuilder(op, rewriter))
@@ -133,7 +134,7 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
 
 
 class LowerTuple(ConversionPattern[TupleOp]):
-    """`relay.tuple(%a, %b)` → a cast that its readers look through."""
+    """`relay.tuple(%a, %b)` → a cast, whose operands replace the fields that its readers extract."""
 
     def rewrite(self, op: TupleOp, rewriter: ConversionRewriter) -> str | None:
         """Replaces the tuple with a cast."""
@@ -145,7 +146,7 @@ class LowerTupleGetItem(ConversionPattern[TupleGetItemOp]):
     """`relay.tuple_get_item(%t) {index = 1}` → the tensor itself."""
 
     def rewrite(self, op: TupleGetItemOp, rewriter: ConversionRewriter) -> str | None:
-        """Read through the cast."""
+        """Replaces the field with the operand of the cast."""
         emitter = TopiBuilder(op, rewriter)
         try:
             fields = tuple_fields(op.operands[0])
@@ -156,10 +157,10 @@ class LowerTupleGetItem(ConversionPattern[TupleGetItemOp]):
 
 
 class LowerScalarConstant(ConversionPattern[ConstantOp]):
-    """`relay.constant dense<2.0> : tensor<f32>` → a compute without index variables, which inlining dissolves."""
+    """`relay.constant dense<2.0> : tensor<f32>` → a compute without index variables, which is inlined later."""
 
     def rewrite(self, op: ConstantOp, rewriter: ConversionRewriter) -> str | None:
-        """Only constants of one element live inside kernels; others are parameters."""
+        """Replaces a constant of one element, or refuses a larger one, which must be a parameter of the kernel."""
         if not is_kernel_constant(op):
             return f"a constant of type {op.result.type} is inside a kernel; it must be a parameter"
         number = op.array.reshape(-1)[0].item()
@@ -174,7 +175,7 @@ class LowerScalarConstant(ConversionPattern[ConstantOp]):
 
 
 def _packed(tensors: Sequence[SSAValue], op: Operation, rewriter: ConversionRewriter) -> SSAValue:
-    """The op's single result: its tensor, or a cast of its tensors to the tuple that its readers look through."""
+    """Returns the op's result: its tensor, or a cast of its tensors to a tuple."""
     if len(tensors) == 1 and tensors[0].type == op.results[0].type:
         return tensors[0]
     return rewriter.insert(UnrealizedConversionCastOp.get(list(tensors), [op.results[0].type])).results[0]

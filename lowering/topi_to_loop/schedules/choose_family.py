@@ -28,7 +28,7 @@ from xrelay.target import Target
 Family = Callable[[ScheduleDraft], bool]
 """Schedules the kernel of a draft and returns True, or returns False if the family does not apply.
 
-A family changes the kernel only through primitives of the draft: the resulting copy is compiled.
+A family changes only the copy of the kernel in the draft, by the primitives of the draft. This copy is compiled.
 """
 
 FAMILIES: dict[str, Family] = {
