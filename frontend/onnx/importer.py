@@ -48,11 +48,13 @@ _LOG = logging.getLogger(__name__)
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
-    `shapes` fixes the shapes of inputs by name. For a dynamic dimension it has the minimum, maximum and typical size,
-    by the name of the dimension, or by `x_0` if axis 0 of input `x` has no name. An initializer that is also a model
-    input becomes a required argument if `shapes` names it. The function is `@main`; its arguments and results carry the
-    model's names in `relay.name`. Raises `ModelImportError`: unreadable or truncated file, unsupported nodes (all of
-    them in one message), ill-formed graph (cycle, undefined value), illegal attribute, shape mismatch.
+    `shapes` fixes the shapes of inputs by name. A dynamic dimension has its name as key, or `x_0` for axis 0 of input
+    `x` if it has no name; the value is its minimum, maximum and typical size. An initializer that is also a model input
+    becomes a required argument if `shapes` names it. The function is `@main`; `relay.name` of its arguments and results
+    is their name in the model.
+
+    Raises `ModelImportError` for an unreadable or truncated file, unsupported nodes (all of them in one message), an
+    ill-formed graph (cycle, undefined value), an illegal attribute, and a shape mismatch.
     """
     return ModelImport(source, shapes=shapes).module()
 
@@ -94,7 +96,7 @@ class ModelImport:
         self._convert_nodes()
 
     def _add_inputs(self, fixed: Mapping[str, Sequence[int]], dtypes: Mapping[str, str] | str | None) -> None:
-        """Add a block argument for each input, except unread inputs of unsupported types."""
+        """Adds a block argument for each input, except unread inputs of unsupported types."""
         types: dict[str, Attribute] = {}
         for value in self.inputs:
             try:
@@ -128,14 +130,14 @@ class ModelImport:
         nodes.finish()
 
     def _define(self, name: str, define: Callable[[], None]) -> None:
-        """Bind a weight to its constant, or handle its error."""
+        """Binds a weight to its constant, or handles its error."""
         try:
             define()
         except ModelImportError as error:
             self._refuse_value(name, error)
 
     def _needed_values(self) -> frozenset[str]:
-        """The names that the graph reads and that are not inputs."""
+        """Returns the names that the graph reads, without its inputs."""
         return self.graph.read_names.difference(_names_of(self.inputs))
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
@@ -146,7 +148,7 @@ class ModelImport:
         self.graph.missing.add(name)
 
     def _try(self, proto: onnx.NodeProto, nodes: NodeList) -> ModelImportError | None:
-        """Convert the next of `nodes`; returns the reason if it cannot be converted."""
+        """Converts the next of `nodes`; returns the error if that fails."""
         try:
             return nodes.convert(proto, () if self._continues else self.problems.values())
         except ModelImportError as error:
@@ -155,7 +157,7 @@ class ModelImport:
             return error
 
     def _leave_out(self, proto: onnx.NodeProto) -> None:
-        """Mark the outputs of a node as missing, or assume values of their types."""
+        """Marks the outputs of a node as missing, or replaces them with values of their types."""
         for name in filter(None, proto.output):
             assumed = self._assumed.get(name)
             if assumed is None or name in self.graph.values:

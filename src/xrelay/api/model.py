@@ -58,7 +58,7 @@ class CompiledModel:
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit = check_memory_limit(memory_limit)
         self._functions = [CompiledModel(each) for each in artifact.functions]
-        """The models that call the outputs that are functions."""
+        """For each output that is a function, the model that calls it."""
         self._takes_functions = any(spec.is_function for spec in artifact.metadata.inputs)
         self._owner = object()
         """Identifies this model, and the models that call its functions, in the functions that they return."""
@@ -139,8 +139,8 @@ class CompiledModel:
 
         A run ends with `ExecutionError` after `timeout` seconds or `cancel()`, and with `KeyboardInterrupt` on Ctrl-C.
         This is checked in each iteration of a loop or recursion, and before each kernel if the model has more than
-        sixteen. A kernel is not interrupted, and a run of less than 2 ms may not be either. The model can be run again
-        at once.
+        sixteen. A kernel that has started runs to its end, and a run of less than 2 ms may do so too. The model can be
+        run again at once.
         """
         if self._takes_functions:
             inputs = self._with_own_functions(inputs)
@@ -350,8 +350,8 @@ def load(
 ) -> CompiledModel:
     """Loads a model from a file written by `CompiledModel.save`; `memory_limit` is as in `CompiledModel`.
 
-    Code and tables are checked against their digest. Weights are too, once per state of the file, or on each load with
-    `verify`. Up to 64 MiB of weights are copied to memory, and more are mapped from the file; `mmap` overrides the
+    Code and tables are checked against their digest. Weights are checked once per state of the file, or on each load
+    with `verify`. Up to 64 MiB of weights are copied to memory, and more are mapped from the file; `mmap` overrides the
     choice. A mapped file may be replaced, but must not be modified or truncated while the model is alive.
 
     Raises `ArtifactError` if the file is damaged, of another version or ABI, compiled for an incompatible CPU, or
