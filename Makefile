@@ -68,7 +68,7 @@ bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops, quanti
 	@$(BIN)/python benchmarks/bench_pipeline.py
 	@$(BIN)/python benchmarks/bench_passes.py
 
-sizes: $(VENV)/.installed-test ## Python tokens and files of each folder; BASE=main: beside those of a commit
+sizes: $(VENV)/.installed-test ## Python tokens and files of each folder; BASE=main: also of a commit
 	@cd tests && $(abspath $(BIN))/python -m meta.size_report $(if $(BASE),--base $(BASE))
 
 format: $(VENV)/.installed-test ## Bring the code into the project's format
