@@ -143,7 +143,7 @@ def _function_of(argument: HostValue, type: Attribute, functions: Mapping[str, F
 def value_of(argument: HostValue, type: Attribute, names: dict[str, int]) -> Value | None:
     """Converts an input to a value of a type, or returns None if it does not match; binds named dimensions in `names`.
 
-    Recursive for elements of containers, to the depth of the type.
+    Recursion for elements of containers ends at the depth of the type.
     """
     if isinstance(type, OptionalType):
         held = _values(() if argument is None else (argument,), type.element, names)
@@ -227,7 +227,7 @@ def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], tim
 
 
 def _own(array: Array) -> Array:
-    """Returns a copy of a result, because the program may hold the array elsewhere."""
+    """Returns a copy of a result, because the program may have other references to the array."""
     try:
         return array.copy()
     except MemoryError as error:
