@@ -12,9 +12,10 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.shared.types import is_static
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.catalogue.registry import FOLDERS
 from xrelay.passes.infra.source import full_context, parse_module
 
-TEXTS = Path(__file__).parents[1] / "lit" / "passes" / "relay"
+TEXTS = Path(__file__).parents[1] / "lit"
 MORE_TEXTS = {
     "combine_parallel_dense_to_batch": "combine_parallel_dense",
     "fold_scale_axis_any": "fold_scale_axis",
@@ -48,7 +49,9 @@ PASSES = {
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("name", PASSES)
 def test_programs_keep_their_numbers(name: str) -> None:
-    module = parse_module(full_context(), (TEXTS / f"{MORE_TEXTS.get(name, name)}.mlir").read_text(), f"{name}.mlir")
+    folder = TEXTS / FOLDERS[PASSES[name].partition("{")[0]]
+    text = (folder / f"{MORE_TEXTS.get(name, name)}.mlir").read_text()
+    module = parse_module(full_context(), text, f"{name}.mlir")
     changed = apply(module, PASSES[name])
     changed.verify()
     for function in module.ops:
