@@ -2,7 +2,7 @@
 
 A call of the C library takes one number and would undo vectorisation; vector libraries are not available everywhere.
 The expansions below need no table and no branch, so they stay in vector registers. On f32, over all inputs including
-infinities, NaNs, denormals and overflow (`tests/numeric/test_to_llvm_math.py` measures every 1021st float,
+infinities, NaNs, denormals and overflow (`tests/numeric/kernels/test_to_llvm_math.py` measures every 1021st float,
 `test_math_special.py` the special ones on CPUs with and without fused multiply-add), the error stays below
 
 | function | error | limits |

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -13,13 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.examples import examples
+from support.kernels.topi_levels import forms
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.compile import compile
 from xrelay.passes.infra.source import full_context, parse_module
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_levels import forms
 
 Array = NDArray[Any]
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",

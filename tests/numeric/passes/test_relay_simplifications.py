@@ -15,7 +15,7 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.catalogue.registry import FOLDERS
 from xrelay.passes.infra.source import full_context, parse_module
 
-TEXTS = Path(__file__).parents[1] / "lit"
+TEXTS = Path(__file__).parents[2] / "lit"
 MORE_TEXTS = {
     "combine_parallel_dense_to_batch": "combine_parallel_dense",
     "fold_scale_axis_any": "fold_scale_axis",

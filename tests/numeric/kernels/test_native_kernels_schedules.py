@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from numeric.kernels.test_loop_schedules import check_same
+from support.kernels.loop_kernels import CONV, GEMM, KERNELS, KernelText, arguments_for, kernel_of, parse
+from support.kernels.random_schedules import random_schedule
 from support.native_kernels import NativeKernel
 
 from xrelay.dialects.loop import Tail
 from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.schedule import Schedule
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_kernels import CONV, GEMM, KERNELS, KernelText, arguments_for, kernel_of, parse
-from random_schedules import random_schedule
-from test_loop_schedules import check_same
 
 
 def check_native(text: KernelText, schedule: Schedule) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.examples import FACTOR, THOROUGH, chance
-from support.levels import STEPS, outputs, run_passes
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 import xrelay
+from support.examples import FACTOR, THOROUGH, chance
+from support.levels import STEPS, outputs, run_passes
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import ExecutionError, InterpreterError

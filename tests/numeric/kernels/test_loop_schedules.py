@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.kernels.loop_kernels import CONV, GEMM, KERNELS, SOFTMAX, KernelText, arguments_for, kernel_of, parse
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
@@ -32,9 +30,6 @@ from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.lower_blocks import lower_blocks
 from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_kernels import CONV, GEMM, KERNELS, SOFTMAX, KernelText, arguments_for, kernel_of, parse
 
 TAILS = list(Tail)
 

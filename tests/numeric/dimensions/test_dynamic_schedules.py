@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.kernels.dynamic_kernels import DynamicKernel, arguments_for, output_count
+from support.kernels.loop_kernels import KernelText
 from support.levels import run_passes
 from support.native_kernels import NativeKernel
 from support.networks import weight
@@ -24,10 +24,6 @@ from xrelay.passes.loop.lower_blocks import lower_blocks
 from xrelay.passes.loop.nest_queries import kernels_of, loops_of
 from xrelay.passes.loop.schedule import apply_schedule
 from xrelay.target import Target
-
-sys.path.insert(0, str(Path(__file__).parent))
-from dynamic_kernels import DynamicKernel, arguments_for, output_count
-from loop_kernels import KernelText
 
 TARGET = Target.parse("cpu -mcpu=x86-64-v4 -num-threads=2")
 

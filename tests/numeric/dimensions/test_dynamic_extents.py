@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from support.kernels.dynamic_kernels import DYNAMIC_GEMM, DYNAMIC_KERNELS, DynamicKernel, arguments_for
+from support.kernels.loop_kernels import kernel_of, parse
+from support.kernels.random_schedules import random_schedule
 from support.native_kernels import NativeKernel
 from xdsl.dialects import func
 
@@ -15,11 +16,6 @@ from xrelay.dialects.loop import Tail
 from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.lower_blocks import lower_blocks
 from xrelay.passes.loop.schedule import Schedule
-
-sys.path.insert(0, str(Path(__file__).parent))
-from dynamic_kernels import DYNAMIC_GEMM, DYNAMIC_KERNELS, DynamicKernel, arguments_for
-from loop_kernels import kernel_of, parse
-from random_schedules import random_schedule
 
 SIZES = (0, 1, 7, 16, 17)
 NATIVE_SIZES = (0, 1, 7, 16, 17, 100)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.kernels.topi_kernels import Array, check_kernel, check_refused, kernel_module
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
@@ -19,9 +18,6 @@ import xrelay
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import ExecutionError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_kernels import Array, check_kernel, check_refused, kernel_module
 
 RNG = np.random.default_rng(5)
 DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

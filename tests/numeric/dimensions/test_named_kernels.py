@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from support.kernels.named_kernels import KERNELS, NamedKernel
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -18,9 +16,6 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.interpreters.topi import run_topi_module
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.infra.source import full_context
-
-sys.path.insert(0, str(Path(__file__).parent))
-from named_kernels import KERNELS, NamedKernel
 
 
 def through(module: ModuleOp, *passes: str) -> ModuleOp:

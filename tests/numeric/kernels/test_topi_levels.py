@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.kernels.topi_levels import check, forms, module_of, tensor
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32, i1, i8, i64
 from xdsl.ir import Operation, SSAValue
@@ -18,9 +16,6 @@ from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.interpreters.topi import run_topi_module
 from xrelay.passes.topi.inline_injective import inline_injective
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_levels import check, forms, module_of, tensor
 
 RNG = np.random.default_rng(11)
 BLOCK = 4

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from support.kernels.native_kernel_cases import CASES, Case
 from support.native_kernels import NativeKernel
-
-sys.path.insert(0, str(Path(__file__).parent))
-from native_kernel_cases import CASES, Case
 
 
 @pytest.mark.grid(6)

@@ -14,7 +14,7 @@ from support.native_kernels import host_ir
 
 from xrelay.runtime.native import assembly
 
-KERNELS = Path(__file__).parents[2] / "benchmarks" / "kernels"
+KERNELS = Path(__file__).parents[3] / "benchmarks" / "kernels"
 PASSES = ("loop-apply-schedules", "loop-lower-blocks", "loop-plan-memory", "convert-loop-to-scf")
 LABEL = re.compile(r"^(\.L\w+):")
 BRANCH_BACK = re.compile(r"^\s+j\w+\s+(\.L\w+)")

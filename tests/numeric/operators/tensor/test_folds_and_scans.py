@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.kernels.topi_levels import forms, module_of, tensor
 from support.native_kernels import SCF_PIPELINE, NativeKernel
 from support.work import executed_lines
 from xdsl.dialects import arith, memref
@@ -23,9 +22,6 @@ from xrelay.interpreters.topi import run_topi_module
 from xrelay.lowering.topi_to_loop.convert_topi_to_loop import ConvertTopiToLoopPass
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.topi.inline_injective import TopiInlineInjectivePass
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_levels import forms, module_of, tensor
 
 Array = NDArray[Any]
 NATIVE = ("topi-inline-injective", "convert-topi-to-loop", "loop-assign-schedules", "loop-apply-schedules")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from support.examples import FACTOR
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 
+from support.examples import FACTOR
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of

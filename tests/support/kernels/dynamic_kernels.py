@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +12,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 
+from support.kernels.loop_kernels import CONV, GEMM, POOL, SOFTMAX, SQUARES, KernelText
 from xrelay.dialects.loop.extents import extents_of, index_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.interpreters.scalar_meaning import numpy_dtype
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_kernels import CONV, GEMM, POOL, SOFTMAX, SQUARES, KernelText
 
 _BUFFER = re.compile(r"memref<((?:\d+x)+)")
 

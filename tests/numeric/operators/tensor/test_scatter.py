@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.kernels.topi_kernels import Array, check_kernel, check_refused, kernel_module
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
@@ -19,9 +18,6 @@ from xrelay.dialects.topi import Combine
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.shapes import shape_of
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_kernels import Array, check_kernel, check_refused, kernel_module
 
 RNG = np.random.default_rng(5)
 FUNCTIONS: dict[Combine, Any] = {

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from support.kernels.topi_levels import check, forms, module_of, tensor
+from support.kernels.topi_oracles import block_channels, block_weight, conv2d, pool2d, softmax, unblock_channels
 from xdsl.dialects.builtin import f32, i8, i32
 
 from xrelay.dialects.topi import BatchMatmulOp, Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, Pool2dOp, SoftmaxOp
-
-sys.path.insert(0, str(Path(__file__).parent))
-from topi_levels import check, forms, module_of, tensor
-from topi_oracles import block_channels, block_weight, conv2d, pool2d, softmax, unblock_channels
 
 RNG = np.random.default_rng(7)
 

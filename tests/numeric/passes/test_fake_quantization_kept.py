@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numeric.test_fake_quantization import compared, constant, floats, numbers, on_integers, qnn
+from numeric.passes.test_fake_quantization import compared, constant, floats, numbers, on_integers, qnn
 from support.pass_checks import apply
 
 from xrelay import relay, transform

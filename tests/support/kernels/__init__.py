@@ -1,0 +1,1 @@
+"""Kernels at the topi and loop levels, their oracles, and the levels that tests compare."""
