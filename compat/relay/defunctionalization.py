@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import FunctionType, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import PassError
+from xrelay.passes.functions.lift_closures import lift_closures
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.relay.lift_closures import lift_closures
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
 from xrelay.relay.function import Function

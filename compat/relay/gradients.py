@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import InputError, did_you_mean
+from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.gradient.differentiate import differentiate
-from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule

@@ -14,12 +14,12 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.errors import InputError
+from xrelay.passes.functions.remove_unused_functions import remove_unused_functions
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.remove_unused_functions import remove_unused_functions
 from xrelay.passes.relay.simplify_inference import RelaySimplifyInferencePass
 from xrelay.passes.types.infer_type import RelayInferTypePass
 from xrelay.relay.expr import Expr

@@ -38,9 +38,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from xrelay.passes.functions.inline import SEALED, inline_calls
 from xrelay.passes.gradient.differentiate import differentiate
 from xrelay.passes.infra.xrelay_pass import XRelayPass, changes
-from xrelay.passes.relay.inline import SEALED, inline_calls
 
 
 @dataclass(frozen=True)

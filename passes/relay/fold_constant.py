@@ -64,13 +64,13 @@ from xrelay.dialects.shared.types import is_static, shape_of, tuple_type
 from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
+from xrelay.passes.extents.folded_extents import folded_extents
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.folded_extents import folded_extents
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.runtime.arena import aligned

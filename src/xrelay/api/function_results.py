@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import LoweringError
+from xrelay.passes.functions.closure_callers import MAIN, functions_of, returned_closures, taken_types
 from xrelay.passes.graph.tuple_leaves import leaf_types
-from xrelay.passes.relay.closure_callers import MAIN, functions_of, returned_closures, taken_types
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec, function_spec
 

@@ -9,8 +9,8 @@ import pytest
 
 import xrelay
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.functions.lift_closures import lift_closures
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.relay.lift_closures import lift_closures
 from xrelay.passes.types.infer_type import infer_types
 
 # `%f` returns the indices of the k nonzero elements three times, and of these every second: ceil(3 * k / 2) numbers.

@@ -23,8 +23,8 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ConstraintError, InterpreterError, TypeInferenceError
 from xrelay.index_algebra.dims import DimExpr, evaluate
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
 
 RUNS = 3

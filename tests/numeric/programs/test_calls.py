@@ -17,10 +17,10 @@ from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.functions.inline import inline_calls
+from xrelay.passes.functions.specialize_functions import specialize_functions
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.relay.inline import inline_calls
-from xrelay.passes.relay.specialize_functions import specialize_functions
 from xrelay.passes.types.infer_type import infer_types
 
 PROGRAM = """

@@ -26,9 +26,9 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
-from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 VECTOR = tensor_type([20], f32)

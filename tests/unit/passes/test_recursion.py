@@ -10,8 +10,8 @@ from xdsl.dialects.func import CallOp
 
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.functions.recursion_to_loop import RelayRecursionToLoopPass
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.relay.recursion_to_loop import RelayRecursionToLoopPass
 from xrelay.passes.types.infer_type import infer_types
 
 UNKNOWN = "!relay.incomplete"

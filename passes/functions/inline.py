@@ -79,6 +79,8 @@ from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.functions.inline_closures import ClosureInliner
+from xrelay.passes.functions.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.functions import is_graph
@@ -89,8 +91,6 @@ from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
-from xrelay.passes.relay.inline_closures import ClosureInliner
-from xrelay.passes.relay.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterOp, LessOp
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import is_nonnegative
-from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
+from xrelay.passes.extents.shape_code import ShapeCode, known_numbers, length
 
 MAX_STEP = 1 << 62
 """A step of this size leaves every tensor."""

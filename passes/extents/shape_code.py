@@ -28,8 +28,8 @@ from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
+from xrelay.passes.extents.extent_descriptions import descriptions_of
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.relay.extent_descriptions import descriptions_of
 from xrelay.passes.types.dim_names import single_name
 
 _U64: Final = IntegerType(64, Signedness.UNSIGNED)

@@ -47,11 +47,8 @@ from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.extents_of_ranges import name_arange
-from xrelay.passes.relay.extents_of_shapes import (
+from xrelay.passes.extents.extents_of_ranges import name_arange
+from xrelay.passes.extents.extents_of_shapes import (
     name_broadcast,
     name_collapse,
     name_full,
@@ -60,8 +57,11 @@ from xrelay.passes.relay.extents_of_shapes import (
     name_sparse_to_dense,
     name_tile,
 )
-from xrelay.passes.relay.extents_of_slices import name_pad, name_strided_slice, name_topk
-from xrelay.passes.relay.shape_code import ShapeCode
+from xrelay.passes.extents.extents_of_slices import name_pad, name_strided_slice, name_topk
+from xrelay.passes.extents.shape_code import ShapeCode
+from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import renew_requirements

@@ -65,20 +65,20 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import CALLERS, FORM, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
+from xrelay.passes.functions.captured_extents import name_captured_extents
+from xrelay.passes.functions.closure_callers import closures_of_parameters
+from xrelay.passes.functions.closure_calls import LiftedFunction, call_any_of, closure_over
+from xrelay.passes.functions.closure_captures import Captures, captures_of, function_of
+from xrelay.passes.functions.closure_flow import ClosureFlow
+from xrelay.passes.functions.closure_types import let_closures_be_data
+from xrelay.passes.functions.inline import inline_calls
+from xrelay.passes.functions.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.captured_extents import name_captured_extents
-from xrelay.passes.relay.closure_callers import closures_of_parameters
-from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
-from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
-from xrelay.passes.relay.closure_flow import ClosureFlow
-from xrelay.passes.relay.closure_types import let_closures_be_data
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
-from xrelay.passes.relay.inline import inline_calls
-from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.types.check_types import check_types
 from xrelay.passes.types.infer_type import infer_types
 

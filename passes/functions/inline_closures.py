@@ -19,12 +19,12 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.functions.chosen_closures import choice_of, may_call_in_branches
+from xrelay.passes.functions.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.chosen_closures import choice_of, may_call_in_branches
-from xrelay.passes.relay.inlined_requirements import can_require, required_arguments, required_results
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import DimNames
 

@@ -45,10 +45,7 @@ from xrelay.dialects.shared.attribute_names import CALLERS, VALUE_NAME
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import IncompleteType, dims_in
 from xrelay.errors import PassError
-from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
-from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.closure_callers import (
+from xrelay.passes.functions.closure_callers import (
     MAIN,
     ReturnedClosure,
     closures_of_parameters,
@@ -56,6 +53,9 @@ from xrelay.passes.relay.closure_callers import (
     set_returned_closures,
     set_taken_types,
 )
+from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.types.check_types import check_types
 

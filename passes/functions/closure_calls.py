@@ -23,8 +23,8 @@ from xrelay.dialects.shared.attribute_names import BINDS
 from xrelay.dialects.shared.container_types import ClosureType
 from xrelay.dialects.shared.types import IncompleteType, dims_in, with_dims
 from xrelay.index_algebra.dims import ANY
+from xrelay.passes.functions.closure_types import data_type
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
-from xrelay.passes.relay.closure_types import data_type
 
 
 @dataclass(frozen=True)

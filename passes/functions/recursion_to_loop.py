@@ -59,11 +59,11 @@ from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.shared.types import is_complete
+from xrelay.passes.functions.recursion_loops import Recursion, Step, write_loops
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.recursion_loops import Recursion, Step, write_loops
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
 from xrelay.passes.types.infer_type import infer_types
 

@@ -35,10 +35,10 @@ from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import names_of
+from xrelay.passes.functions.closure_captures import unsupplied_names
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_captures import unsupplied_names
 from xrelay.passes.types.infer_type import infer_types
 
 

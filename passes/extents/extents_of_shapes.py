@@ -20,7 +20,7 @@ from xrelay.dialects.relay.ops.tensor.logic import LogicalOrOp
 from xrelay.dialects.relay.ops.tensor.reduce import ProdOp, SumOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Dim, Shape
-from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
+from xrelay.passes.extents.shape_code import ShapeCode, known_numbers, length
 
 IMPOSSIBLE = -2
 """An invalid extent. It is not -1, which is the code of an inferred extent."""

@@ -14,8 +14,8 @@ from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.rounding import CeilOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.dims import MAX_EXTENT
-from xrelay.passes.relay.extents_of_slices import MAX_STEP, number_of_steps
-from xrelay.passes.relay.shape_code import ShapeCode
+from xrelay.passes.extents.extents_of_slices import MAX_STEP, number_of_steps
+from xrelay.passes.extents.shape_code import ShapeCode
 
 LEAST_DOUBLE = -1.7976931348623157e308
 

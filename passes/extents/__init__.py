@@ -1,0 +1,1 @@
+"""Passes on dynamic shapes: extents become known, or get names that native code can compute."""
