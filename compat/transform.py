@@ -29,10 +29,7 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: 
 from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
-from xrelay.relay.byoc.inline_compiler_functions_bound_to import inline_compiler_functions
 from xrelay.relay.change_batch import ChangeBatch
-from xrelay.relay.common_subexpressions import eliminate_common_subexpressions_of
-from xrelay.relay.composite_tables import merge_composites_of
 from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
@@ -45,7 +42,6 @@ from xrelay.relay.pass_api.named_passes import (
     add_pass_table,
     create_pass,
     pass_maker,
-    register_implementation,
     register_pass,
     sequence_factory,
     sequence_names,
@@ -53,8 +49,6 @@ from xrelay.relay.pass_api.named_passes import (
 from xrelay.relay.pass_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.relay.pass_api.print_ir import PrintIRPass as PrintIR
 from xrelay.relay.pass_api.sequential import Sequential
-from xrelay.relay.passes.conv2d_to_sparse import conv2d_to_sparse
-from xrelay.relay.passes.dense_to_sparse import dense_to_sparse
 from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.recast import recast
 from xrelay.relay.replacing import replace_each
@@ -99,11 +93,6 @@ prim_func_pass = kernel_pass
 Defunctionalization = defunctionalize
 """Relay's name for `defunctionalize`, which is a function and not a pass, as in Relay."""
 
-register_implementation("EliminateCommonSubexpr", eliminate_common_subexpressions_of)
-register_implementation("MergeComposite", merge_composites_of)
-register_implementation("DenseToSparse", dense_to_sparse)
-register_implementation("Conv2dToSparse", conv2d_to_sparse)
-register_implementation("InlineCompilerFunctionsBoundTo", inline_compiler_functions)
 add_pass_table({**get_all_passes(), **pass_thunks()})
 
 _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}

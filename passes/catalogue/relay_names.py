@@ -29,17 +29,12 @@ class RelayPass:
     """Options for which the pass behaves as in Relay."""
     alias: str = ""
     """The name of the Python function, if it differs from that in Relay's info."""
-    function: str | None = None
-    """`module:function` with the implementation of the pass, which takes the module, and the options by name.
-
-    It is called instead of the pass if one of `values` is given. Without it, a package above `passes` registers the
-    implementation (`register_implementation`).
-    """
     values: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Options that cannot be written as text (functions, mappings): the caller's name → parameter of `function`."""
+    """Options that cannot be written as text (functions, mappings): the caller's name → the parameter's name.
 
+    A function takes them instead of the pass (`compat/relay/pass_api/named_passes.py`).
+    """
 
-_PASSES = "xrelay.passes"
 
 RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("InferType", "relay-infer-type", 0, ()),
@@ -72,7 +67,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         "AlterOpLayout",
         "relay-alter-op-layout",
         3,
-        function=f"{_PASSES}.layout.alter_op_layout:alter_layouts",
         values={"hooks": "hooks"},
     ),
     RelayPass(
@@ -190,7 +184,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         3,
         ("InferType", "CanonicalizeOps"),
         positional=("desired_layouts",),
-        function=f"{_PASSES}.layout.convert_layout:convert_layouts",
         values={"desired_layouts": "desired"},
     ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import cast, get_type_hints
+from typing import Final, cast, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XdslModulePass
@@ -42,7 +42,18 @@ PassFactory = Callable[[], Pass]
 
 _TABLES: list[PassThunks] = []
 _USERS: dict[str, PassFactory] = {}
-_IMPLEMENTATIONS: dict[str, Callable[..., object]] = {}
+_IMPLEMENTATIONS: Final = {
+    "AlterOpLayout": "xrelay.passes.layout.alter_op_layout:alter_layouts",
+    "ConvertLayout": "xrelay.passes.layout.convert_layout:convert_layouts",
+    "EliminateCommonSubexpr": "xrelay.relay.common_subexpressions:eliminate_common_subexpressions_of",
+    "MergeComposite": "xrelay.relay.composite_tables:merge_composites_of",
+    "DenseToSparse": "xrelay.relay.passes.dense_to_sparse:dense_to_sparse",
+    "Conv2dToSparse": "xrelay.relay.passes.conv2d_to_sparse:conv2d_to_sparse",
+    "InlineCompilerFunctionsBoundTo": (
+        "xrelay.relay.byoc.inline_compiler_functions_bound_to:inline_compiler_functions"
+    ),
+}
+"""Relay's name → the function that takes the module, the options and the values of `RelayPass.values`."""
 _SEQUENCES: dict[str, PassFactory] = {}
 
 
@@ -118,23 +129,6 @@ def pass_class(pass_name: str) -> type[XdslModulePass]:
     return class_of(target_of(pass_name))
 
 
-def register_implementation(name: str, function: Callable[..., object]) -> None:
-    """Registers the implementation of the pass that Relay calls `name`; see `RelayPass.function`.
-
-    For functions that take values of a package above `passes`.
-    """
-    _IMPLEMENTATIONS[name] = function
-
-
-def _implementation(row: RelayPass) -> Callable[..., object]:
-    """Returns the function that runs instead of a pass if values are given. Raises `PassError` if it is unknown."""
-    if row.function is not None:
-        return member_of(row.function)
-    if row.name not in _IMPLEMENTATIONS:
-        raise PassError(f"[{row.name}] takes no values here", help="import xrelay.transform")
-    return _IMPLEMENTATIONS[row.name]
-
-
 class XdslPass(ModulePass):
     """A callable xDSL pass; contexts use its own name and level."""
 
@@ -194,7 +188,7 @@ class NamedPass(ModulePass):
     def _apply(self, mod: ModuleOp, ctx: PassContext) -> None:
         if self._values:
             options = configured_options(self._pass_type, self._options, ctx)
-            _implementation(self._row)(mod, **options, **self._values)
+            member_of(_IMPLEMENTATIONS[self._row.name])(mod, **options, **self._values)
         else:
             run_pipeline(mod, [self.configured(ctx)], context=full_context())
 
