@@ -32,12 +32,10 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr, names_of
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.lowering.host.holder_types import is_container, memref_of
+from xrelay.lowering.host.scalar_code import Number
 from xrelay.lowering.host.signature import FunctionRewriting, conversion_error
 from xrelay.lowering.host.sizes import HostSizes, assertion_of
 from xrelay.passes.types.dim_names import single_name
-
-Number = int | SSAValue
-"""A known number, or a value."""
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,13 @@ from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.dialects.shared.types import dims_in
 from xrelay.index_algebra.dims import symbol
-from xrelay.lowering.host import branches, extents, list_splits, lists, loops
 from xrelay.lowering.host.calls import follows_from
 from xrelay.lowering.host.code import HostCode, HostModule
 from xrelay.lowering.host.holder_types import is_container
 from xrelay.lowering.host.signature import FunctionRewriting, Returned
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-
-PATTERN_MODULES = (branches, extents, list_splits, lists, loops)
-"""The modules that register patterns."""
+from xrelay.registrations import import_modules
 
 
 def lower_graph_function(function: func.FuncOp, module: HostModule) -> None:
@@ -37,6 +34,7 @@ def lower_graph_function(function: func.FuncOp, module: HostModule) -> None:
 
     Results that are inputs, constants or other results are copied.
     """
+    import_modules("xrelay.lowering.host")
     rewriting = FunctionRewriting(function)
     code = HostCode(rewriting, module)
     names = names_in(function.function_type.inputs)

@@ -20,8 +20,8 @@ from xdsl.ir import Block, SSAValue
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.topi.shapes import tensor_type
-from xrelay.lowering.host.code import HostCode, Number
-from xrelay.lowering.host.scalar_code import NoScalarCode, ScalarCode, constant_of
+from xrelay.lowering.host.code import HostCode
+from xrelay.lowering.host.scalar_code import NoScalarCode, Number, ScalarCode, constant_of
 
 
 def inline_call(op: func.CallOp, code: HostCode) -> bool:

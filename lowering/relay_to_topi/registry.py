@@ -52,8 +52,8 @@ STRATEGIES: StrategyRegistry[Build] = StrategyRegistry(own_implementation)
 
 
 def load() -> None:
-    """Imports the families that are not in classes, the strategies and those of other packages, once."""
-    import_modules("xrelay.lowering.relay_to_topi")
+    """Imports the strategies, those of other packages too, once."""
+    import_modules("xrelay.lowering.relay_to_topi.strategies")
     load_plugins("strategies")
 
 

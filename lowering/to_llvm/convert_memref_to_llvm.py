@@ -307,7 +307,7 @@ def _entry_block(op: Operation) -> Block:
         around = around.parent_op()
     entry = around.body.first_block if around is not None else None
     if entry is None:
-        raise LoweringError("a stack buffer stands outside of any function", location=describe_location(op))
+        raise LoweringError("a stack buffer is not inside a function", location=describe_location(op))
     return entry
 
 

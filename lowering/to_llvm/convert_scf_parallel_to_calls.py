@@ -141,7 +141,7 @@ def _function_around(op: Operation) -> FuncOp:
     while around is not None and not isinstance(around, FuncOp):
         around = around.parent_op()
     if around is None:
-        raise LoweringError("a parallel loop stands outside of any function", location=describe_location(op))
+        raise LoweringError("a parallel loop is not inside a function", location=describe_location(op))
     return around
 
 

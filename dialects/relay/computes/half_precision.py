@@ -1,10 +1,11 @@
 """Sums of f16 and bf16: computed in f32 and rounded once at the end.
 
 An accumulator with 11 significant bits (bf16: 8) no longer changes once it is thousands of times (bf16: hundreds)
-greater than the terms, and each step rounds. So an implementation with sums is written once for any float type and
-decorated with `in_single`: for half precision its operands are widened to f32, and its f32 result is rounded. Relay's
-ToMixedPrecision does the same (`accumulation_dtype`), as do onnxruntime on CPUs without half arithmetic (with casts
-around the node) and the interpreter. Maxima and minima are exact in any type and not decorated.
+greater than the terms, and each step rounds. So an operator with sums is written once for any float type and declares
+`HALF_PRECISION = HalfPrecision.SINGLE`, and a strategy is decorated with `in_single`: for half precision the operands
+are widened to f32, and the f32 result is rounded. Relay's ToMixedPrecision does the same (`accumulation_dtype`), as do
+onnxruntime on CPUs without half arithmetic (with casts around the node) and the interpreter. Maxima and minima are
+exact in any type.
 """
 
 from __future__ import annotations
