@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from support.examples import FACTOR, chance
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src" / "xrelay"
@@ -44,7 +44,7 @@ REGISTRIES: Final[dict[str, str]] = {
 }
 """File → why it names modules above it."""
 
-SAMPLE: Final = 1 if os.environ.get("XRELAY_EXAMPLES") else 12
+SAMPLE: Final = 1 if FACTOR > 1 else 12
 """One in so many modules is imported alone; all of them in `make test-all`."""
 
 
@@ -139,7 +139,7 @@ def run_time_imports() -> Iterator[str]:
         own = [name for room in rooms for name in files_of(room) if room_of(name) == (number, room)]
         names = [name for name in own if not name.endswith("__main__")]
         for name in names:
-            if zlib.crc32(name.encode()) % SAMPLE == 0:
+            if chance(name) % SAMPLE == 0:
                 yield from filter(None, [import_alone(name)])
         for name in names:
             import_module(name)
@@ -152,7 +152,8 @@ def run_time_imports() -> Iterator[str]:
 
 
 def test_modules_import_only_rooms_below() -> None:
-    run = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    command = [sys.executable, "-m", "meta.test_module_imports"]
+    run = subprocess.run(command, cwd=ROOT / "tests", capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert run.returncode == 0, run.stdout + run.stderr
 
 

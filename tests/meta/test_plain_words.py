@@ -1,4 +1,4 @@
-"""At most one sentence in a hundred of a room is flagged by `meta.plain_words`; the list of exceptions only shrinks."""
+"""At most one sentence in a hundred of a room is flagged by `meta.plain_words`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from meta.plain_words import files_under, sentences, split_sentences
 ROOT = Path(__file__).parents[2]
 PER_MILLE = 10
 """The number of flagged sentences in a thousand that a room may have."""
-
-EXCEPTIONS: dict[str, int] = {}
-"""Room → flagged sentences in a thousand, for rooms above the limit."""
 
 
 def rooms() -> list[str]:
@@ -28,13 +25,10 @@ def rooms() -> list[str]:
 def test_sentences_are_plain(room: str) -> None:
     found = [sentence for path in files_under(ROOT / room) for sentence in sentences(path)]
     flagged = [sentence for sentence in found if sentence.rules]
-    limit = EXCEPTIONS.get(room, PER_MILLE)
     # Small rooms may have one flagged sentence.
-    allowed = max(1, len(found) * limit // 1000)
+    allowed = max(1, len(found) * PER_MILLE // 1000)
     lines = [f"{each.path.relative_to(ROOT)}:{each.line}: {each.rules} {each.text}" for each in flagged]
     assert len(flagged) <= allowed, "\n".join([f"{len(flagged)} of {len(found)} sentences, allowed {allowed}:", *lines])
-    needs_exception = len(flagged) > max(1, len(found) * PER_MILLE // 1000)
-    assert room not in EXCEPTIONS or needs_exception, "remove the exception"
 
 
 def test_code_blocks_and_lists_are_split() -> None:
