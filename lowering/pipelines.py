@@ -121,7 +121,7 @@ def _woven(
     to_loops = (
         "topi-add-versions",
         "convert-topi-to-loop",
-        "loop-place-parts",
+        "loop-elide-copies",
         "loop-compute-in-place",
         assign,
         "loop-merge-kernels",

@@ -14,19 +14,31 @@ from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.list_ops import LIST_OPS, ListType
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS
-from xrelay.dialects.loop.part_op import PartOp
 from xrelay.dialects.loop.row_op import RowOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.sort_op import SortOp
+from xrelay.dialects.loop.subview_op import SubviewOp
 from xrelay.dialects.loop.suppress_op import SuppressOp
 from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for, verify_sort, verify_suppress
 from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, CheckedIndexOp, LoadOp, PartOp, SortOp, StoreOp, SuppressOp, WeightOp, *LIST_OPS, *LIST_PART_OPS],
+    [
+        ForOp,
+        BlockOp,
+        CheckedIndexOp,
+        LoadOp,
+        SortOp,
+        StoreOp,
+        SubviewOp,
+        SuppressOp,
+        WeightOp,
+        *LIST_OPS,
+        *LIST_PART_OPS,
+    ],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr, ListType],
-)
+)  # fmt: skip
 """The dialect, registered in `xrelay.dialects.ALL_DIALECTS`."""
 
 LOCAL = "local"
@@ -34,7 +46,7 @@ LOCAL = "local"
 
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar",
-    "ListType", "LoadOp", "LoopKind", "LoopKindAttr", "PartOp", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp",
-    "StoreOp", "SuppressOp", "Tail", "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for",
-    "verify_sort", "verify_suppress",
+    "ListType", "LoadOp", "LoopKind", "LoopKindAttr", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp",
+    "SubviewOp", "SuppressOp", "Tail", "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block",
+    "verify_for", "verify_sort", "verify_suppress",
 ]  # fmt: skip

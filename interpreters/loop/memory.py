@@ -10,8 +10,8 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.loop import PartOp
-from xrelay.dialects.loop.part_op import strides_of
+from xrelay.dialects.loop import SubviewOp
+from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values
@@ -34,7 +34,7 @@ def run_memory_op(op: Operation, values: Values) -> bool:
         case memref.ViewOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
             values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
-        case PartOp():
+        case SubviewOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
             values[op.result] = _elements_of(values[op.source], int(values[op.offset]), shape, buffer_type(op.result))
         case memref.CastOp():

@@ -50,8 +50,8 @@ class ConvertLoopToScfPass(XRelayPass):
       }                                             …
     }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
     ```
-    A buffer with dynamic strides is accessed as a one-dimensional buffer (`flat_buffers.py`); a `loop.part` of a buffer
-    between kernels becomes a view (`parts.py`).
+    A buffer with dynamic strides is accessed as a one-dimensional buffer (`flat_buffers.py`); a `loop.subview` between
+    kernels becomes a view (`parts.py`).
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. A perfect nest of
     parallel loops becomes one `scf.parallel`; other parallel loops inside it become serial, with the reason in

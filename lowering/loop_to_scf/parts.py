@@ -2,7 +2,7 @@
 
 ```
 %t = memref.view %arena[%c64][] : memref<4096xi8> to memref<6x4xf32>
-%p = loop.part %t[%c8][] : memref<6x4xf32> to memref<2x4xf32>
+%p = loop.subview %t[%c8][] : memref<6x4xf32> to memref<2x4xf32>
 →
 %at = arith.constant 96 : index
 %p = memref.view %arena[%at][] : memref<4096xi8> to memref<2x4xf32>
@@ -32,15 +32,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import PartOp
-from xrelay.dialects.loop.part_op import strides_of
+from xrelay.dialects.loop import SubviewOp
+from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.buffer_size import element_bytes
 
 
 def convert_parts(function: func.FuncOp) -> None:
-    """Replaces each `loop.part` in a function."""
-    for op in ops_of(function, PartOp):
+    """Replaces each `loop.subview` in a function."""
+    for op in ops_of(function, SubviewOp):
         builder = Builder(InsertPoint.before(op))
         if strides := strides_of(SSAValue.get(op.result, type=MemRefType).type):
             view = _apart(op, strides, builder)
@@ -50,7 +50,7 @@ def convert_parts(function: func.FuncOp) -> None:
         Rewriter.replace_op(op, [], [view])
 
 
-def _view(op: PartOp, builder: Builder) -> SSAValue:
+def _view(op: SubviewOp, builder: Builder) -> SSAValue:
     """Returns a part of a view, as a view of the same bytes."""
     whole = op.source.owner
     assert isinstance(whole, memref.ViewOp), "the caller has asked"
@@ -60,7 +60,7 @@ def _view(op: PartOp, builder: Builder) -> SSAValue:
     return builder.insert(memref.ViewOp(whole.source, _value(place, builder), list(op.sizes), op.result.type)).result
 
 
-def _moved(op: PartOp, builder: Builder) -> SSAValue:
+def _moved(op: SubviewOp, builder: Builder) -> SSAValue:
     """Returns a contiguous part of any other buffer, with the part's type."""
     type = SSAValue.get(op.result, type=MemRefType).type
     known = prod(size for size in type.get_shape() if size != DYNAMIC_INDEX)
@@ -71,7 +71,7 @@ def _moved(op: PartOp, builder: Builder) -> SSAValue:
     return builder.insert(UnrealizedConversionCastOp.get([cut], [type])).results[0]
 
 
-def _apart(op: PartOp, strides: Sequence[int], builder: Builder) -> SSAValue:
+def _apart(op: SubviewOp, strides: Sequence[int], builder: Builder) -> SSAValue:
     """Returns a strided part, with the part's type."""
     type, rest = SSAValue.get(op.result, type=MemRefType).type, iter(op.sizes)
     sizes = [next(rest) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape()]

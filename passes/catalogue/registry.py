@@ -102,7 +102,7 @@ FOLDERS: dict[str, str] = {
     "loop-plan-memory": "passes/loop",
     "loop-merge-kernels": "passes/loop",
     "loop-compute-in-place": "passes/loop",
-    "loop-place-parts": "passes/loop",
+    "loop-elide-copies": "passes/loop",
 }
 """Pass name → folder. Passes in `compat/relay/` are only for programs for Relay's API."""
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, Mod
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import PartOp
+from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
@@ -118,7 +118,7 @@ class _Reuse:
         """Records the uses of buffers by an op; ops are visited in text order."""
         before = op.prev_op
         self._positions[op] = 0 if before is None else self._positions[before] + 1
-        if isinstance(op, PartOp):
+        if isinstance(op, SubviewOp):
             return
         for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
             if isinstance(root, SSAValue):

@@ -1,6 +1,6 @@
 """The buffers that values of a graph function refer to, their lifetimes, and transfers of their ownership.
 
-A part of a buffer counts as the buffer; `loop.part` itself is not a use.
+A part of a buffer counts as the buffer; `loop.subview` itself is not a use.
 
 Branches and loops between the calls are included: a step is the number of an op in text order. Branches share memory
 like successive code. A buffer from outside a loop is needed until the end of the loop, because the next iteration reads
@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop import PartOp, WeightOp
+from xrelay.dialects.loop import SubviewOp, WeightOp
 from xrelay.dialects.shared.attribute_names import ARENA
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
@@ -82,7 +82,7 @@ def lifetimes_in(block: Block) -> Lifetimes:
     ops = list(_ops_in(block))
     spans = _loop_spans(ops)
     for step, op in enumerate(ops):
-        if isinstance(op, PartOp):
+        if isinstance(op, SubviewOp):
             continue
         for root in (root for operand in op.operands for root in roots.get(operand, ())):
             first, last = _needed(root, op, step, spans) if spans else (step, step)

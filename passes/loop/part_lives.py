@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.loop import PartOp
+from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.passes.infra.verify import walk_ops
@@ -69,7 +69,7 @@ class PartLives:
     def _note(self, op: Operation) -> None:
         before = op.prev_op
         self._positions[op] = 0 if before is None else self._positions[before] + 1
-        if isinstance(op, PartOp):
+        if isinstance(op, SubviewOp):
             return
         written = _written_operands(op, self._functions)
         for number, operand in enumerate(op.operands):

@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import BlockArgument, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop import PartOp, ValueMap
+from xrelay.dialects.loop import SubviewOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
-from xrelay.dialects.loop.part_op import strides_of
+from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.attribute_names import DIM
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import factors_of, times
@@ -28,7 +28,7 @@ MANY: Final = 100
 
 def whole_of(value: SSAValue) -> SSAValue:
     """The outermost buffer that a value is a part of, or the value itself."""
-    while isinstance(op := value.owner, PartOp):
+    while isinstance(op := value.owner, SubviewOp):
         value = op.source
     return value
 
@@ -39,7 +39,7 @@ def overlapping_parts(parts: Sequence[SSAValue]) -> set[int]:
     Ranges of constant size at constant distances from each other are sorted. Other ranges are compared in pairs, unless
     each part ends before the next one begins.
     """
-    if any(not isinstance(part.owner, PartOp) for part in parts):
+    if any(not isinstance(part.owner, SubviewOp) for part in parts):
         return set(range(len(parts)))
     ranges = [_range(part) for part in parts]
     groups: defaultdict[ValueMap, list[tuple[int, int, int]]] = defaultdict(list)
@@ -91,7 +91,7 @@ def _without_constant(number: ValueMap) -> tuple[ValueMap, int]:
 def _begin(value: SSAValue) -> ValueMap:
     """The first element of a part in its outermost buffer."""
     begin = ValueMap.constant(0)
-    while isinstance(op := value.owner, PartOp):
+    while isinstance(op := value.owner, SubviewOp):
         begin, value = begin.plus(expression_of(op.offset)), op.source
     return begin
 
@@ -106,7 +106,7 @@ def _range(part: SSAValue) -> tuple[ValueMap, ValueMap]:
 
 def _extents(part: SSAValue) -> list[ValueMap]:
     shape = SSAValue.get(part, type=MemRefType).type.get_shape()
-    sizes = iter(part.owner.sizes if isinstance(part.owner, PartOp) else ())
+    sizes = iter(part.owner.sizes if isinstance(part.owner, SubviewOp) else ())
     return [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in shape]
 
 
@@ -155,4 +155,4 @@ def _names_extents(use: Use) -> bool:
     if isinstance(op, memref.AllocOp):
         return True
     # The sizes follow the arena or the whole, and the offset in it.
-    return isinstance(op, memref.ViewOp | PartOp) and use.index >= 2
+    return isinstance(op, memref.ViewOp | SubviewOp) and use.index >= 2

@@ -7,7 +7,7 @@ its parts. A `relay.annotation.stop_fusion` between the levels makes each op a k
 share a kernel.
 
 If the extent of a concatenation has more than 16 names, its groups have 16 parts, because the offset of a part is a sum
-of all preceding extents. `loop-place-parts` stores the inner results directly in the outer ones, so that there are no
+of all preceding extents. `loop-elide-copies` stores the inner results directly in the outer ones, so that there are no
 further copies. Exact.
 
 Before, with `most-parts=2`:

@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.dialects.func import CallOp, FuncOp
 
-    from xrelay.dialects.loop import PartOp
+    from xrelay.dialects.loop import SubviewOp
 
 
 def part_lines(module: ModuleOp) -> Iterator[str]:
     """Yields lines about the views and copying calls in a module at the loop level, or one line if it has neither."""
     from xdsl.dialects.func import CallOp, FuncOp
 
-    from xrelay.dialects.loop import PartOp
+    from xrelay.dialects.loop import SubviewOp
     from xrelay.passes.infra.verify import walk_ops
 
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     found = False
     for function in (each for each in functions.values() if LOOP_KERNEL not in each.attributes):
         for op in walk_ops(function):
-            if isinstance(op, PartOp):
+            if isinstance(op, SubviewOp):
                 yield _part_line(op)
             elif isinstance(op, CallOp) and COPIED in op.attributes:
                 yield _copy_line(op, functions)
@@ -37,8 +37,8 @@ def part_lines(module: ModuleOp) -> Iterator[str]:
         yield "no kernel only joins, slices or reshapes"
 
 
-def _part_line(op: PartOp) -> str:
-    from xrelay.dialects.loop.part_op import known_offset
+def _part_line(op: SubviewOp) -> str:
+    from xrelay.dialects.loop.subview_op import known_offset
     from xrelay.passes.loop.part_lives import name_of
 
     offset = known_offset(op)

@@ -12,7 +12,7 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, f32
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.loop import PartOp
+from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.passes.loop.noalias import mark_noalias
 from xrelay.passes.loop.signature import argument_attrs
@@ -31,7 +31,7 @@ def marked(ranges: Sequence[Range], is_dynamic: bool = False) -> Callable[[], li
         offset = arith.MuliOp(number.result, block.args[1])
         shape = [end - first, DYNAMIC_INDEX] if is_dynamic else [end - first]
         sizes, begin = ([block.args[1]], offset.result) if is_dynamic else ([], number.result)
-        part = PartOp(block.args[0], begin, sizes, MemRefType(f32, shape))
+        part = SubviewOp(block.args[0], begin, sizes, MemRefType(f32, shape))
         block.add_ops([number, *([offset] if is_dynamic else []), part])
         parts.append(part.result)
     call = func.CallOp("k", parts, [])

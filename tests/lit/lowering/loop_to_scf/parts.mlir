@@ -23,11 +23,11 @@ func.func @main(%y: memref<6x4xf32> {relay.name = "y"}, %arena: memref<4096xi8> 
   %c64 = arith.constant 64 : index
   %c8 = arith.constant 8 : index
   %t = memref.view %arena[%c64][] : memref<4096xi8> to memref<6x4xf32>
-  %p = loop.part %t[%c8][] : memref<6x4xf32> to memref<2x4xf32>
-  %q = loop.part %t[%n][%n] : memref<6x4xf32> to memref<?x4xf32>
+  %p = loop.subview %t[%c8][] : memref<6x4xf32> to memref<2x4xf32>
+  %q = loop.subview %t[%n][%n] : memref<6x4xf32> to memref<?x4xf32>
   func.call @two(%p) : (memref<2x4xf32>) -> ()
   func.call @rows(%q, %n) : (memref<?x4xf32>, index) -> ()
-  %o = loop.part %y[%c8][] : memref<6x4xf32> to memref<2x4xf32>
+  %o = loop.subview %y[%c8][] : memref<6x4xf32> to memref<2x4xf32>
   func.call @two(%o) : (memref<2x4xf32>) -> ()
   func.return
 }

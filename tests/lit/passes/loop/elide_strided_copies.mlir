@@ -1,19 +1,19 @@
-// RUN: xrelay-opt %s --split-input-file -p loop-place-parts | filecheck %s
-// RUN: xrelay-opt %s --split-input-file -p loop-place-parts | xrelay-opt --split-input-file | filecheck %s
-// RUN: xrelay-opt %s --split-input-file -p loop-place-parts,loop-plan-memory,loop-lower-blocks,convert-loop-to-scf | filecheck %s --check-prefix SCF
+// RUN: xrelay-opt %s --split-input-file -p loop-elide-copies | filecheck %s
+// RUN: xrelay-opt %s --split-input-file -p loop-elide-copies | xrelay-opt --split-input-file | filecheck %s
+// RUN: xrelay-opt %s --split-input-file -p loop-elide-copies,loop-plan-memory,loop-lower-blocks,convert-loop-to-scf | filecheck %s --check-prefix SCF
 
 // Columns of a buffer: the kernels that write them are copied, with strides in a type. Values already placed, and
 // inputs, are copied; two interleaved parts of one buffer have no mark. Slices with a step among rows are read at strides.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %c = memref.alloc() : memref<3x48xf32>
-// CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
+// CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
 // CHECK-NEXT:    func.call @make_apart(%x, %a) : (memref<3x16xf32>, memref<3x16xf32, strided<[48, 1]>>) -> ()
 // CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%a lies in %c already"}
 // CHECK-NEXT:    %[[C32:.*]] = arith.constant 32 : index
-// CHECK-NEXT:    %[[PLACE:.*]] = loop.part %c[%[[C32]]] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
+// CHECK-NEXT:    %[[PLACE:.*]] = loop.subview %c[%[[C32]]] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
 // CHECK-NEXT:    func.call @copy_part_1(%x, %[[PLACE]]) {loop.copied = "%x is an argument"}
 // CHECK-NEXT:    %[[C16:.*]] = arith.constant 16 : index
-// CHECK-NEXT:    %b = loop.part %c[%[[C16]]] [] : memref<3x48xf32> to memref<2x32xf32, strided<[96, 1]>>
+// CHECK-NEXT:    %b = loop.subview %c[%[[C16]]] [] : memref<3x48xf32> to memref<2x32xf32, strided<[96, 1]>>
 // CHECK-NEXT:    func.call @use_apart(%b, %y)
 // CHECK-NOT:   @concatenate
 // CHECK-NOT:   func.func private @make(

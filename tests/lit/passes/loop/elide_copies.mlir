@@ -1,18 +1,18 @@
-// RUN: xrelay-opt %s --split-input-file -p loop-place-parts | filecheck %s
-// RUN: xrelay-opt %s --split-input-file -p loop-place-parts,loop-plan-memory | filecheck --check-prefix=PLAN %s
+// RUN: xrelay-opt %s --split-input-file -p loop-elide-copies | filecheck %s
+// RUN: xrelay-opt %s --split-input-file -p loop-elide-copies,loop-plan-memory | filecheck --check-prefix=PLAN %s
 
 // Results are stored in the concatenation, which one kernel reads; slices are read in place. The copies are removed.
 // A part does not overlap the other one, so the kernels' arguments keep their mark.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %c = memref.alloc() : memref<6x4xf32>
 // CHECK-NEXT:    %[[C0:.*]] = arith.constant 0 : index
-// CHECK-NEXT:    %a = loop.part %c[%[[C0]]] [] : memref<6x4xf32> to memref<2x4xf32>
+// CHECK-NEXT:    %a = loop.subview %c[%[[C0]]] [] : memref<6x4xf32> to memref<2x4xf32>
 // CHECK-NEXT:    func.call @two(%x, %a)
 // CHECK-NEXT:    %[[C8:.*]] = arith.constant 8 : index
-// CHECK-NEXT:    %b = loop.part %c[%[[C8]]] [] : memref<6x4xf32> to memref<4x4xf32>
+// CHECK-NEXT:    %b = loop.subview %c[%[[C8]]] [] : memref<6x4xf32> to memref<4x4xf32>
 // CHECK-NEXT:    func.call @four(%a, %b)
 // CHECK-NEXT:    %[[C20:.*]] = arith.constant 20 : index
-// CHECK-NEXT:    %d = loop.part %c[%[[C20]]] [] : memref<6x4xf32> to memref<1x4xf32>
+// CHECK-NEXT:    %d = loop.subview %c[%[[C20]]] [] : memref<6x4xf32> to memref<1x4xf32>
 // CHECK-NEXT:    func.call @one(%d, %y)
 // CHECK-NEXT:    func.return
 // CHECK-NOT:   @concatenate
@@ -74,10 +74,10 @@ func.func private @slice(%p: memref<6x4xf32>, %r: memref<1x4xf32>) attributes {l
 // A value used twice is stored in one part and copied to the other, which does not overlap it.
 // CHECK-LABEL: func.func @twice
 // CHECK-NEXT:    %c = memref.alloc() : memref<8xf32>
-// CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
 // CHECK-NEXT:    func.call @k(%x, %a)
 // CHECK-NEXT:    %[[C4:.*]] = arith.constant 4 : index
-// CHECK-NEXT:    %[[P:.*]] = loop.part %c[%[[C4]]] [] : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:    %[[P:.*]] = loop.subview %c[%[[C4]]] [] : memref<8xf32> to memref<4xf32>
 // CHECK-NEXT:    func.call @copy_part(%a, %[[P]]) {loop.copied = "%a lies in %c already"}
 // CHECK-NEXT:    func.call @l(%c, %y)
 func.func @twice(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
@@ -91,11 +91,11 @@ func.func @twice(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outp
 
 // A part of a part; the concatenation may be an output.
 // CHECK-LABEL: func.func @nested
-// CHECK:         %c = loop.part %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
-// CHECK:         %a = loop.part %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
-// CHECK:         %b = loop.part %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %c = loop.subview %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
+// CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %b = loop.subview %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
 // CHECK-NEXT:    func.call @k(%a, %b)
-// CHECK:         %d = loop.part %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
+// CHECK:         %d = loop.subview %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
 // CHECK-NEXT:    func.call @l(%c, %d)
 // CHECK-NEXT:    func.return
 func.func @nested(%x: memref<4xf32>, %y: memref<16xf32>) attributes {loop.num_outputs = 1 : i64} {
@@ -169,9 +169,9 @@ func.func @changed(%x: memref<4xf32>, %v: f32, %q: i1, %y: memref<8xf32>) attrib
 // CHECK-LABEL: func.func @iteration
 // CHECK:         scf.for
 // CHECK-NEXT:      %c = memref.alloc() : memref<8xf32>
-// CHECK:           %a = loop.part %c
-// CHECK:           %b = loop.part %c
-// CHECK:           %s = loop.part %x
+// CHECK:           %a = loop.subview %c
+// CHECK:           %b = loop.subview %c
+// CHECK:           %s = loop.subview %x
 // CHECK-NEXT:      func.call @k(%s, %b)
 // CHECK:           func.call @half(%y, %t) {loop.copied = "%y changes while %t is needed"}
 // CHECK:           func.call @l(%c, %y)
@@ -259,10 +259,10 @@ func.func private @half(%p: memref<8xf32>, %r: memref<4xf32>) attributes {loop.k
 // CHECK:         %[[S:.*]] = arith.addi %m, %n : index
 // CHECK-NEXT:    %c = memref.alloc(%[[S]]) : memref<?x4xf32>
 // CHECK-NEXT:    %[[C0:.*]] = arith.constant 0 : index
-// CHECK-NEXT:    %a = loop.part %c[%[[C0]]] [%n] : memref<?x4xf32> to memref<?x4xf32>
+// CHECK-NEXT:    %a = loop.subview %c[%[[C0]]] [%n] : memref<?x4xf32> to memref<?x4xf32>
 // CHECK-NEXT:    func.call @k(%x, %a, %n, %n)
 // CHECK:         %[[B:.*]] = arith.muli %n, %{{.*}}
-// CHECK-NEXT:    %b = loop.part %c[%[[B]]] [%m] : memref<?x4xf32> to memref<?x4xf32>
+// CHECK-NEXT:    %b = loop.subview %c[%[[B]]] [%m] : memref<?x4xf32> to memref<?x4xf32>
 // CHECK-NEXT:    func.call @k(%a, %b, %n, %m)
 // CHECK-NEXT:    func.call @k(%c, %y, %[[S]], %[[S]])
 // CHECK:         func.call @concatenate(%d, %e, %f, %n, %m, %{{.*}}) {loop.copied = "the extents of %f are not known where %d is made
@@ -314,7 +314,7 @@ func.func private @concatenate(%p: memref<?x4xf32> {loop.extents = array<i64: 0>
 // A reshaped value shares the result's buffer. Parts that may overlap may coincide as inputs and have no mark.
 // Kernels that compute, read with a step or columns, or store only some elements, are not copies.
 // CHECK-LABEL: func.func @main
-// CHECK:         %a = loop.part %r[%{{.*}}] [] : memref<3x8xf32> to memref<4x6xf32>
+// CHECK:         %a = loop.subview %r[%{{.*}}] [] : memref<3x8xf32> to memref<4x6xf32>
 // CHECK-NEXT:    func.call @fill(%a)
 // CHECK-NEXT:    func.call @use(%a, %r, %y)
 // CHECK:         func.call @columns(
@@ -395,7 +395,7 @@ func.func private @negated(%p: memref<4x6xf32>, %r: memref<4x6xf32>) attributes 
 // CHECK-LABEL: func.func @main
 // CHECK:         %a = memref.alloc() : memref<1xf32>
 // CHECK:         func.call @one(%x, %a)
-// CHECK:         %b = loop.part %c[%{{.*}}] [] : memref<524289xf32> to memref<524288xf32>
+// CHECK:         %b = loop.subview %c[%{{.*}}] [] : memref<524289xf32> to memref<524288xf32>
 // CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%c would be needed as soon as %a, which takes more memory"}
 // CHECK:         func.call @first(%c, %s) {loop.copied = "%c would be needed as long as %s, which takes more memory"}
 func.func @main(%x: memref<1xf32>, %y: memref<524288xf32>) attributes {loop.num_outputs = 1 : i64} {
@@ -458,10 +458,10 @@ func.func private @first(%p: memref<524289xf32>, %r: memref<1xf32>) attributes {
 // A whole of which another part has been copied already is placed in turn, for example if its other operand is empty.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %d = memref.alloc() : memref<8xf32>
-// CHECK:         %c = loop.part %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
-// CHECK:         %e = loop.part %c[%{{.*}}] [] : memref<4xf32> to memref<0xf32>
+// CHECK:         %c = loop.subview %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %e = loop.subview %c[%{{.*}}] [] : memref<4xf32> to memref<0xf32>
 // CHECK:         func.call @copy_part(%x, %c) {loop.copied = "%x is an argument"}
-// CHECK:         %g = loop.part %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %g = loop.subview %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
 // PLAN:        func.func @main
 func.func @main(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
   %e = memref.alloc() : memref<0xf32>

@@ -1,4 +1,4 @@
-"""`loop-place-parts`: computes operands of a concatenation in its result, and reads slices in their source."""
+"""`loop-elide-copies`: computes operands of a concatenation in its result, and reads slices in their source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import PartOp, ValueMap
+from xrelay.dialects.loop import SubviewOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
@@ -40,18 +40,18 @@ LEAST_RUN: Final = 16
 
 
 @dataclass(frozen=True)
-class LoopPlacePartsPass(XRelayPass):
+class LoopElideCopiesPass(XRelayPass):
     """Makes buffers parts of a whole, so that the kernels that would copy them are removed.
 
     Before → after, for a concatenation and for a slice:
 
     ```
     %a = memref.alloc() : memref<2x4xf32>            %c = memref.alloc() : memref<6x4xf32>
-    func.call @k(%x, %a) : …                         %a = loop.part %c[%c0][] : memref<6x4xf32> to memref<2x4xf32>
+    func.call @k(%x, %a) : …                         %a = loop.subview %c[%c0][] : memref<6x4xf32> to memref<2x4xf32>
     %b = memref.alloc() : memref<4x4xf32>            func.call @k(%x, %a) : …
-    func.call @l(%x, %b) : …                         %b = loop.part %c[%c8][] : memref<6x4xf32> to memref<4x4xf32>
+    func.call @l(%x, %b) : …                         %b = loop.subview %c[%c8][] : memref<6x4xf32> to memref<4x4xf32>
     %c = memref.alloc() : memref<6x4xf32>       →    func.call @l(%x, %b) : …
-    func.call @concatenate(%a, %b, %c) : …           %d = loop.part %c[%c8][] : memref<6x4xf32> to memref<1x4xf32>
+    func.call @concatenate(%a, %b, %c) : …           %d = loop.subview %c[%c8][] : memref<6x4xf32> to memref<1x4xf32>
     %d = memref.alloc() : memref<1x4xf32>            func.call @m(%d, %y) : …
     func.call @slice(%c, %d) : …
     func.call @m(%d, %y) : …
@@ -62,7 +62,7 @@ class LoopPlacePartsPass(XRelayPass):
     has strides, and the kernels that use it are copied with this type for their argument:
 
     ```
-    %a = loop.part %c[%c0][] : memref<8x48xf32> to memref<8x16xf32, strided<[48, 1]>>
+    %a = loop.subview %c[%c0][] : memref<8x48xf32> to memref<8x16xf32, strided<[48, 1]>>
     func.call @k_apart(%x, %a) : …
     ```
 
@@ -77,7 +77,7 @@ class LoopPlacePartsPass(XRelayPass):
     versions, are left unchanged.
     """
 
-    name = "loop-place-parts"
+    name = "loop-elide-copies"
     numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -236,7 +236,7 @@ class _Placement:
             return f"{name_of(part)} is an output"
         if isinstance(part.owner, Block):
             return f"{name_of(part)} is an argument"
-        if isinstance(part.owner, PartOp):
+        if isinstance(part.owner, SubviewOp):
             return f"{name_of(part)} lies in {name_of(part.owner.source)} already"
         return None if isinstance(part.owner, memref.AllocOp) else f"{name_of(part)} is not allocated here"
 
@@ -289,7 +289,7 @@ def _part(
         return ops[-1].results[0]
 
     place = IndexArith(ops.append, constant, lambda _: (0, MAX_EXTENT)).value(offset)
-    part = PartOp(whole, place, sizes, type)
+    part = SubviewOp(whole, place, sizes, type)
     return [*ops, part], part.result
 
 
