@@ -29,7 +29,7 @@ If a run needs memory beside the arena, `xrelay.memory` holds the bytes that are
 of the memory that is not counted:
 
 ```
-  xrelay.memory = {boxes = 128 : i64, kernels = 0 : i64, each_thread = 0 : i64,
+  xrelay.memory = {dynamic_buffers = 128 : i64, kernels = 0 : i64, each_thread = 0 : i64,
                    uncounted = ["sequences, optionals and closures"]}
 ```
 
@@ -272,8 +272,8 @@ def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) 
     for number, output in enumerate(outputs):
         dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
         is_list = isinstance(output.tensor, SequenceType | OptionalType | ClosureType)
-        is_box = is_list or (isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data))
-        if is_box != (number >= arguments):
+        is_dynamic = is_list or (isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data))
+        if is_dynamic != (number >= arguments):
             how, kind = ("returns", "follow") if number >= arguments else ("writes", "do not follow")
             raise LoweringError(f"@main {how} {output.tensor}, whose extents {kind} from its inputs",
                                 location=location_of(main))  # fmt: skip

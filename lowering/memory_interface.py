@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.shared.is_attribute import is_attribute
 
-_SIZES: Final = ("boxes", "kernels", "each_thread")
+_SIZES: Final = ("dynamic_buffers", "kernels", "each_thread")
 _NONE: Final = ArrayAttr[Attribute]([])
 
 
@@ -18,7 +18,7 @@ _NONE: Final = ArrayAttr[Attribute]([])
 class MemoryEntry:
     """An upper bound of the bytes that a run needs beside the arena, as far as known, and descriptions of the rest."""
 
-    boxes: int = 0
+    dynamic_buffers: int = 0
     kernels: int = 0
     each_thread: int = 0
     uncounted: tuple[str, ...] = ()

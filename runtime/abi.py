@@ -4,7 +4,7 @@ The entry of a model is `i32 xrelay_entry(ptr ctx, ptr args)`. `args` is an arra
 weights and the arena, in that order; the arena's pointer is present even if its size is 0. Weights and arena are
 aligned to `ALIGNMENT` bytes, inputs and outputs to their element. `ctx` points to `Context`.
 
-Outputs of data-dependent shape are dynamic buffers ("boxes") and have no element in `args`. If there are any, the
+Outputs of data-dependent shape are dynamic buffers and have no element in `args`. If there are any, the
 element after the arena's points to space for 64-bit integers, in which the run stores, for each such output in order,
 its address and then its dynamic extents. They are valid if the status is 0, until `void xrelay_release(ptr ctx)`. A
 model with such outputs defines this function, which is called after every run, also after failed ones.
@@ -26,10 +26,10 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 5
+ABI_VERSION: Final = 6
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
-BOX_SYMBOL: Final = "xrelay_box_new"
+BUFFER_SYMBOL: Final = "xrelay_buffer_new"
 """Defined in models that allocate dynamic buffers."""
 RELEASE_SYMBOL: Final = "xrelay_release"
 MAX_EXTENT: Final = 1 << 47
@@ -59,8 +59,8 @@ class Context(ctypes.Structure):
 
     `status` is set by the first failure of a parallel body. `num_threads` is the maximum for a parallel region. A
     failure may store three numbers for the message, whose meaning is `noted` (see `Noted`). A nonzero `cancel` ends
-    runs that poll it. `boxes` is the list of the run's dynamic buffers. `box_bytes` counts these and the current
-    allocations of kernels, up to `box_limit` (0: no limit). Dynamic buffers are allocated by `allocate` (arguments:
+    runs that poll it. `buffers` is the list of the run's dynamic buffers. `buffer_bytes` counts these and the current
+    allocations of kernels, up to `buffer_limit` (0: no limit). Dynamic buffers are allocated by `allocate` (arguments:
     `allocator`, alignment, bytes) and freed by `free` (arguments: `allocator`, block); if these are null, by the C
     library.
     """
@@ -72,10 +72,10 @@ class Context(ctypes.Structure):
         ("number", ctypes.c_int64),
         ("low", ctypes.c_int64),
         ("high", ctypes.c_int64),
-        ("boxes", ctypes.c_void_p),
+        ("buffers", ctypes.c_void_p),
         ("cancel", ctypes.c_int64),
-        ("box_bytes", ctypes.c_int64),
-        ("box_limit", ctypes.c_int64),
+        ("buffer_bytes", ctypes.c_int64),
+        ("buffer_limit", ctypes.c_int64),
         ("allocate", ctypes.c_void_p),
         ("free", ctypes.c_void_p),
         ("allocator", ctypes.c_void_p),
@@ -88,7 +88,7 @@ class Noted(IntEnum):
 
     INDEX = 1
     """The first index that was out of range, and the limits `[low, high)`."""
-    BOX = 2
+    BUFFER = 2
     """The bytes of an allocation that failed, the bytes already allocated, and the limit."""
     SIDES = 3
     """The values `low` and `high` of the two extents that a failed check relates."""
@@ -100,13 +100,13 @@ def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
     if text == Reason.INDEX_OUT_OF_RANGE.text and context.noted == Noted.INDEX:
         text = f"{text}: {context.number} is not in [{context.low}, {context.high})"
     if text == Reason.OUT_OF_MEMORY.text:
-        text += describe_box(context)
+        text += describe_allocation(context)
     return text, kernel
 
 
-def describe_box(context: Context) -> str:
+def describe_allocation(context: Context) -> str:
     """Returns the end of a message about a failed allocation; empty if the run failed for another reason."""
-    if context.noted != Noted.BOX:
+    if context.noted != Noted.BUFFER:
         return ""
     size = context.number & (1 << 64) - 1
     if size > 1 << 62:

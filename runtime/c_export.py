@@ -37,14 +37,14 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import (
     ABI_VERSION,
     ALIGNMENT,
-    BOX_SYMBOL,
+    BUFFER_SYMBOL,
     ENTRY_SYMBOL,
     PARALLEL_FOR_SYMBOL,
     PLAN_SYMBOL,
     RELEASE_SYMBOL,
 )
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.c_boxes import BoxTexts, box_texts
+from xrelay.runtime.c_dynamic_buffers import DynamicBufferTexts, dynamic_buffer_texts
 from xrelay.runtime.c_lists import OBJECT_TYPE, list_texts
 from xrelay.runtime.c_names import c_identifier, c_prefix, comment_text
 from xrelay.runtime.c_sizes import SizeTexts, size_texts
@@ -84,7 +84,7 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
                     file.write(bytes(offset - file.tell()))
                     file.write(array.tobytes())
                 file.write(bytes(size - file.tell()))
-        allocates = any(BOX_SYMBOL in defined_symbols(code) for code in artifact.objects)
+        allocates = any(BUFFER_SYMBOL in defined_symbols(code) for code in artifact.objects)
         header_path.write_text(header_text(artifact.metadata, prefix, allocates=allocates), encoding="utf-8")
     except OSError as error:
         raise ArtifactError(f"cannot export to '{object_path}': {error}") from error
@@ -99,15 +99,18 @@ def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False
     taken: set[str] = set()
     inputs = [(spec, c_identifier(spec.name, taken, prefix=prefix)) for spec in metadata.inputs]
     named = [(spec, c_identifier(spec.name, taken, prefix=prefix)) for spec in metadata.outputs]
-    outputs = [output for number, output in enumerate(named) if number not in metadata.boxes]
-    boxes = box_texts(
-        [named[number] for number in metadata.boxes], prefix=prefix, release=release_symbol(prefix), c_type=_c_type
+    outputs = [output for number, output in enumerate(named) if number not in metadata.dynamic_buffers]
+    buffers = dynamic_buffer_texts(
+        [named[number] for number in metadata.dynamic_buffers],
+        prefix=prefix,
+        release=release_symbol(prefix),
+        c_type=_c_type,
     )
     offsets, weights_size = _weight_offsets(metadata)
     sizes = size_texts(metadata, prefix=prefix, plan_entry=plan_symbol(prefix))
-    run = _run_text(prefix, inputs, outputs, offsets, boxes, sizes)
+    run = _run_text(prefix, inputs, outputs, offsets, buffers, sizes)
     return _HEADER.format(
-        comment=_comment(metadata, offsets, [sizes.comment[0], *boxes.comment, *sizes.comment[1:]]),
+        comment=_comment(metadata, offsets, [sizes.comment[0], *buffers.comment, *sizes.comment[1:]]),
         guard=f"XRELAY_MODEL_{prefix.upper()}_H",
         prefix=prefix,
         macro=prefix.upper(),
@@ -116,8 +119,8 @@ def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False
         alignment=ALIGNMENT,
         abi=ABI_VERSION,
         objects=list_texts((*metadata.inputs, *metadata.outputs)),
-        declarations=boxes.declarations + sizes.declarations,
-        release=boxes.functions,
+        declarations=buffers.declarations + sizes.declarations,
+        release=buffers.functions,
         run=run[allocates],
         constants=sizes.constants,
         new_arena=sizes.new_arena,
@@ -130,23 +133,23 @@ def _run_text(
     inputs: Sequence[tuple[TensorSpec, str]],
     outputs: Sequence[tuple[TensorSpec, str]],
     offsets: Sequence[int],
-    boxes: BoxTexts,
+    buffers: DynamicBufferTexts,
     sizes: SizeTexts,
 ) -> tuple[str, str]:
     """Returns two versions of the run function: without an allocator, and with a variant that takes one."""
     parameters = [f"const {_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in inputs]
     parameters += [f"{_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in outputs]
-    parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
+    parameters += [*buffers.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
     names = [name for _, name in (*inputs, *outputs)]
     arguments = [f"(void *){name}" for name in names]
     arguments += [f"(char *)weights + {offset}" for offset in offsets]
-    arguments += ["arena", *boxes.arguments, *sizes.arguments]
-    names += [*boxes.names, "weights", "arena", *sizes.names, "num_threads"]
+    arguments += ["arena", *buffers.arguments, *sizes.arguments]
+    names += [*buffers.names, "weights", "arena", *sizes.names, "num_threads"]
     fields = {
         "prefix": prefix,
         "entry": entry_symbol(prefix),
-        "context": boxes.context,
-        "failure": boxes.failure,
+        "context": buffers.context,
+        "failure": buffers.failure,
         "parameters": ",\n    ".join(parameters),
         "names": ", ".join(names),
         "arguments": ",\n        ".join(arguments),

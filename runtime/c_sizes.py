@@ -59,7 +59,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
 
 def _known_needs(metadata: ModelMetadata, macro: str) -> str:
     """Returns constants for the memory that a run needs besides the arena."""
-    rows = zip(("BOXES", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
+    rows = zip(("DYNAMIC_BUFFERS", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
     lines = [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
     comments = [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]
     return "".join([*lines, *comments])

@@ -18,12 +18,12 @@ from xrelay.runtime.abi import (
     Context,
     Noted,
     Reason,
-    describe_box,
+    describe_allocation,
     describe_failure,
 )
 from xrelay.runtime.arena import Pool, address_of
 from xrelay.runtime.artifact import Artifact, check_machine
-from xrelay.runtime.boxes import BoxReader
+from xrelay.runtime.dynamic_buffers import DynamicBufferReader
 from xrelay.runtime.limits import RunLimits
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds
@@ -54,14 +54,14 @@ class Executable:
         exports = [
             ENTRY_SYMBOL,
             *([PLAN_SYMBOL] if metadata.dims else []),
-            *([RELEASE_SYMBOL] if metadata.boxes else []),
+            *([RELEASE_SYMBOL] if metadata.dynamic_buffers else []),
         ]
         self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # keeps the weights alive
         self._polls, self._straight, self._running = metadata.polls, metadata.straight, Running()
-        self._boxes = BoxReader([metadata.outputs[number] for number in metadata.boxes])
-        if metadata.boxes:
+        self._dynamic_buffers = DynamicBufferReader([metadata.outputs[number] for number in metadata.dynamic_buffers])
+        if metadata.dynamic_buffers:
             self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
         self._leading = len(metadata.inputs) + len(metadata.written)
         self._weights = [address_of(array) for array in artifact.weights]
@@ -97,7 +97,7 @@ class Executable:
             frame.args[: self._leading] = pointers
             frame.context.status = frame.context.noted = 0
             frame.context.num_threads = limits.num_threads
-            frame.context.box_limit = limits.box_limit(plan.arena_size)
+            frame.context.buffer_limit = limits.buffer_limit(plan.arena_size)
             if self._polls and not (plan.is_short and limits.seconds is None):
                 status = self._call_polling(frame, plan, limits.seconds)
             else:
@@ -106,9 +106,9 @@ class Executable:
                 status = frame.context.status
             if status != 0:
                 raise self._error(status, frame.context, plan.sizes, limits.exceeded(frame.context, plan.arena_size))
-            return self._boxes.read(list(frame.values))
+            return self._dynamic_buffers.read(list(frame.values))
         finally:
-            if frame.context.boxes is not None:
+            if frame.context.buffers is not None:
                 self._release(frame.context_address)
             plan.frames.release(frame)
 
@@ -152,7 +152,7 @@ class Executable:
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
             for spec in metadata.written
         ]
-        leading, weights, num_values = self._leading, self._weights, self._boxes.count
+        leading, weights, num_values = self._leading, self._weights, self._dynamic_buffers.count
         frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
         memory = MemoryNeeds(arena_size, *others, not_counted=metadata.memory.uncounted)
         return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)), memory)
@@ -166,7 +166,7 @@ class Executable:
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
             check = metadata.checks[number]
             sides = (context.low, context.high) if context.noted == Noted.SIDES else None
-            text = check.failure(sizes, sides) + describe_box(context) if exceeded is None else exceeded
+            text = check.failure(sizes, sides) + describe_allocation(context) if exceeded is None else exceeded
             return ExecutionError(text, location=", ".join(check.sources) or metadata.name)
         named = (*metadata.kernels, *metadata.calls)
         if number is None or number >= len(named):

@@ -20,7 +20,7 @@ class RunLimits(NamedTuple):
         if self.memory is not None and size > self.memory:
             raise ExecutionError(_too_much(size, self.memory), location=name)
 
-    def box_limit(self, arena_size: int) -> int:
+    def buffer_limit(self, arena_size: int) -> int:
         """Returns the limit for dynamic buffers in a context.
 
         It is at least 1, as 0 is no limit; no buffer is that small.
@@ -29,7 +29,7 @@ class RunLimits(NamedTuple):
 
     def exceeded(self, context: Context, arena_size: int) -> str | None:
         """Returns the message for a run that exceeded the memory limit, or `None`."""
-        if self.memory is None or context.noted != Noted.BOX or not 0 <= context.number < 1 << 62:
+        if self.memory is None or context.noted != Noted.BUFFER or not 0 <= context.number < 1 << 62:
             return None
         if context.low + context.number <= context.high:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-BESIDE_ARENA: Final = ("boxes", "kernels", "each_thread")
+BESIDE_ARENA: Final = ("dynamic_buffers", "kernels", "each_thread")
 """The sizes that a plan has after the extents of outputs: fields of `MemoryNeeds`."""
 
 
@@ -19,7 +19,7 @@ class MemoryNeeds:
 
     arena: int
     """The arena, which is laid out before a call begins and reused by the next one."""
-    boxes: int = 0
+    dynamic_buffers: int = 0
     """The peak size of the dynamic buffers whose size is bounded by the sizes of the inputs."""
     kernels: int = 0
     """The maximum that a kernel allocates once, whatever the number of threads."""
@@ -33,11 +33,15 @@ class MemoryNeeds:
     @property
     def peak(self) -> int:
         """The sum of all parts in bytes."""
-        return self.arena + self.boxes + self.kernels + self.threads * self.each_thread
+        return self.arena + self.dynamic_buffers + self.kernels + self.threads * self.each_thread
 
     def __str__(self) -> str:
         parts = [f"arena {self.arena}"]
-        parts += [f"{name} {size}" for name, size in (("boxes", self.boxes), ("kernels", self.kernels)) if size]
+        parts += [
+            f"{name} {size}"
+            for name, size in (("dynamic buffers", self.dynamic_buffers), ("kernels", self.kernels))
+            if size
+        ]
         if self.each_thread:
             parts.append(f"each of {self.threads} threads {self.each_thread}")
         more = f"; not counted: {', '.join(self.not_counted)}" if self.not_counted else ""

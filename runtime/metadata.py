@@ -188,7 +188,7 @@ class MemoryInfo:
     `uncounted` describes allocations that are not included.
     """
 
-    boxes: int = 0
+    dynamic_buffers: int = 0
     kernels: int = 0
     each_thread: int = 0
     uncounted: tuple[str, ...] = ()
@@ -196,14 +196,14 @@ class MemoryInfo:
     @property
     def sizes(self) -> tuple[int, int, int]:
         """The sizes, in the order of a plan."""
-        return self.boxes, self.kernels, self.each_thread
+        return self.dynamic_buffers, self.kernels, self.each_thread
 
 
 @dataclass(frozen=True)
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
 
-    An output with a name that is not in `dims` is a dynamic buffer ("box") and not an argument (see `abi`). So are
+    An output with a name that is not in `dims` is a dynamic buffer and not an argument (see `abi`). So are
     sequences and optionals.
 
     The number in a status (see `abi`) indexes `kernels` followed by `calls`, or `checks`. `calls` are calls of a kernel
@@ -235,7 +235,7 @@ class ModelMetadata:
             object.__setattr__(self, "abi", abi_stamp())
 
     @cached_property
-    def boxes(self) -> tuple[int, ...]:
+    def dynamic_buffers(self) -> tuple[int, ...]:
         """The indices of the outputs that are dynamic buffers."""
         rows = enumerate(self.outputs)
         return tuple(number for number, spec in rows if spec.containers or not self._names_of(spec) <= {*self.dims})
@@ -248,7 +248,7 @@ class ModelMetadata:
     @cached_property
     def written(self) -> tuple[TensorSpec, ...]:
         """The outputs that are arguments of the entry."""
-        return tuple(spec for number, spec in enumerate(self.outputs) if number not in self.boxes)
+        return tuple(spec for number, spec in enumerate(self.outputs) if number not in self.dynamic_buffers)
 
     @staticmethod
     def _names_of(spec: TensorSpec) -> set[str]:
@@ -317,7 +317,7 @@ def _check(row: JsonFields) -> CheckInfo:
 
 
 def _memory(row: JsonFields) -> MemoryInfo:
-    sizes = (row.extent(name) for name in ("boxes", "kernels", "each_thread"))
+    sizes = (row.extent(name) for name in ("dynamic_buffers", "kernels", "each_thread"))
     return MemoryInfo(*sizes, uncounted=row.texts("uncounted"))
 
 

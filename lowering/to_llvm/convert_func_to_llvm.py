@@ -11,7 +11,7 @@ In functions with named dimensions, in `@main` and `@main_plan`, and in graph fu
 `CHECK`, and the number is that of the assertion in the module attribute `xrelay.checks`.
 
 A failing function frees its heap buffers before it returns (`live_allocations.py`, `scratch.py`). Those of a graph
-function are boxes, which the context lists (`boxes.py`); they are freed at the end of the run.
+function are dynamic buffers, which the context lists (`dynamic_buffers.py`); they are freed at the end of the run.
 
 A graph function may return buffers and extents: it stores them to memory that the caller passes after the pointers, 64
 bits each (`results.py`).
@@ -56,8 +56,14 @@ from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
-from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, define_boxes, is_box_declaration
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.dynamic_buffers import (
+    BUFFER_FREE,
+    BUFFER_NEW,
+    declares_dynamic_buffers,
+    define_dynamic_buffers,
+    is_buffer_declaration,
+)
 from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.function_exits import FunctionExits
 from xrelay.lowering.to_llvm.kernel_numbers import KernelNumbers, kernel_around, kernel_numbers
@@ -113,7 +119,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
         is_poll = op.is_declaration and op.sym_name.data == POLL
-        if is_box_declaration(op) or is_list_declaration(op) or is_scratch_declaration(op) or is_poll:
+        if is_buffer_declaration(op) or is_list_declaration(op) or is_scratch_declaration(op) or is_poll:
             rewriter.erase(op)
             return None
         outputs = op.function_type.outputs.data
@@ -196,7 +202,7 @@ class _BodyConversion:
         context.name_hint = "ctx"
         results = None if place is None else entry.insert_arg(PTR, place + 1)
         if results is not None:
-            results.name_hint = "boxes"
+            results.name_hint = "buffers"
         exits, held = FunctionExits(context, self._body), live_allocations_at_exits(self._body)
         for op in reversed(self._to_convert()):
             rewriter.begin(op)
@@ -238,7 +244,7 @@ class _BodyConversion:
         if callee in self._convention.inlined:
             _convert_inline_call(op, self._rewriter)
         elif callee in _OF_MEMORY or callee in LIST_FUNCTIONS:
-            _convert_box_call(op, exits.context, self._rewriter)
+            _convert_buffer_call(op, exits.context, self._rewriter)
         elif callee == POLL:
             _convert_poll(op, exits.context, self._rewriter)
         else:
@@ -265,8 +271,8 @@ def _convert_inline_call(op: func.CallOp, rewriter: ConversionRewriter) -> None:
     rewriter.replace(op, rewriter.insert(call))
 
 
-def _convert_box_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
-    """`%p = func.call @xrelay_box_new(%bytes)` → `%p = llvm.call @xrelay_box_new(%ctx, %bytes)`, without a status."""
+def _convert_buffer_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
+    """`%p = func.call @xrelay_buffer_new(%bytes)` → `%p = llvm.call @xrelay_buffer_new(%ctx, %bytes)`."""
     returned = PTR if op.results else None
     call = ops.call(op.callee, [context, *rewriter.operands(op.operands)], returned)
     rewriter.replace(op, rewriter.insert(call))
@@ -313,7 +319,7 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     return [op for op in asked if op.msg.data != CANCELLED]
 
 
-_OF_MEMORY = frozenset({BOX_NEW, BOX_FREE, *SCRATCH_FUNCTIONS})
+_OF_MEMORY = frozenset({BUFFER_NEW, BUFFER_FREE, *SCRATCH_FUNCTIONS})
 _CONVERTED = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 _outside_func = legal_outside("func")
 
@@ -343,16 +349,17 @@ def convert_functions(op: ModuleOp) -> None:
     inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
     convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
     has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
-    has_boxes, has_scratch = has_lists or declares_boxes(op), any(map(is_scratch_declaration, op.ops))
+    has_buffers = has_lists or declares_dynamic_buffers(op)
+    has_scratch = any(map(is_scratch_declaration, op.ops))
     apply_conversion(op, [ConvertFunction(convention)], is_legal=_outside_func, types=llvm_types(), nested=False)
     define_note(op)
     if has_lists:
         define_lists(op)
-    if has_boxes or returning:
-        define_boxes(op)
+    if has_buffers or returning:
+        define_dynamic_buffers(op)
     if has_scratch:
         define_scratch(op)
-    add_entries(op, releases=has_boxes and not returning)
+    add_entries(op, releases=has_buffers and not returning)
 
 
 def _returning(module: ModuleOp) -> bool:

@@ -39,9 +39,14 @@ from xrelay.lowering.to_llvm.addressing import (
     offset_address,
     static_extent,
 )
-from xrelay.lowering.to_llvm.boxes import declare_boxes
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.convert_boxes import allocate_box, allocates_boxes, bytes_of, free_box
+from xrelay.lowering.to_llvm.convert_dynamic_buffers import (
+    allocate_dynamic_buffer,
+    allocates_dynamic_buffers,
+    bytes_of,
+    free_dynamic_buffer,
+)
+from xrelay.lowering.to_llvm.dynamic_buffers import declare_dynamic_buffers
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW, declare_scratch
 from xrelay.lowering.to_llvm.types import (
@@ -129,13 +134,13 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
     """`memref.alloc(%n) : memref<?x4xf32>` → a call that allocates `%n * 16` bytes, and an assertion that it succeeded.
 
-    In a kernel the buffer is scratch (`scratch.py`), in a graph function a box (`convert_boxes.py`).
+    A kernel allocates scratch (`scratch.py`), a graph function a dynamic buffer (`convert_dynamic_buffers.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
-        """Allocates scratch or a box."""
-        if allocates_boxes(op):
-            allocate_box(op, rewriter)
+        """Allocates scratch or a dynamic buffer."""
+        if allocates_dynamic_buffers(op):
+            allocate_dynamic_buffer(op, rewriter)
             return None
         align = rewriter.insert(constant(buffer_alignment(op), i64)).result
         call = rewriter.insert(func.CallOp(SCRATCH_NEW, [align, bytes_of(op, rewriter)], [PTR]))
@@ -148,12 +153,12 @@ class ConvertAlloc(ConversionPattern[memref.AllocOp]):
 
 
 class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
-    """`memref.dealloc %m` → a call that frees the scratch, or the box in a graph function."""
+    """`memref.dealloc %m` → a call that frees the scratch, or the dynamic buffer in a graph function."""
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
-        """Frees the scratch or the box."""
-        if allocates_boxes(op):
-            free_box(op, rewriter)
+        """Frees the scratch or the dynamic buffer."""
+        if allocates_dynamic_buffers(op):
+            free_dynamic_buffer(op, rewriter)
             return None
         rewriter.insert(func.CallOp(SCRATCH_FREE, [rewriter.operand(op.memref)], []))
         rewriter.erase(op)
@@ -349,10 +354,10 @@ class ConvertMemrefToLLVMPass(XRelayPass):
 
 
 def announce_memory(module: ModuleOp) -> None:
-    """Declares the functions of boxes if a module has graph functions, those of scratch if other functions allocate."""
+    """Declares the functions of dynamic buffers if there are graph functions, those of scratch if others allocate."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     if any(GRAPH_FUNCTION in op.attributes for op in functions):
-        declare_boxes(module)
+        declare_dynamic_buffers(module)
     if any(ops_of(op, memref.AllocOp, memref.DeallocOp) for op in functions if GRAPH_FUNCTION not in op.attributes):
         declare_scratch(module)
 

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.boxes import RELEASE
+from xrelay.lowering.to_llvm.dynamic_buffers import RELEASE
 from xrelay.lowering.to_llvm.types import PTR
 
 ENTRY = "xrelay_entry"
@@ -26,7 +26,7 @@ PLAN_ENTRY = "xrelay_plan"
 def add_entries(module: ModuleOp, *, releases: bool) -> None:
     """Adds the entries of `@main` and `@main_plan`, if the module has them with a body.
 
-    With `releases`, the entry frees all boxes after a run of `@main`.
+    With `releases`, the entry frees all dynamic buffers after a run of `@main`.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, llvm.FuncOp) and op.body.blocks}
     if (main := functions.get("main")) is not None:

@@ -1,6 +1,7 @@
 """The in-memory stack of frames of recursive functions: `@xrelay_push_frame` and `@xrelay_free_frames`.
 
-Frames are in segments, which never move. Segments are boxes of the run (`boxes.py`), so its memory limit covers them.
+Frames are in segments, which never move. Segments are dynamic buffers (`dynamic_buffers.py`), so
+the memory limit covers them.
 The state of a stack is an array of words: the newest frame, its segment, the end of that segment, the number of frames,
 and the first segment. A segment begins with the address of the next one, and is kept when its frames are gone; all
 segments are freed with the stack.
@@ -17,8 +18,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FREE, BUFFER_NEW
 from xrelay.lowering.to_llvm.types import PTR
 
 PUSH, FREE_ALL = "xrelay_push_frame", "xrelay_free_frames"
@@ -155,7 +156,7 @@ def _write_push(function: _Function, limit: int, segment: int) -> None:
     find.block.add_op(llvm.CondBrOp(has_room, enter.block, [place], is_known.block, []))
     following = is_known.load(current, 0)
     is_known.branch(is_known.is_null(following), allocate.block, reuse.block, following)
-    new = allocate.add(llvm.CallOp(BOX_NEW, ctx, allocate.number(segment), return_type=PTR))
+    new = allocate.add(llvm.CallOp(BUFFER_NEW, ctx, allocate.number(segment), return_type=PTR))
     allocate.branch(
         allocate.compare(llvm.ICmpPredicateFlag.NE, allocate.add(llvm.PtrToIntOp(new)), allocate.number(0)),
         link.block, fail.block, no_memory,
@@ -202,6 +203,6 @@ def _write_free(function: _Function) -> None:
     segment = test.block.args[0]
     test.branch(test.is_null(segment), done.block, free.block)
     following = free.load(segment, 0)
-    free.block.add_op(llvm.CallOp(BOX_FREE, ctx, segment))
+    free.block.add_op(llvm.CallOp(BUFFER_FREE, ctx, segment))
     free.go(test.block, following)
     done.block.add_op(llvm.ReturnOp())

@@ -1,4 +1,4 @@
-"""Lists in native code: reference-counted objects of 64-bit words in boxes (`boxes.py`).
+"""Lists in native code: reference-counted objects of 64-bit words in dynamic buffers (`dynamic_buffers.py`).
 
 | word | of a list | of a buffer in a list |
 | --- | --- | --- |
@@ -8,7 +8,7 @@
 | 3 | -1 | rank |
 | 4… | addresses of the items | extents; the elements follow at the next multiple of 64 bytes |
 
-Graph functions call these functions like those of boxes, with the context as first argument and without a status; null
+Graph functions call these functions like those of dynamic buffers, with the context and without a status; null
 is returned if memory is exhausted. `insert` and `erase` consume one reference to their list and return one: a list with
 no other references is changed in place, and its capacity grows by doubling; any other list is copied. An object that
 loses its last reference is freed, with all objects that thereby lose theirs; word 0 links the objects still to free.
@@ -59,7 +59,7 @@ llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
 llvm.func @xrelay_list_head(%ctx: !llvm.ptr, %bytes: i64, %length: i64, %size: i64, %rank: i64) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
-  %new = llvm.call @xrelay_box_new(%ctx, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+  %new = llvm.call @xrelay_buffer_new(%ctx, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
   %address = llvm.ptrtoint %new : !llvm.ptr to i64
   %there = llvm.icmp "ne" %address, %zero : i64
   llvm.cond_br %there, ^fill, ^done
@@ -157,7 +157,7 @@ llvm.func @xrelay_list_own(%ctx: !llvm.ptr, %list: !llvm.ptr, %more: i64) -> !ll
   %copied = llvm.call @memcpy(%to, %from, %bytes) : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
   llvm.cond_br %alone, ^move, ^test(%zero : i64)
 ^move:
-  llvm.call @xrelay_box_free(%ctx, %list) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @xrelay_buffer_free(%ctx, %list) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.br ^done(%new : !llvm.ptr)
 ^test(%number: i64):
   %goes_on = llvm.icmp "slt" %number, %length : i64
@@ -314,7 +314,7 @@ llvm.func @xrelay_list_release(%ctx: !llvm.ptr, %object: !llvm.ptr) {
   %following = llvm.add %number, %one : i64
   llvm.br ^test(%following, %top : i64, !llvm.ptr)
 ^free:
-  llvm.call @xrelay_box_free(%ctx, %unused) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @xrelay_buffer_free(%ctx, %unused) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.br ^each(%pending : !llvm.ptr)
 ^done:
   llvm.return

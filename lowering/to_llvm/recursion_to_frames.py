@@ -52,7 +52,7 @@ from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import add_checks
 from xrelay.lowering.to_llvm.addressing import constant_index
-from xrelay.lowering.to_llvm.boxes import define_boxes
+from xrelay.lowering.to_llvm.dynamic_buffers import define_dynamic_buffers
 from xrelay.lowering.to_llvm.frame_stack import (
     FRAME,
     FREE_ALL,
@@ -110,7 +110,7 @@ class LlvmRecursionToFramesPass(XRelayPass):
             component.write([name for name in group if name in outside] or group, segment)
         push, free = stack_functions(limit, segment)
         op.body.block.add_ops([push, free])
-        define_boxes(op)
+        define_dynamic_buffers(op)
 
 
 def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:

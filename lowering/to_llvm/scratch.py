@@ -1,11 +1,11 @@
-"""Scratch: the heap buffers of kernels, counted with the boxes of the run, under one limit.
+"""Scratch: the heap buffers of kernels, counted with the dynamic buffers of the run, under one limit.
 
 A kernel calls `ptr @xrelay_scratch_new(ptr ctx, i64 alignment, i64 bytes)` to allocate, and
 `@xrelay_scratch_free(ptr ctx, ptr buffer)` to free, also if it fails in between. Threads of a kernel may call both at
 the same time. The alignment and the total size are stored before the buffer. Freeing null has no effect, as in C: a
 kernel whose allocation failed frees everything that it holds.
 
-`@xrelay_scratch_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if boxes and
+`@xrelay_scratch_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if buffers and
 scratch would exceed the limit of the context. The first failure stores the requested size, the size in use, and the
 limit, for the message. `runtime/abi.py` defines the positions of these fields in the context.
 """

@@ -30,7 +30,7 @@ LOOPS = (scf.WhileOp, scf.ForOp)
 """The ops with regions that run repeatedly."""
 
 GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
-"""The ops that transfer the ownership of the buffers among their operands, see `free_boxes.py`."""
+"""The ops that transfer the ownership of the buffers among their operands, see `free_dynamic_buffers.py`."""
 
 
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:

@@ -50,7 +50,7 @@ class MemoryNeeds:
     They are sums of products of names with nonnegative coefficients. `uncounted` lists what they do not include.
     """
 
-    boxes: Dim = 0
+    dynamic_buffers: Dim = 0
     kernels: Dim = 0
     each_thread: Dim = 0
     uncounted: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
     sizes = zip(dim_arguments(main), dim_names(main), strict=False)
     names: dict[SSAValue, Dim] = {value: symbol(name) for value, name in sizes}
     bounds = ExtentBounds(names)
-    boxes = _Boxes(main, bounds, uncounted).most() + _frames(main, graphs, uncounted)
+    buffers = _DynamicBuffers(main, bounds, uncounted).most() + _frames(main, graphs, uncounted)
     kernels, each_thread = _Most(), _Most()
     for function in graphs.values():
         for call in ops_of(function, func.CallOp):
@@ -84,14 +84,18 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
                     most.note(taken)
         if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in all_ops(function)):
             uncounted["sequences, optionals and closures"] = None
-    return MemoryNeeds(boxes, kernels.dim, each_thread.dim, _shortened(list(uncounted)))
+    return MemoryNeeds(buffers, kernels.dim, each_thread.dim, _shortened(list(uncounted)))
 
 
 def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
     """Records in `main` the uncounted items, and the bounds that are constant."""
     fields: dict[str, Attribute] = {
         name: IntegerAttr(min(size, MOST), i64)
-        for name, size in (("boxes", needs.boxes), ("kernels", needs.kernels), ("each_thread", needs.each_thread))
+        for name, size in (
+            ("dynamic_buffers", needs.dynamic_buffers),
+            ("kernels", needs.kernels),
+            ("each_thread", needs.each_thread),
+        )
         if isinstance(size, int) and size
     }
     if needs.uncounted:
@@ -118,7 +122,7 @@ def _terms(dim: Dim) -> Counter[Monomial]:
     return Counter(dict(terms_of(dim)))
 
 
-# --- boxes
+# --- dynamic buffers
 
 
 class _Hold(NamedTuple):
@@ -130,7 +134,7 @@ class _Hold(NamedTuple):
     number: int = 1
 
 
-class _Boxes:
+class _DynamicBuffers:
     """The dynamic buffers of a graph function."""
 
     def __init__(self, main: func.FuncOp, bounds: ExtentBounds, uncounted: dict[str, None]):
@@ -153,7 +157,7 @@ class _Boxes:
         sizes: defaultdict[SSAValue, Counter[Monomial]] = defaultdict(Counter)
         holds: dict[SSAValue, _Hold] = {}
         for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
-            if (size := _box_bytes(op, self._bounds)) is None:
+            if (size := _buffer_bytes(op, self._bounds)) is None:
                 self._uncounted[f"a buffer of {op.memref.type}{_from(op)}"] = None
                 continue
             hold = self._hold(op)
@@ -193,7 +197,7 @@ def _highest(changes: Mapping[int, Sequence[tuple[int, Counter[Monomial]]]]) -> 
     return from_terms(most)
 
 
-def _box_bytes(op: memref.AllocOp, bounds: ExtentBounds) -> Dim | None:
+def _buffer_bytes(op: memref.AllocOp, bounds: ExtentBounds) -> Dim | None:
     """A bound of the bytes of a dynamic buffer, or `None`."""
     type, extents = op.memref.type, [bounds.of(size) for size in op.dynamic_sizes]
     known, size = [extent for extent in extents if extent is not None], element_size(type.element_type)
@@ -268,11 +272,11 @@ def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], uncounted: 
 
 def _frame_of(function: func.FuncOp) -> int | None:
     """The bytes of a function's dynamic buffers, which are freed at its end; `None` if they have no known bound."""
-    boxes = ops_of(function, memref.AllocOp)
-    sizes = [_box_bytes(op, ExtentBounds({})) for op in boxes if op.parent is function.body.block]
+    buffers = ops_of(function, memref.AllocOp)
+    sizes = [_buffer_bytes(op, ExtentBounds({})) for op in buffers if op.parent is function.body.block]
     known = [size for size in sizes if isinstance(size, int)]
     gives_buffers = any(isinstance(type, MemRefType) for type in function.function_type.outputs)
-    return None if boxes and (gives_buffers or len(known) < len(boxes)) else sum(known)
+    return None if buffers and (gives_buffers or len(known) < len(buffers)) else sum(known)
 
 
 def _shortened(uncounted: Sequence[str]) -> tuple[str, ...]:

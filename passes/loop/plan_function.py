@@ -35,7 +35,7 @@ def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue,
     """Adds `@main_plan` to a module whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
     extents = _open_extents(main)
-    beside = (needs.boxes, needs.kernels, needs.each_thread)
+    beside = (needs.dynamic_buffers, needs.kernels, needs.each_thread)
     block = Block(arg_types=[MemRefType(i64, [1 + len(extents) + len(beside)]), *[IndexType()] * len(names)])
     for argument, hint in zip(block.args, ("sizes", *names), strict=True):
         argument.name_hint = hint

@@ -33,7 +33,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
-from xrelay.passes.loop.free_boxes import free_boxes
+from xrelay.passes.loop.free_dynamic_buffers import free_dynamic_buffers
 from xrelay.passes.loop.hoist_scratch import hoist_kernel_scratch, hoist_scratch
 from xrelay.passes.loop.kernel_heap import note_heap
 from xrelay.passes.loop.lifetimes import Lifetimes, lifetimes_in
@@ -108,7 +108,7 @@ class LoopPlanMemoryPass(XRelayPass):
 
     Buffers remain dynamic allocations if their dynamic extents are not constants and are not computed from names at the
     start of `@main`, or if they are returned or yielded by a region. Each of them gets a `memref.dealloc` after its
-    last use, unless its ownership is transferred (see `free_boxes.py`).
+    last use, unless its ownership is transferred (see `free_dynamic_buffers.py`).
 
     A kernel in a module of its own has the attribute `loop.takes_scratch` if callers provide all its memory. Raises
     `PassError` if a call passes overlapping buffers to a kernel declaration with `llvm.noalias` on these arguments.
@@ -215,7 +215,7 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
     if constants:
         Rewriter.insert_op(list(constants.values()), InsertPoint.at_start(arena.block))
     _replace_by_views(arena, wanted.allocs, [constants[offset].result for offset in plan.offsets])
-    free_boxes(main, wanted.left)
+    free_dynamic_buffers(main, wanted.left)
     return MemoryStatistics(rows, plan.size, len(wanted.left))
 
 
@@ -234,7 +234,7 @@ def _place_in_frame(function: func.FuncOp, alignment: int) -> None:
         constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in {*plan.offsets}}
         Rewriter.insert_op([frame, *constants.values()], InsertPoint.at_start(function.body.block))
         _replace_by_views(frame.memref, wanted.allocs, [constants[offset].result for offset in plan.offsets])
-    free_boxes(function, wanted.left)
+    free_dynamic_buffers(function, wanted.left)
 
 
 def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
@@ -256,7 +256,7 @@ def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, Memory
     arena = _add_arena(main, len(block.args) - len(dim_names(main)), DYNAMIC_INDEX)
     code = emit_arena(requests, Builder(start))
     _replace_by_views(arena, wanted.allocs, code.places)
-    free_boxes(main, wanted.left)
+    free_dynamic_buffers(main, wanted.left)
     return code.size, MemoryStatistics((), 0, len(wanted.left))
 
 

@@ -15,7 +15,7 @@ from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
-from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
+from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FUNCTIONS
 from xrelay.lowering.to_llvm.ops import EXTERNAL
 from xrelay.lowering.to_llvm.ops import function as llvm_function
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
@@ -23,7 +23,7 @@ from xrelay.passes.infra.disposal import dispose
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
-_GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BOX_FUNCTIONS})
+_GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BUFFER_FUNCTIONS})
 """The functions around the kernels: entries, `@main` and the functions of dynamic buffers."""
 
 _COPIED: Final = frozenset({NOTE_INDEX, *SCRATCH_FUNCTIONS})

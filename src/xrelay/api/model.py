@@ -54,7 +54,7 @@ class CompiledModel:
         """
         self._artifact, self._timing = artifact, timing
         self._binder = InputBinder(artifact.metadata.inputs)
-        self._boxes = artifact.metadata.boxes
+        self._dynamic_buffers = artifact.metadata.dynamic_buffers
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit = check_memory_limit(memory_limit)
         self._functions = [CompiledModel(each) for each in artifact.functions]
@@ -232,8 +232,8 @@ class CompiledModel:
         results: list[Listed] = [*(plan.new_outputs() if out is None else self._given(plan, out, arrays))]
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)
-        boxes = executable.call(plan, pointers, limits)
-        for number, array in zip(self._boxes, boxes, strict=True):
+        buffers = executable.call(plan, pointers, limits)
+        for number, array in zip(self._dynamic_buffers, buffers, strict=True):
             results.insert(number, array)
         for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
             (type,) = self.outputs[number].functions
@@ -267,7 +267,7 @@ class CompiledModel:
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Checks the arrays that a caller passed for the outputs, and returns them."""
-        if self._boxes:
+        if self._dynamic_buffers:
             raise InputError("out= needs outputs whose shapes depend only on the input shapes", help="run without out=")
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 

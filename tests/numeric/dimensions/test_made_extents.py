@@ -161,7 +161,7 @@ SIZES = {
 }  # fmt: skip
 
 
-class Boxes:
+class DynamicBuffers:
     """The buffers that the interpreter of the loop level has allocated and not freed."""
 
     def __init__(self) -> None:
@@ -188,8 +188,8 @@ class Boxes:
 @pytest.mark.parametrize("name", SIZES)
 def test_native_code_and_loops_do_as_the_interpreter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After memory planning, each dynamic buffer is freed once or returned."""
-    boxes = Boxes()
-    monkeypatch.setattr("xrelay.interpreters.loop.module.run_memory_op", boxes.run)
+    buffers = DynamicBuffers()
+    monkeypatch.setattr("xrelay.interpreters.loop.module.run_memory_op", buffers.run)
     module, cases = SIZES[name]
     expected = [outputs(module, inputs) for inputs in cases]
     model, lowered = xrelay.compile(module.clone(), cache=False, threads=2), module.clone()
@@ -197,10 +197,10 @@ def test_native_code_and_loops_do_as_the_interpreter(name: str, monkeypatch: pyt
         run_passes(lowered, passes)
         verify_module(lowered)
         for inputs, wanted in zip(cases, expected, strict=True) if level.startswith("loop") else ():
-            boxes.live.clear()
+            buffers.live.clear()
             assert_same(outputs(lowered, inputs), wanted, level, 1e-5)
     (main,) = (op for op in lowered.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
-    assert len(boxes.live) == sum(isinstance(type, MemRefType) for type in main.function_type.outputs)
+    assert len(buffers.live) == sum(isinstance(type, MemRefType) for type in main.function_type.outputs)
     for inputs, wanted in zip(cases, expected, strict=True):
         assert_same(model.run(inputs), wanted, "native", 1e-5)
 

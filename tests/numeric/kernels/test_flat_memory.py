@@ -71,7 +71,7 @@ def test_networks(network: RunTimeModel) -> None:
     assert kept_bytes(runs) < ALLOWED
 
 
-def test_boxes_sequences_and_functions(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_dynamic_buffers_sequences_and_functions(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("escaping") / "escaping.mlir"
     path.write_text(ESCAPING)
     native = compile(path, cache=False, threads=1)

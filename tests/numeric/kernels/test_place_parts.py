@@ -338,7 +338,7 @@ def test_an_iteration_joins_and_slices_what_it_carries() -> None:
     _check("%x: tensor<3x2xf32>", "%z, %a", body, [_normal(3, 2)])
 
 
-def test_wholes_that_are_boxes() -> None:
+def test_wholes_that_are_dynamic_buffers() -> None:
     """A buffer of data-dependent length is allocated once that is known, and returned or freed with its parts."""
     body = """
     %i := argwhere(%x) : (tensor<8xf32>) -> U

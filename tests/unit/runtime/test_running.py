@@ -210,7 +210,7 @@ def test_ended_runs_leave_nothing(model: CompiledModel) -> None:
         with pytest.raises(ExecutionError):
             model.run([ENDLESS], timeout=0)
     frame = plan.frames.acquire()
-    assert (frame.context.boxes, frame.context.box_bytes) == (None, 0)
+    assert (frame.context.buffers, frame.context.buffer_bytes) == (None, 0)
     plan.frames.release(frame)
 
 

@@ -85,9 +85,9 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK:         %[[LABEL:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:    llvm.icmp "eq" %[[LABEL]], %[[ZERO]] : i64
-// Segments of frames are boxes of the run.
+// Segments of frames are buffers of the run.
 // CHECK:       llvm.func internal @xrelay_push_frame
-// CHECK:         llvm.call @xrelay_box_new(%ctx
+// CHECK:         llvm.call @xrelay_buffer_new(%ctx
 // CHECK:       llvm.func internal @xrelay_free_frames
-// CHECK:         llvm.call @xrelay_box_free(%ctx
-// CHECK:       llvm.func @xrelay_box_new
+// CHECK:         llvm.call @xrelay_buffer_free(%ctx
+// CHECK:       llvm.func @xrelay_buffer_new

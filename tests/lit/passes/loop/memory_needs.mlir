@@ -27,7 +27,7 @@ func.func private @rows(%x: memref<?x?xf32>, %n: index, %m: index) attributes {l
 
 // Needs known in advance are an attribute of the function: buffers that are not live together are not added up.
 // CHECK-LABEL: func.func @main(%k: memref<i64>
-// CHECK-SAME: loop.needs = {boxes = 320 : i64, uncounted = ["a buffer of memref<?xf32> (free)"]}
+// CHECK-SAME: loop.needs = {dynamic_buffers = 320 : i64, uncounted = ["a buffer of memref<?xf32> (free)"]}
 func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
   %0 = memref.load %k[] : memref<i64>
   %e = arith.index_cast %0 : i64 to index
@@ -55,8 +55,8 @@ func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
 // CHECK-LABEL: func.func @main(%x: memref<?xf32>
 // CHECK-NOT: loop.needs
 // CHECK: func.func @main_plan(%sizes: memref<4xi64>, %n: index {xrelay.dim = "n"})
-// CHECK: %[[BOXES:.*]] = arith.constant 4.000000e+01 : f64
-// CHECK: arith.mulf %[[BOXES]], {{.*}} : f64
+// CHECK: %[[BUFFERS:.*]] = arith.constant 4.000000e+01 : f64
+// CHECK: arith.mulf %[[BUFFERS]], {{.*}} : f64
 // CHECK: arith.fptosi
 // CHECK: %[[KERNELS:.*]] = arith.constant 1.600000e+01 : f64
 // CHECK: arith.mulf %[[KERNELS]], {{.*}} : f64
@@ -102,7 +102,7 @@ func.func @main(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %p: i1, %n: inde
 // The buffers of a function that only @main calls are in the arena.
 // Not counted: recursive functions, returned buffers, unbounded allocations, and calls of unknown functions.
 // CHECK-LABEL: func.func @main(%x: memref<4xf32>
-// CHECK-SAME: loop.needs = {boxes = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "what @gives allocates", "what @open allocates", "what @unnamed allocates"]}
+// CHECK-SAME: loop.needs = {dynamic_buffers = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "what @gives allocates", "what @open allocates", "what @unnamed allocates"]}
 func.func @main(%x: memref<4xf32>, %n: index) attributes {loop.num_outputs = 0 : i64} {
   func.call @top(%x, %n) : (memref<4xf32>, index) -> ()
   func.return

@@ -96,7 +96,7 @@ X = np.arange(16, dtype=np.float32).reshape(8, 2)
 
 @pytest.fixture(scope="module")
 def model() -> CompiledModel:
-    return compile(parse_module(full_context(), TEXT, "boxes.mlir"), cache=False, threads=1)
+    return compile(parse_module(full_context(), TEXT, "dynamic_buffers.mlir"), cache=False, threads=1)
 
 
 def run(model: CompiledModel, n: int, m: int = 3) -> list[NDArray[np.float32]]:
@@ -149,7 +149,7 @@ def test_nothing_leaks(model: CompiledModel) -> None:
     assert kept_bytes(runs) < 50_000
 
 
-def test_a_limit_of_memory_counts_arena_and_boxes(model: CompiledModel) -> None:
+def test_a_limit_of_memory_counts_arena_and_dynamic_buffers(model: CompiledModel) -> None:
     model.memory_limit = 100_000
     try:
         check(model, 8, 1_000)
@@ -184,7 +184,7 @@ def test_saved_models_say_what_a_run_makes(model: CompiledModel, tmp_path: Path)
     check(load(tmp_path / "m.xrelay"), 6)
     metadata = model.artifact.metadata
     assert ModelMetadata.from_json(metadata.to_json()) == metadata
-    assert (metadata.boxes, [spec.name for spec in metadata.written]) == ((0, 2), ["y"])
+    assert (metadata.dynamic_buffers, [spec.name for spec in metadata.written]) == ((0, 2), ["y"])
 
 
 @pytest.mark.parametrize("extent", ["2 * ", "k k", ""])
@@ -263,7 +263,7 @@ int main(void) {
 
 
 @needs_compiler
-def test_a_c_program_gets_boxes(model: CompiledModel, tmp_path: Path) -> None:
+def test_a_c_program_gets_dynamic_buffers(model: CompiledModel, tmp_path: Path) -> None:
     model.export(tmp_path / "m.o", header=tmp_path / "m.h")
     compile_and_run(tmp_path, {"main.c": C_MAIN})
     header = (tmp_path / "m.h").read_text()

@@ -12,7 +12,7 @@ from xrelay.runtime.metadata import TensorSpec
 
 
 @dataclass(frozen=True)
-class BoxTexts:
+class DynamicBufferTexts:
     """Pieces of a header: comment lines, declarations, functions; parameters, arguments and body of `run`."""
 
     comment: tuple[str, ...]
@@ -27,20 +27,20 @@ class BoxTexts:
     """The code of `run` for a failure."""
 
 
-_NONE: Final = BoxTexts(
+_NONE: Final = DynamicBufferTexts(
     (), "", "", (), (), (), "  xrelay_context own, *context = &own;\n  memset(&own, 0, sizeof own);\n", ""
 )
 
 
-def box_texts(
-    boxes: Sequence[tuple[TensorSpec, str]], *, prefix: str, release: str, c_type: Callable[[TensorSpec], str]
-) -> BoxTexts:
+def dynamic_buffer_texts(
+    buffers: Sequence[tuple[TensorSpec, str]], *, prefix: str, release: str, c_type: Callable[[TensorSpec], str]
+) -> DynamicBufferTexts:
     """Returns the pieces for outputs and their names in C; `release` is the symbol that frees them."""
-    if not boxes:
+    if not buffers:
         return _NONE
     fields: list[str] = []
     lines: list[str] = []
-    for spec, name in boxes:
+    for spec, name in buffers:
         lines.append(f"{name}: {spec}")
         if spec.containers:
             fields.append(f"  struct {{ const {OBJECT_TYPE} *list; }} {name}; /* {comment_text(str(spec))} */")
@@ -50,13 +50,13 @@ def box_texts(
         comment = comment_text(f"{spec}: {extent_text}")
         fields.append(f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {comment} */")
     struct = _STRUCT.format(prefix=prefix, fields="\n".join(fields))
-    return BoxTexts(
+    return DynamicBufferTexts(
         (f"results, to which the run writes addresses and extents: {'; '.join(lines)}",),
         struct + f"void {release}(void *ctx);\n",
         _RELEASE.format(prefix=prefix, release=release),
         (f"{prefix}_results *results",),
         ("results",),
-        (f"(void *)&results->{boxes[0][1]}",),
+        (f"(void *)&results->{buffers[0][1]}",),
         "  xrelay_context *context = &results->context;\n  memset(results, 0, sizeof *results);\n",
         f"  if (status != 0) {prefix}_release(results);\n",
     )

@@ -1,9 +1,9 @@
-"""Lowers allocations of graph functions to calls of the box functions (`boxes.py`).
+"""Lowers allocations of graph functions to calls of the buffer functions (`dynamic_buffers.py`).
 
     %m = memref.alloc(%n) : memref<?x4xf32>        %bytes = %n * 16, or all ones if that exceeds 64 bits
-                                               →   %p = func.call @xrelay_box_new(%bytes) : (i64) -> !llvm.ptr
+                                               →   %p = func.call @xrelay_buffer_new(%bytes) : (i64) -> !llvm.ptr
                                                    cf.assert %p != null, "out of memory: a buffer of memref<?x4xf32>"
-    memref.dealloc %m : memref<?x4xf32>        →   func.call @xrelay_box_free(%p) : (!llvm.ptr) -> ()
+    memref.dealloc %m : memref<?x4xf32>        →   func.call @xrelay_buffer_free(%p) : (!llvm.ptr) -> ()
 
 The assertion has the nodes in the allocation's `xrelay.sources`, or the allocation's source location.
 """
@@ -19,8 +19,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.lowering.to_llvm.addressing import memref_type
-from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FREE, BUFFER_NEW
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
 from xrelay.lowering.to_llvm.types import PTR, byte_size
 from xrelay.passes.infra.conversion import ConversionRewriter
@@ -28,17 +28,17 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 _PRODUCT = llvm.LLVMStructType.from_type_list([i64, i1])
 
 
-def allocates_boxes(op: Operation) -> bool:
-    """Whether `op` is in a graph function, whose heap buffers are boxes."""
+def allocates_dynamic_buffers(op: Operation) -> bool:
+    """Whether `op` is in a graph function, whose heap buffers are buffers."""
     around: Operation | None = op.parent_op()
     while around is not None and not isinstance(around, func.FuncOp):
         around = around.parent_op()
     return around is not None and GRAPH_FUNCTION in around.attributes
 
 
-def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
-    """Replaces an allocation with a box."""
-    call = rewriter.insert(func.CallOp(BOX_NEW, [bytes_of(op, rewriter)], [PTR]))
+def allocate_dynamic_buffer(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
+    """Replaces an allocation with a buffer."""
+    call = rewriter.insert(func.CallOp(BUFFER_NEW, [bytes_of(op, rewriter)], [PTR]))
     address = rewriter.insert(llvm.PtrToIntOp(call.results[0])).output
     there = rewriter.insert(_compare(llvm.ICmpPredicateFlag.NE, address, rewriter.insert(constant(0, i64)).result))
     assertion = cf.AssertOp(there.res, f"out of memory: a buffer of {op.memref.type}")
@@ -53,9 +53,9 @@ def _sources(op: Operation) -> Attribute | None:
     return op.attributes[SOURCES] if SOURCES in op.attributes else sources_or_location(op)
 
 
-def free_box(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:
+def free_dynamic_buffer(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:
     """Replaces a deallocation."""
-    rewriter.insert(func.CallOp(BOX_FREE, [rewriter.operand(op.memref)], []))
+    rewriter.insert(func.CallOp(BUFFER_FREE, [rewriter.operand(op.memref)], []))
     rewriter.erase(op)
 
 

@@ -19,7 +19,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.lifetimes import GIVERS, roots_of
 
 
-def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
+def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
     """Adds a `memref.dealloc` for each of `allocs` and each buffer from a call or an op of scf, unless it is freed.
 
     Before → after:
@@ -34,16 +34,16 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
     Buffers whose ownership is transferred are not freed.
     """
     block = function.body.block
-    boxes = [*(alloc.memref for alloc in allocs), *_given(block)]
-    last = _last_uses(block, boxes)
-    for box in boxes:
-        if box not in last:
+    buffers = [*(alloc.memref for alloc in allocs), *_given(block)]
+    last = _last_uses(block, buffers)
+    for buffer in buffers:
+        if buffer not in last:
             continue
-        user = last[box]
-        free = memref.DeallocOp.get(box)
+        user = last[buffer]
+        free = memref.DeallocOp.get(buffer)
         if user is not None:
             free.location = user.location
-        Rewriter.insert_op(free, InsertPoint.at_start(_block_of(box)) if user is None else InsertPoint.after(user))
+        Rewriter.insert_op(free, InsertPoint.at_start(_block_of(buffer)) if user is None else InsertPoint.after(user))
 
 
 def _given(block: Block) -> Iterator[SSAValue]:
@@ -55,13 +55,13 @@ def _given(block: Block) -> Iterator[SSAValue]:
                 yield from (value for value in (*inner.results, *arguments) if isinstance(value.type, MemRefType))
 
 
-def _last_uses(block: Block, boxes: Iterable[SSAValue]) -> dict[SSAValue, Operation | None]:
+def _last_uses(block: Block, buffers: Iterable[SSAValue]) -> dict[SSAValue, Operation | None]:
     """Maps each buffer that is not freed or transferred to the last op of its block that uses it.
 
     For an unused buffer this is its defining op, or `None` for an argument.
     """
     last: dict[SSAValue, Operation | None] = {
-        box: box.owner if isinstance(box.owner, Operation) else None for box in boxes
+        buffer: buffer.owner if isinstance(buffer.owner, Operation) else None for buffer in buffers
     }
     roots = roots_of(block)
     for op in block.ops:
@@ -77,10 +77,10 @@ def _last_uses(block: Block, boxes: Iterable[SSAValue]) -> dict[SSAValue, Operat
     return last
 
 
-def _block_of(box: SSAValue) -> Block:
+def _block_of(buffer: SSAValue) -> Block:
     """The block that owns a buffer."""
-    home = box.owner if isinstance(box.owner, Block) else box.owner.parent
-    assert home is not None, "a box belongs to a block"
+    home = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
+    assert home is not None, "a buffer belongs to a block"
     return home
 
 

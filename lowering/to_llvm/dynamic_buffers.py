@@ -1,13 +1,14 @@
-"""Boxes: dynamically sized heap buffers of graph functions, listed in the context of the model's call to prevent leaks.
+"""Dynamic buffers: heap buffers of graph functions, listed in the context of the model's call to prevent leaks.
 
-A graph function calls `ptr @xrelay_box_new(ptr ctx, i64 bytes)` to allocate and `@xrelay_box_free(ptr ctx, ptr box)` to
-free. A box is aligned to 64 bytes. The 64 bytes before it are its header: the previous box of the list, the next one,
-and the size of box and header. `@xrelay_release(ptr ctx)` frees all boxes that are still listed: those that a run
-returned, and those that it held when it failed.
+A graph function calls `ptr @xrelay_buffer_new(ptr ctx, i64 bytes)` to allocate and `@xrelay_buffer_free(ptr ctx, ptr
+buffer)` to free. A buffer is aligned to 64 bytes. The 64 bytes before it are its header: the previous buffer of the
+list, the next one, and the size of buffer and header. `@xrelay_release(ptr ctx)` frees all buffers that are still
+listed: those that a run returned, and those that it held when it failed.
 
-`@xrelay_box_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if the boxes of the run
-would exceed the limit of the context. The context then holds the requested size, the size of all boxes, and the limit,
-for the message. Memory comes from the functions that the context specifies, for programs in C, else from the C library.
+`@xrelay_buffer_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if the buffers would
+exceed the limit of the context. The context then holds the requested size, the size of all buffers, and the limit, for
+the message. Memory comes from the functions that the context specifies, for programs in C, else from the C
+library.
 `runtime/abi.py` defines the positions of these fields in the context.
 """
 
@@ -26,39 +27,39 @@ from xrelay.lowering.to_llvm.text_functions import (
 )
 from xrelay.lowering.to_llvm.types import PTR
 
-BOX_NEW: Final = "xrelay_box_new"
-BOX_FREE: Final = "xrelay_box_free"
+BUFFER_NEW: Final = "xrelay_buffer_new"
+BUFFER_FREE: Final = "xrelay_buffer_free"
 RELEASE: Final = "xrelay_release"
-BOX_FUNCTIONS: Final = frozenset({BOX_NEW, BOX_FREE, RELEASE, "xrelay_box_take", "xrelay_box_give"})
+BUFFER_FUNCTIONS: Final = frozenset({BUFFER_NEW, BUFFER_FREE, RELEASE, "xrelay_buffer_take", "xrelay_buffer_give"})
 _SIGNATURES: Final[Signatures] = {
-    BOX_NEW: ([i64], [PTR]),
-    BOX_FREE: ([PTR], []),
+    BUFFER_NEW: ([i64], [PTR]),
+    BUFFER_FREE: ([PTR], []),
 }
 """The functions that graph functions call, without the context argument."""
 
 
-def declare_boxes(module: ModuleOp) -> None:
+def declare_dynamic_buffers(module: ModuleOp) -> None:
     """Declares the functions that graph functions call to allocate and free."""
     declare_functions(module, _SIGNATURES)
 
 
-def declares_boxes(module: ModuleOp) -> bool:
-    """Whether functions of the module allocate boxes."""
-    return any(is_box_declaration(op) for op in module.ops)
+def declares_dynamic_buffers(module: ModuleOp) -> bool:
+    """Whether functions of the module allocate dynamic buffers."""
+    return any(is_buffer_declaration(op) for op in module.ops)
 
 
-def is_box_declaration(op: Operation) -> bool:
-    """Whether `op` declares a function that `define_boxes` defines."""
+def is_buffer_declaration(op: Operation) -> bool:
+    """Whether `op` declares a function that `define_dynamic_buffers` defines."""
     return is_declaration_of(op, _SIGNATURES)
 
 
-def define_boxes(module: ModuleOp) -> None:
-    """Adds the functions of boxes to a module in the llvm dialect, and declares their callees."""
-    define_functions(module, _FUNCTIONS, "boxes")
+def define_dynamic_buffers(module: ModuleOp) -> None:
+    """Adds the functions of dynamic buffers to a module in the llvm dialect, and declares their callees."""
+    define_functions(module, _FUNCTIONS, "dynamic buffers")
 
 
 _FUNCTIONS: Final = """
-llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+llvm.func @xrelay_buffer_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %most = llvm.mlir.constant(4611686018427387904 : i64) : i64
   %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -78,7 +79,7 @@ llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   %allowed = llvm.or %within, %unlimited : i1
   llvm.cond_br %allowed, ^take, ^refuse(%padded : i64)
 ^take:
-  %header = llvm.call @xrelay_box_take(%ctx, %padded) : (!llvm.ptr, i64) -> !llvm.ptr
+  %header = llvm.call @xrelay_buffer_take(%ctx, %padded) : (!llvm.ptr, i64) -> !llvm.ptr
   %address = llvm.ptrtoint %header : !llvm.ptr to i64
   %there = llvm.icmp "ne" %address, %zero : i64
   llvm.cond_br %there, ^list, ^refuse(%padded : i64)
@@ -99,8 +100,8 @@ llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   llvm.store %header, %head : !llvm.ptr, !llvm.ptr
   llvm.br ^done
 ^done:
-  %box = llvm.getelementptr inbounds %header[8] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.return %box : !llvm.ptr
+  %buffer = llvm.getelementptr inbounds %header[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.return %buffer : !llvm.ptr
 ^refuse(%wanted: i64):
   %mark = llvm.mlir.constant(2 : i64) : i64
   %mark_at = llvm.getelementptr inbounds %ctx[1] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -115,9 +116,9 @@ llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   llvm.return %null : !llvm.ptr
 }
 
-llvm.func @xrelay_box_free(%ctx: !llvm.ptr, %box: !llvm.ptr) {
+llvm.func @xrelay_buffer_free(%ctx: !llvm.ptr, %buffer: !llvm.ptr) {
   %zero = llvm.mlir.constant(0 : i64) : i64
-  %header = llvm.getelementptr inbounds %box[-8] : (!llvm.ptr) -> !llvm.ptr, i64
+  %header = llvm.getelementptr inbounds %buffer[-8] : (!llvm.ptr) -> !llvm.ptr, i64
   %before = llvm.load %header : !llvm.ptr -> !llvm.ptr
   %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
   %next = llvm.load %next_at : !llvm.ptr -> !llvm.ptr
@@ -140,7 +141,7 @@ llvm.func @xrelay_box_free(%ctx: !llvm.ptr, %box: !llvm.ptr) {
   llvm.store %before, %next : !llvm.ptr, !llvm.ptr
   llvm.br ^free
 ^free:
-  llvm.call @xrelay_box_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @xrelay_buffer_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.return
 }
 
@@ -159,13 +160,13 @@ llvm.func @xrelay_release(%ctx: !llvm.ptr) {
 ^free:
   %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
   %next = llvm.load %next_at : !llvm.ptr -> !llvm.ptr
-  llvm.call @xrelay_box_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @xrelay_buffer_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.br ^each(%next : !llvm.ptr)
 ^done:
   llvm.return
 }
 
-llvm.func @xrelay_box_take(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+llvm.func @xrelay_buffer_take(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %alignment = llvm.mlir.constant(64 : i64) : i64
   %allocate_at = llvm.getelementptr inbounds %ctx[9] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -183,7 +184,7 @@ llvm.func @xrelay_box_take(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   llvm.return %new : !llvm.ptr
 }
 
-llvm.func @xrelay_box_give(%ctx: !llvm.ptr, %block: !llvm.ptr) {
+llvm.func @xrelay_buffer_give(%ctx: !llvm.ptr, %block: !llvm.ptr) {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %free_at = llvm.getelementptr inbounds %ctx[10] : (!llvm.ptr) -> !llvm.ptr, i64
   %free = llvm.load %free_at : !llvm.ptr -> !llvm.ptr

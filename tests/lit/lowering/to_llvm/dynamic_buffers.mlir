@@ -8,23 +8,23 @@
 // MEMREF-NEXT:    %[[SIZE:.*]] = llvm.extractvalue %[[P]][0]
 // MEMREF-NEXT:    %[[WRAPS:.*]] = llvm.extractvalue %[[P]][1]
 // MEMREF:         llvm.select %[[WRAPS]], %{{.*}}, %[[SIZE]]
-// MEMREF-NEXT:    func.call @xrelay_box_new(%{{.*}}) : (i64) -> !llvm.ptr
+// MEMREF-NEXT:    func.call @xrelay_buffer_new(%{{.*}}) : (i64) -> !llvm.ptr
 // MEMREF:         cf.assert %{{.*}}, "out of memory: a buffer of memref<?x4xf32>" {xrelay.sources = ["grow"]}
-// MEMREF:         func.call @xrelay_box_free(%{{.*}}) : (!llvm.ptr) -> ()
+// MEMREF:         func.call @xrelay_buffer_free(%{{.*}}) : (!llvm.ptr) -> ()
 
 // An assertion in a graph function that names its nodes is a check.
 // CHECK: xrelay.checks = [{text = "out of memory: a buffer of memref<?x4xf32>", sources = ["grow"]}, {text = "shape mismatch: k >= 1", requires = #relay.requirements<k >= 1>, sources = ["pool"]}
 
 // Results are stored through a pointer after the buffers; two extents that a check compares are kept for the message.
 // CHECK-LABEL: llvm.func @main(
-// CHECK-SAME:    %ctx{{[^,]*}}: !llvm.ptr, %x{{[^,]*}}: !llvm.ptr, %boxes{{[^,]*}}: !llvm.ptr, %n{{[^,]*}}: i64) -> i32
-// CHECK:         %[[BOX:.*]] = llvm.call @xrelay_box_new(%ctx{{.*}}) : (!llvm.ptr, i64) -> !llvm.ptr
+// CHECK-SAME:    %ctx{{[^,]*}}: !llvm.ptr, %x{{[^,]*}}: !llvm.ptr, %buffers{{[^,]*}}: !llvm.ptr, %n{{[^,]*}}: i64) -> i32
+// CHECK:         %[[BUFFER:.*]] = llvm.call @xrelay_buffer_new(%ctx{{.*}}) : (!llvm.ptr, i64) -> !llvm.ptr
 // CHECK:         llvm.mlir.constant(262 : i32)
 // CHECK:         llvm.mlir.constant(518 : i32)
-// CHECK:         llvm.call @xrelay_box_free(%ctx{{.*}}, %[[BOX]]) : (!llvm.ptr, !llvm.ptr) -> ()
-// CHECK:         %[[FIRST:.*]] = llvm.getelementptr inbounds %boxes{{.*}}[0]
+// CHECK:         llvm.call @xrelay_buffer_free(%ctx{{.*}}, %[[BUFFER]]) : (!llvm.ptr, !llvm.ptr) -> ()
+// CHECK:         %[[FIRST:.*]] = llvm.getelementptr inbounds %buffers{{.*}}[0]
 // CHECK-NEXT:    llvm.store %{{.*}}, %[[FIRST]] {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
-// CHECK-NEXT:    %[[SECOND:.*]] = llvm.getelementptr inbounds %boxes{{.*}}[1]
+// CHECK-NEXT:    %[[SECOND:.*]] = llvm.getelementptr inbounds %buffers{{.*}}[1]
 // CHECK-NEXT:    llvm.store %n{{.*}}, %[[SECOND]] {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK:         llvm.mlir.constant(3) : i64
 func.func @main(%x: memref<4xf32>, %n: index) -> (memref<?x4xf32>, index) attributes {xrelay.graph} {
@@ -69,16 +69,16 @@ func.func @polls() attributes {xrelay.graph} {
 }
 func.func private @xrelay_poll() -> i1
 
-// IR-LABEL: define i32 @main(ptr %ctx, ptr %x, ptr %boxes, i64 %n)
+// IR-LABEL: define i32 @main(ptr %ctx, ptr %x, ptr %buffers, i64 %n)
 // IR:         %[[ROOM:.*]] = alloca [2 x i64], i64 1, align 8
 // IR:         call i32 @other(ptr %ctx, ptr %x, ptr %[[ROOM]], i64 %n)
 // IR:         load ptr, ptr %{{.*}}, align 8
-// IR-LABEL: define ptr @xrelay_box_new(ptr %ctx, i64 %bytes)
-// IR-LABEL: define void @xrelay_box_free(ptr %ctx, ptr %box)
+// IR-LABEL: define ptr @xrelay_buffer_new(ptr %ctx, i64 %bytes)
+// IR-LABEL: define void @xrelay_buffer_free(ptr %ctx, ptr %buffer)
 // IR-LABEL: define void @xrelay_release(ptr %ctx)
 
 // CHECK-LABEL: llvm.func @xrelay_entry
 // CHECK:         llvm.getelementptr inbounds %args[1]
-// CHECK-NEXT:    %[[BOXES:.*]] = llvm.load
-// CHECK:         llvm.call @main(%ctx{{[^,]*}}, %{{[^,]*}}, %[[BOXES]], %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> i32
+// CHECK-NEXT:    %[[BUFFERS:.*]] = llvm.load
+// CHECK:         llvm.call @main(%ctx{{[^,]*}}, %{{[^,]*}}, %[[BUFFERS]], %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> i32
 // CHECK-NEXT:    llvm.return

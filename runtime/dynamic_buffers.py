@@ -12,7 +12,7 @@ Values = Sequence[int]
 """The numbers that a run stored: for each dynamic buffer its address, then its dynamic extents."""
 
 
-class BoxReader:
+class DynamicBufferReader:
     """Copies the dynamic buffers of a run to new arrays."""
 
     def __init__(self, specs: Sequence[TensorSpec]):
