@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.interpreters.loop import run_loop_module
-from xrelay.interpreters.loop.lists import given_of_list
+from xrelay.interpreters.loop.host_ops import given_of_list
 from xrelay.interpreters.relay import run_relay
 from xrelay.interpreters.relay.run import HostValue, host_value, run_relay_values
 from xrelay.interpreters.topi import run_topi_module

@@ -23,7 +23,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, COMPILER_PRIMITIVE, REQUIRES
-from xrelay.dialects.shared.defined_values import region_arguments
+from xrelay.dialects.shared.op_lists import region_arguments
 from xrelay.relay.attrs import Attrs
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function

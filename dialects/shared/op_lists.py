@@ -1,4 +1,4 @@
-"""The ops of a program as lists for read-only traversals, which are faster than walks.
+"""The ops of a program as lists for read-only traversals, which are faster than walks, and the values that ops define.
 
 A walk resumes a generator for every op. `isinstance` with a class of ops is slow because all these classes are abstract
 in Python: it is ten times slower than a lookup of the class.
@@ -6,11 +6,11 @@ in Python: it is ten times slower than a lookup of the class.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -45,6 +45,39 @@ def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
 def derived(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
     """The elements of `kinds` that are `base` or derived from it."""
     return cast("list[type[OpT]]", [kind for kind in kinds if is_kind(kind, (base,))])
+
+
+def block_of(value: SSAValue) -> Block | None:
+    """The block of the op that defines the value, or the block whose argument it is."""
+    return value.owner.parent if isinstance(value.owner, Operation) else value.owner
+
+
+def region_arguments(op: Operation) -> list[BlockArgument]:
+    """Returns the arguments of all blocks of `op`'s regions."""
+    return [argument for region in op.regions for block in region.blocks for argument in block.args]
+
+
+def defined_values(op: Operation) -> Sequence[SSAValue]:
+    """Returns the results of `op`, then the arguments of all blocks of its regions."""
+    return [*op.results, *region_arguments(op)] if op.regions else op.results
+
+
+def captures_in(top: Operation) -> Mapping[Operation, Sequence[SSAValue]]:
+    """The values defined outside of an op that its regions use, for `top` and each op with regions in it.
+
+    They are in the order of first use. Each op is visited once, inner ops first.
+    """
+    holders = [top]
+    for op in holders:
+        blocks = (block for region in op.regions for block in region.blocks)
+        holders += [inner for block in blocks for inner in block.ops if inner.regions]
+    found: dict[Operation, Sequence[SSAValue]] = {}
+    for op in reversed(holders):
+        own = {block: None for region in op.regions for block in region.blocks}
+        inside = (inner for block in own for inner in block.ops)
+        used = (value for inner in inside for value in (*inner.operands, *found.get(inner, ())))
+        found[op] = [value for value in dict.fromkeys(used) if block_of(value) not in own]
+    return found
 
 
 def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:

@@ -30,8 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.shared.defined_values import defined_values
-from xrelay.dialects.shared.op_lists import all_ops
+from xrelay.dialects.shared.op_lists import all_ops, defined_values
 from xrelay.dialects.shared.types import tensor_type as typed
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp

@@ -26,8 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.shared.defined_values import defined_values
-from xrelay.dialects.shared.op_lists import all_ops
+from xrelay.dialects.shared.op_lists import all_ops, defined_values
 
 Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
 

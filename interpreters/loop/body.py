@@ -1,4 +1,4 @@
-"""Compilation of kernel bodies to Python closures: loops, blocks, conditions, scalar ops."""
+"""Compilation of kernel bodies to Python closures: loops, blocks, conditions, accesses and scalar ops."""
 
 from __future__ import annotations
 
@@ -14,13 +14,121 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp, SuppressOp
 from xrelay.dialects.loop.block_op import Extent
-from xrelay.interpreters.loop.access import compile_load, compile_store
-from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
+from xrelay.dialects.shared.numerics.sorting import stable_order
+from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes, outside
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
-from xrelay.interpreters.loop.sort import compile_sort
-from xrelay.interpreters.loop.suppress import compile_suppress
-from xrelay.interpreters.scalar import compile_scalar
-from xrelay.interpreters.scalar_meaning import numpy_dtype
+from xrelay.interpreters.scalar import Value, compile_scalar, numpy_dtype, signless_view
+from xrelay.interpreters.suppression import selected_boxes
+
+
+def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
+    """Compiles `loop.load`; with `lanes`, index values may be arrays."""
+    buffer, index = slots.use(op.memref), compile_index(op.index, slots)
+    result = slots.define(op.result)
+
+    def load(frame: Frame) -> None:
+        array, indices = signless_view(frame[buffer]), index(frame)
+        if min(indices, default=0) < 0:
+            check(op, array, indices)
+        try:
+            frame[result] = array[indices]
+        except IndexError:
+            check(op, array, indices)
+            raise
+
+    def load_lanes(frame: Frame) -> None:
+        array, indices = signless_view(frame[buffer]), index(frame)
+        check(op, array, indices)
+        flat = _flat(array, indices)
+        frame[result] = array[indices] if flat is None else array.reshape(-1).take(flat)
+
+    return load_lanes if lanes else load
+
+
+def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
+    """Compiles `loop.store`; with `lanes`, index values may be arrays."""
+    value, buffer = slots.use(op.value), slots.use(op.memref)
+    index = compile_index(op.index, slots)
+
+    def store(frame: Frame) -> None:
+        array, indices = signless_view(frame[buffer]), index(frame)
+        if min(indices, default=0) < 0:
+            check(op, array, indices)
+        try:
+            array[indices] = frame[value]
+        except IndexError:
+            check(op, array, indices)
+            raise
+
+    def store_lanes(frame: Frame) -> None:
+        array, indices = signless_view(frame[buffer]), index(frame)
+        check(op, array, indices)
+        flat = _flat(array, indices)
+        if flat is None:
+            array[indices] = frame[value]
+        else:
+            array.reshape(-1)[flat] = frame[value]
+
+    return store_lanes if lanes else store
+
+
+def check(op: Operation, array: Array, indices: Sequence[Value]) -> None:
+    """Raises `InterpreterError` if an index is out of bounds."""
+    for dimension, (value, size) in enumerate(zip(indices, array.shape, strict=True)):
+        low, high = (int(value.min()), int(value.max())) if is_lanes(value) else (int(value), int(value))
+        if low < 0 or high >= size:
+            raise outside(op, dimension, low, high, array.shape)
+
+
+def _flat(array: Array, values: Sequence[Value]) -> Array | None:
+    """Returns one linear index for each lane, which numpy indexes much faster than one array for each dimension.
+
+    None for a single element, and for an array that is not contiguous.
+    """
+    if not array.flags.c_contiguous or not any(is_lanes(value) for value in values):
+        return None
+    flat: Value = 0
+    for value, size in zip(values, array.shape, strict=True):
+        flat = flat * size + value
+    return np.asarray(flat)
+
+
+def compile_sort(op: SortOp, slots: Slots) -> Step:
+    """Compiles the sort of the row at the current indices, which raises `InterpreterError` if they are out of range."""
+    axis, descending = op.axis.value.data, op.descending is not None
+    row_slots = [slots.use(index) for index in op.row]
+    source, values, indices = (slots.use(buffer) for buffer in (op.source, op.values, op.indices))
+
+    def sort(frame: Frame) -> None:
+        row = [int(frame[slot]) for slot in row_slots]
+        at = (*row[:axis], slice(None), *row[axis:])
+        shape = frame[source].shape
+        for dimension, (index, size) in enumerate(zip(at, shape, strict=True)):
+            if isinstance(index, int) and not 0 <= index < size:
+                raise outside(op, dimension, index, index, shape)
+        keys = frame[source][at]
+        order = stable_order(keys, descending=descending)[: frame[values].shape[axis]]
+        frame[values][at], frame[indices][at] = keys[order], order
+
+    return sort
+
+
+def compile_suppress(op: SuppressOp, slots: Slots) -> Step:
+    """Compiles the selection in the current row, which raises `InterpreterError` if its indices are out of range."""
+    numbers = [slots.use(index) for index in op.numbers]
+    reads, kept = [slots.use(buffer) for buffer in op.read_buffers], slots.use(op.kept)
+
+    def suppress(frame: Frame) -> None:
+        row = tuple(int(frame[slot]) for slot in numbers)
+        shape = frame[kept].shape
+        for dimension, (index, size) in enumerate(zip(row, shape, strict=False)):
+            if not 0 <= index < size:
+                raise outside(op, dimension, index, index, shape)
+        sides, order, scores, *limits = (frame[slot] for slot in reads)
+        frame[kept][row] = selected_boxes(sides[row[0]], order[row], scores[row], *limits)
+
+    return suppress
+
 
 Branch: TypeAlias = tuple[Step, list[int], list[int]]
 """The step of a branch, the slots that it yields, and the captured slots that it uses."""

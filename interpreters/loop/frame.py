@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xrelay.dialects.loop import ValueMap
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.affine_bounds import linear_form
-from xrelay.interpreters.scalar_meaning import Value
+from xrelay.interpreters.scalar import Value
 
 Array: TypeAlias = NDArray[Any]
 Frame: TypeAlias = list[Value]

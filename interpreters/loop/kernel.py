@@ -16,7 +16,7 @@ from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import BodyCompiler
 from xrelay.interpreters.loop.frame import Array
-from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
+from xrelay.interpreters.scalar import Value, numpy_dtype
 
 KernelFunction = Callable[[Sequence[Value]], None]
 """Runs the kernel on its arguments and writes its outputs in place."""

@@ -19,8 +19,7 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, Stor
 from xrelay.dialects.loop.ranges import in_loop_indices
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes
-from xrelay.interpreters.scalar import is_scalar_op
-from xrelay.interpreters.scalar_meaning import Value
+from xrelay.interpreters.scalar import Value, is_scalar_op
 
 MAX_LANES = 1 << 16
 """The number of iterations run at once: large enough to amortise Python's overhead, small enough for cached arrays."""

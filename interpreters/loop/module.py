@@ -1,4 +1,4 @@
-"""Interpretation of a graph of kernels: allocations, weights, calls."""
+"""Interpretation of a graph of kernels: sizes of named dimensions, allocations, weights, calls."""
 
 from __future__ import annotations
 
@@ -7,31 +7,118 @@ from dataclasses import replace
 
 import numpy as np
 from xdsl.dialects import arith, cf, func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    i8,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.loop import ListType, WeightOp
-from xrelay.dialects.loop.signature import PLAN, dim_arguments
+from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
-from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
+from xrelay.dialects.shared.attribute_names import (
+    CONTAINER,
+    EXTENTS,
+    LOOP_DIMS,
+    LOOP_KERNEL,
+    NUM_OUTPUTS,
+    OUTPUT_PLACE,
+    REQUIRES,
+)
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
-from xrelay.index_algebra.dims import ANY, Shape, evaluate
+from xrelay.index_algebra.dims import ANY, Dim, Shape, evaluate, name_and_size, names_of, shape_text, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.interpreters.loop.body import undefined
-from xrelay.interpreters.loop.control_flow import Values, enter_between_kernels, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
+from xrelay.interpreters.loop.host_ops import (
+    Values,
+    enter_between_kernels,
+    has_lists,
+    list_of,
+    run_between_kernels,
+    run_list_op,
+    run_memory_op,
+)
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
-from xrelay.interpreters.loop.lists import has_lists, list_of, run_list_op
-from xrelay.interpreters.loop.memory import run_memory_op
-from xrelay.interpreters.loop.named_sizes import NamedSizes
-from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
-from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
+from xrelay.interpreters.scalar import Value, compile_scalar, is_scalar_op, numpy_dtype
 from xrelay.interpreters.work import Work, finish
+
+
+class NamedSizes:
+    """The shapes of a function's buffers in terms of its size arguments."""
+
+    def __init__(self, function: func.FuncOp):
+        """Reads the signature of a function."""
+        self._function = function.sym_name.data
+        count = len(dim_arguments(function))
+        self._names = dim_names(function) if count else []
+        if len(self._names) != count:
+            self._names = [f"extent{number}" for number in range(count)]
+        attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+        self.shapes: list[Shape] = [
+            self._shape(type, attributes[number].data if attributes else {})
+            for number, type in enumerate(function.function_type.inputs)
+        ]
+        """The shape of each argument; empty for arguments that are not buffers."""
+
+    def bind(self, inputs: Sequence[Array]) -> dict[str, int]:
+        """Returns the size of each name. Raises `InputError` if the extents of the inputs disagree."""
+        sizes: dict[str, int] = {}
+        arrays = [(number, array) for number, array in enumerate(inputs) if not isinstance(array, tuple)]
+        rows = [(number, array.shape, self.shapes[number]) for number, array in arrays]
+        for _, found, shape in rows:
+            for extent, dim in zip(found, shape, strict=False):
+                name, size = name_and_size(dim, extent) or ("", None)
+                if size is not None:
+                    sizes.setdefault(name, size)
+        for number, found, shape in rows:
+            if not all(self._fits(extent, dim, sizes) for extent, dim in zip(found, shape, strict=True)):
+                known = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+                expected = f"{shape_text(shape)} ({known})" if known else shape_text(shape)
+                raise InputError(f"input {number} of @{self._function} has shape {list(found)}, must be {expected}")
+        return sizes
+
+    def values(self, sizes: Mapping[str, int]) -> list[int]:
+        """Returns the sizes in the order of the arguments. Raises `InputError` if the inputs do not determine one."""
+        missing = [name for name in self._names if name not in sizes]
+        if missing:
+            raise InputError(f"the inputs of @{self._function} do not determine the size of {missing[0]}")
+        return [sizes[name] for name in self._names]
+
+    def _shape(self, type: Attribute, attributes: Mapping[str, Attribute]) -> Shape:
+        if not isinstance(type, MemRefType):
+            return ()
+        dims, numbers = attributes.get(LOOP_DIMS), attributes.get(EXTENTS)
+        opened: list[Dim] = []
+        if isinstance(dims, DimsAttr):
+            opened = list(dims.data)
+        elif numbers is not None and is_attribute(numbers, DenseArrayBase[IntegerType]):
+            opened = [symbol(self._names[number]) for number in numbers.get_values()]
+        rest = iter(opened)
+        return tuple(next(rest, ANY) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
+
+    @staticmethod
+    def _fits(extent: int, dim: Dim, sizes: Mapping[str, int]) -> bool:
+        if dim == ANY or not names_of(dim) <= sizes.keys():
+            return True
+        try:
+            return evaluate(dim, sizes) == extent
+        except DimensionError:
+            return False
+
 
 ResolveWeight = Callable[[Attribute], Array]
 """Maps the attribute of a `loop.weight` to its array."""

@@ -8,8 +8,7 @@ It is the oracle of tests and the evaluator of constant folding. Another package
 
 from __future__ import annotations
 
-from xrelay.interpreters.relay.apply import apply_op
-from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
+from xrelay.interpreters.relay.registry import Value, apply_op, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
 from xrelay.registrations import import_modules
 

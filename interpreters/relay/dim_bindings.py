@@ -2,7 +2,7 @@
 
 A function's names are bound by its arguments, and by the call if that specifies them. An extent that an op introduces
 is bound by the op's value. Every later value of the function has to agree. An op's requirements are checked before it
-runs.
+runs, and the bounds of a function's named dimensions (`relay.sizes`) on entry.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from contextlib import suppress
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
+from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.extent_origins import describe_requirement, extent_origins_around, first_location
 from xrelay.dialects.shared.dims_attr import DimsAttr
@@ -135,3 +137,15 @@ def _describe(requirement: Requirement, sizes: Mapping[str, int], op: Operation,
 
 def _sizes(dim: DimExpr, sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {sizes[name]}" for name in sorted(dim.names))
+
+
+def check_promises(function: FuncOp, sizes: Mapping[str, int]) -> None:
+    """Raises `InterpreterError` if a name has a size outside of the bounds of `function`."""
+    for name, hint in size_hints(function).items():
+        if name in sizes and not hint.least <= sizes[name] <= hint.greatest:
+            promise = f"@{function.sym_name.data} promises that {name} is {hint.least} to {hint.greatest}"
+            raise InterpreterError(
+                f"{promise}, it is {sizes[name]}",
+                location=location_of(function),
+                help="give other inputs, or say other sizes",
+            )

@@ -1,17 +1,17 @@
-"""The evaluator of whole graphs: demand-driven and iterative.
+"""The evaluator of whole graphs: demand-driven.
 
 A value is computed on demand, once in each environment; environments mirror the nesting of blocks. The value of a
 `relay.let` is computed when its block runs, unless it has no uses. In functions in basic block or A-normal form, all
-ops of a block run in program order. Pending ops are on an explicit stack, so the depth of graphs and recursive
-functions is not limited by Python's stack. Calls are by value, and so are captures, which are computed when the closure
+ops of a block run in program order. `Work` replaces Python's stack, so the depth of graphs and of recursion is not
+limited. Calls are by value, and so are captures, which are computed when the closure
 is created. Only the taken branch of a `relay.if` is evaluated. The body of a `relay.loop` runs in a new environment for
 each iteration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from types import MappingProxyType
 from typing import TypeAlias, cast
@@ -25,25 +25,26 @@ from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp, outside_closures
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import block_of, captures_in, ops_in
+from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.captures import block_of, captures_in
 from xrelay.interpreters.relay.dim_bindings import (
     bind_dims,
+    check_promises,
     check_requirements,
     note_made_sizes,
     sizes_of_callee,
 )
-from xrelay.interpreters.relay.extent_makers import extent_makers
-from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
-from xrelay.interpreters.size_promises import check_promises
+from xrelay.interpreters.relay.structure import note_extents
+from xrelay.interpreters.work import Work, finish
 
 
 @dataclass(eq=False)
@@ -59,7 +60,6 @@ class Environment:
     """The sizes of named dimensions, shared by the environments of one call."""
     in_order: bool = False
     """Whether all ops of the block run in program order."""
-    started: set[Operation] = field(default_factory=set[Operation])
 
     def owner(self, value: SSAValue) -> Environment:
         """Returns the environment of the block that defines `value`."""
@@ -70,6 +70,10 @@ class Environment:
         if environment is None:
             raise InterpreterError(f"a value of type {value.type} is used outside the region that defines it")
         return environment
+
+    def get(self, values: Sequence[SSAValue]) -> list[RuntimeValue]:
+        """Returns computed values of this and enclosing blocks."""
+        return [self.owner(value).values[value] for value in values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,29 +88,15 @@ RuntimeValue: TypeAlias = "Array | tuple[Value, ...] | Closure"
 """A value in the machine."""
 
 
-@dataclass(eq=False)
-class Task:
-    """An op to evaluate in an environment; `inner` is the environment of its region or callee after entry.
-
-    A loop enters its body once for each iteration; `loop` is its state.
-    """
-
-    op: Operation
-    environment: Environment
-    started: bool = False
-    inner: Environment | None = None
-    targets: Sequence[SSAValue] = ()
-    loop: LoopRun | None = None
-
-
 class Machine:
     """Evaluates values of a module's functions."""
 
     def __init__(self, functions: dict[str, FuncOp], timeout: float | None = None):
-        """Creates a machine for `functions`. A call of more than `timeout` seconds raises `InterpreterError`."""
+        """Creates a machine for `functions`. A run that takes more than `timeout` seconds raises `InterpreterError`."""
         self.functions = functions
         self._timeout = timeout
-        self._stack: list[Task] = []
+        self._end = None if timeout is None else monotonic() + timeout
+        self._pending: set[tuple[Environment, Operation]] = set()
         self._captured: dict[Operation, Sequence[SSAValue]] = {}
         self._makers = extent_makers(functions.values())
         self._lets: dict[Block, Sequence[SSAValue]] = {}
@@ -114,128 +104,80 @@ class Machine:
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """Returns the results of `func`."""
-        return self._run(_enter(func.body, None, arguments, 0, func), _returned(func))
+        return finish(self._block(_enter(func.body, None, arguments, 0, func), _returned(func)))
 
     def invoke(self, closure: Closure, arguments: Sequence[RuntimeValue]) -> RuntimeValue:
         """Returns the result of `closure`."""
-        itself = [closure] if closure.op.is_recursive else []
-        inner = _enter(closure.op.body, closure.environment, [*itself, *arguments], 1, closure.op)
-        return self._run(inner, [yielded(closure.op.body)])[0]
+        return finish(self._block(*_enter_closure(closure, arguments, 1, closure.op)))[0]
 
-    def _run(self, environment: Environment, targets: Sequence[SSAValue]) -> list[RuntimeValue]:
-        """Computes `targets`, values of a block, in `environment`."""
-        self._begin(targets, environment)
-        end = None if self._timeout is None else monotonic() + self._timeout
-        try:
-            while self._stack:
-                task = self._stack[-1]
-                if end is not None and monotonic() > end:
-                    text = f"the run took longer than {self._timeout:g} s"
-                    raise InterpreterError(text, location=location_of(task.op))
-                if self._step(task):
-                    self._stack.pop()
-        finally:
-            # After an error, a captured function may be called again and may need the ops that failed.
-            for task in self._stack:
-                task.environment.started.discard(task.op)
-        last = environment.block.last_op
+    def _block(self, environment: Environment, targets: Sequence[SSAValue]) -> Work[list[RuntimeValue]]:
+        """Computes `targets`, the results of a block, after its lets, or after all ops if they run in order."""
+        block = environment.block
+        if environment.in_order:
+            yield from self._demand([op.results[0] for op in block.ops if op.results], environment)
+        else:
+            yield from self._demand(self._lets_of(block), environment)
+        last = block.last_op
+        yield from self._demand([*targets, *(() if last is None else self._makers.get(last, ()))], environment)
         if last is not None:
             check_requirements(last, environment.sizes)
-        return [environment.owner(target).values[target] for target in targets]
-
-    def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
-        """Pushes the ops for the results of a block, to run after its lets, or after all ops if they run in order."""
-        last = environment.block.last_op
-        self._demand([*targets, *(() if last is None else self._makers.get(last, ()))], environment)
-        if environment.in_order:
-            ops = reversed(list(environment.block.ops))
-            self._demand([op.results[0] for op in ops if op.results], environment)
-        else:
-            self._demand(self._lets_of(environment.block), environment)
+        return environment.get(targets)
 
     def _lets_of(self, block: Block) -> Sequence[SSAValue]:
-        """Returns the values bound by lets of a block that have uses, the last first."""
+        """Returns the values bound by lets of a block that have uses."""
         if block not in self._lets:
-            lets = [op.result for op in block.ops if isinstance(op, LetOp)]
-            self._lets[block] = [value for value in reversed(lets) if value.uses]
+            self._lets[block] = [op.result for op in block.ops if isinstance(op, LetOp) and op.result.uses]
         return self._lets[block]
 
-    def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
-        """Pushes the ops that compute `values`; returns whether all values are already available."""
-        ready = True
+    def _demand(self, values: Sequence[SSAValue], environment: Environment) -> Iterator[Work[None]]:
+        """Yields the work that computes those of `values` that are not available."""
         for value in values:
             owner = environment.owner(value)
-            if value in owner.values:
-                continue
-            if not isinstance(value, OpResult):
-                raise InterpreterError(f"a block argument of type {value.type} has no value")
-            ready = False
-            self._stack.append(Task(value.op, owner))
-        return ready
+            if value not in owner.values:
+                if not isinstance(value, OpResult):
+                    raise InterpreterError(f"a block argument of type {value.type} has no value")
+                yield self._compute(value.op, owner)
 
-    def _step(self, task: Task) -> bool:
-        """Advances a task; returns whether it is done."""
-        op, environment = task.op, task.environment
-        if task.inner is not None:
-            return self._finish(task, task.inner)
-        if op.results[0] in environment.values:
-            return True
-        if not task.started:
-            if op in environment.started:
-                raise InterpreterError(
-                    f"{op.name} depends on its own value: the graph has a cycle", location=location_of(op)
-                )
-            environment.started.add(op)
-            task.started = True
-            if not self._demand(self._needed(op), environment):
-                return False
+    def _compute(self, op: Operation, environment: Environment) -> Work[None]:
+        """Computes the results of an op."""
+        if self._end is not None and monotonic() > self._end:
+            raise InterpreterError(f"the run took longer than {self._timeout:g} s", location=location_of(op))
+        if (environment, op) in self._pending:
+            raise InterpreterError(
+                f"{op.name} depends on its own value: the graph has a cycle", location=location_of(op)
+            )
+        self._pending.add((environment, op))
+        yield from self._demand(self._needed(op), environment)
+        self._pending.remove((environment, op))
         if isinstance(op, FnOp):
             environment.values[op.result] = Closure(op, environment)
-            return True
+            return
         check_requirements(op, environment.sizes)
+        results: Sequence[RuntimeValue]
         if isinstance(op, LoopOp):
-            task.loop = LoopRun.start(op, cast("list[Value]", self._values(op.operands, environment)))
-            return self._iterate(task, task.loop)
-        if is_call(op) or isinstance(op, (IfOp, InvokeOp, FusedOp)):
-            task.inner, task.targets = self._open(op, environment)
-            if task.inner.depth > self._call_limit:
+            results = [(yield self._loop(op, environment))]
+        elif is_call(op) or isinstance(op, (IfOp, InvokeOp, FusedOp)):
+            inner, targets = self._open(op, environment)
+            if inner.depth > self._call_limit:
                 raise InterpreterError(too_many_calls(_called(op), self._call_limit), location=location_of(op))
-            self._begin(task.targets, task.inner)
-            return False
-        value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
-        note_extents(op, value, environment.sizes)
-        bind_dims(value, op.results[0].type, environment.sizes, op)
-        environment.values[op.results[0]] = value
-        return True
+            results = yield self._block(inner, targets)
+            if isinstance(op, NamedCallOp):
+                note_made_sizes(op, inner.sizes, environment.sizes)
+        else:
+            value = evaluate_op(op, cast("list[Value]", environment.get(op.operands)))
+            note_extents(op, value, environment.sizes)
+            results = [value]
+        for result, value in zip(op.results, results, strict=True):
+            bind_dims(value, result.type, environment.sizes, op)
+            environment.values[result] = value
 
-    def _finish(self, task: Task, inner: Environment) -> bool:
-        """Takes the results of a region or callee; returns whether the task is done."""
-        last = inner.block.last_op
-        if last is not None:
-            check_requirements(last, inner.sizes)
-        if task.loop is not None:
-            task.loop.take(cast("Value", self._values(task.targets, inner)[0]))
-            return self._iterate(task, task.loop)
-        if isinstance(task.op, NamedCallOp):
-            note_made_sizes(task.op, inner.sizes, task.environment.sizes)
-        for result, target in zip(task.op.results, task.targets, strict=True):
-            value = inner.owner(target).values[target]
-            bind_dims(value, result.type, task.environment.sizes, task.op)
-            task.environment.values[result] = value
-        return True
-
-    def _iterate(self, task: Task, loop: LoopRun) -> bool:
-        """Starts the next iteration of a loop; returns whether the loop is done."""
-        arguments, environment = loop.arguments, task.environment
-        if arguments is None:
-            value = loop.result(environment.sizes)
-            bind_dims(value, loop.op.result.type, environment.sizes, loop.op)
-            environment.values[loop.op.result] = value
-            return True
-        task.inner = _enter(loop.op.body, environment, arguments, environment.depth, loop.op)
-        task.targets = [yielded(loop.op.body)]
-        self._begin(task.targets, task.inner)
-        return False
+    def _loop(self, op: LoopOp, environment: Environment) -> Work[Value]:
+        """Runs a loop, whose body has a new environment in each iteration."""
+        run = LoopRun.start(op, cast("list[Value]", environment.get(op.operands)))
+        while (arguments := run.arguments) is not None:
+            inner = _enter(op.body, environment, arguments, environment.depth, op)
+            run.take((yield self._block(inner, [yielded(op.body)]))[0])
+        return run.result(environment.sizes)
 
     def _needed(self, op: Operation) -> Sequence[SSAValue]:
         """Returns the values to compute before `op`: its operands, and the values captured by a loop or closure.
@@ -249,14 +191,11 @@ class Machine:
             self._captured |= captures_in(op)
         return (*op.operands, *self._captured[op], *makers)
 
-    def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
-        return [environment.owner(value).values[value] for value in values]
-
     def _open(
         self, op: IfOp | InvokeOp | FusedOp | AnyCall, environment: Environment
     ) -> tuple[Environment, Sequence[SSAValue]]:
         """Returns the environment of a region or callee, and the values to compute in it."""
-        operands = self._values(op.operands, environment)
+        operands = environment.get(op.operands)
         if isinstance(op, IfOp):
             region = op.true_region if _truth(op, operands[0]) else op.false_region
             return _enter(region, environment, (), environment.depth, op), [yielded(region)]
@@ -269,10 +208,7 @@ class Machine:
             closure = operands[0]
             if not isinstance(closure, Closure):
                 raise InterpreterError(f"{op.name} of {describe(closure)}", location=location_of(op))
-            itself = [closure] if closure.op.is_recursive else []
-            arguments = [*itself, *operands[1:]]
-            inner = _enter(closure.op.body, closure.environment, arguments, depth, op)
-            return inner, [yielded(closure.op.body)]
+            return _enter_closure(closure, operands[1:], depth, op)
         func = self.functions.get(callee_name(op))
         if func is None or not func.body.blocks:
             raise InterpreterError(f"there is no function {op.callee} with a body", location=location_of(op))
@@ -310,6 +246,15 @@ def _enter(
     return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes, in_order)
 
 
+def _enter_closure(
+    closure: Closure, arguments: Sequence[RuntimeValue], depth: int, op: Operation
+) -> tuple[Environment, Sequence[SSAValue]]:
+    """Returns the environment of a call of `closure` by `op`, and the value to compute in it."""
+    itself = [closure] if closure.op.is_recursive else []
+    body = closure.op.body
+    return _enter(body, closure.environment, [*itself, *arguments], depth, op), [yielded(body)]
+
+
 def _runs_in_order(op: Operation | None) -> bool:
     """Returns whether `op` is a function in basic block or A-normal form, where the position of ops matters."""
     form = op.attributes.get(FORM) if isinstance(op, FuncOp) else None
@@ -332,3 +277,52 @@ def _truth(op: IfOp, condition: RuntimeValue) -> bool:
     if isinstance(condition, (tuple, Closure)) or condition.size != 1:
         raise InterpreterError(f"the condition is {describe(condition)}, not a truth value", location=location_of(op))
     return bool(condition.item())
+
+
+ExtentMakers: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
+"""The values to compute before an op because they introduce extents in requirements of it or of ops in its regions."""
+
+
+def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
+    """Returns the values that introduce required extents in these functions, by the op that needs them.
+
+    A requirement may name an extent of an op without uses, e.g. after inlining. The name counts as a use:
+
+        %a = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>} : … -> tensor<?x1xi32, #relay.dims<k>>
+        %z = relay.require(%y) {relay.requires = #relay.requirements<n == k>} : …
+
+    Ops in a closure, loop or fused group need outer extents when the closure is created, or the loop or group runs.
+    """
+    found: dict[Operation, dict[SSAValue, None]] = {}
+    for function in functions:
+        makers: dict[tuple[str, Block | None], Operation] = {}
+        for op in ops_in(function.body):
+            for name in _required_names(op) if makers else ():
+                maker = _maker(name, op, makers)
+                if maker is not None:
+                    user = outside_closures(op, maker.parent)
+                    found.setdefault(user, {})[maker.results[0]] = None
+            for extent in made_extents(op):
+                makers[extent.name, op.parent] = op
+                group = op.parent_op()
+                if isinstance(group, FusedOp):
+                    makers[extent.name, group.parent] = group
+    return {op: list(values) for op, values in found.items()}
+
+
+def _required_names(op: Operation) -> Iterator[str]:
+    """Yields the names in requirements of `op` or of the kernel that it calls."""
+    requirements = (*requirements_of(op), *(each for row in kernel_requirements_of(op) for each in row.requirements))
+    for requirement in requirements:
+        yield from requirement.names
+
+
+def _maker(name: str, op: Operation, makers: Mapping[tuple[str, Block | None], Operation]) -> Operation | None:
+    """Returns the op before `op` that introduces the extent `name`, in its block or an enclosing one."""
+    current: Operation | None = op
+    while current is not None:
+        maker = makers.get((name, current.parent))
+        if maker is not None:
+            return maker if maker is not current else None
+        current = current.parent_op()
+    return None

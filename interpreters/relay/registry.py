@@ -7,13 +7,15 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.types import shape_of
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins
@@ -147,3 +149,20 @@ def describe(value: object) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(describe(field) for field in cast("tuple[object, ...]", value)) + ")"
     return "a function"
+
+
+def apply_op(name: str, *operands: Value, **attributes: AttributeValue) -> Value:
+    """Returns the value of the operator called `name` on arrays (and tuples of arrays).
+
+    The value is checked against the inferred result type. Raises `ConstraintError` if a constraint of the op does not
+    hold, and `InterpreterError` if the operands are outside of its domain.
+    """
+    block = Block(arg_types=[type_of_value(operand) for operand in operands])
+    return evaluate_op(get_relay_op(name).call(*block.args, **attributes), operands)
+
+
+def type_of_value(value: Value) -> Attribute:
+    """Returns the type of an array or of a tuple of values."""
+    if isinstance(value, tuple):
+        return TupleType(tuple(cast(TypeAttribute, type_of_value(field)) for field in value))
+    return tensor_type(value.shape, element_type(value.dtype))

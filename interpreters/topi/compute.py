@@ -1,9 +1,9 @@
-"""`topi.compute` on whole index spaces.
+"""`topi.compute` and `topi.scan` on whole index spaces.
 
 Without reduction the body is evaluated once, on arrays over the index space. A fold with regroupable operations (`acc +
-value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the reduction, a sum of products with `einsum`. A
-selecting fold, such as argmax, skips points that are not selected. Any other fold runs its points sequentially, each on
-all points of the other axes. So float sums are rounded in another order than in the program, as in compiled code.
+value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the reduction, a sum of products with `einsum`, so
+float sums are rounded in another order than in the program, as in compiled code. Any other fold, such as argmax, and a
+scan run their points sequentially, each on all points of the other axes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,26 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.topi import ComputeOp
-from xrelay.dialects.topi.folds import combinations, dependencies, independent_of_accumulators, selection
-from xrelay.interpreters.scalar import is_scalar_op
-from xrelay.interpreters.scalar_meaning import numpy_dtype
-from xrelay.interpreters.topi.body import BodyEvaluator
-from xrelay.interpreters.topi.indices import Array, Box
-from xrelay.interpreters.topi.regroup import function_of, has_function
-from xrelay.interpreters.topi.selection import SelectingFold
+from xrelay.dialects.topi import ComputeOp, ScanOp
+from xrelay.dialects.topi.folds import combinations, dependencies, independent_of_accumulators
+from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.topi.body import Array, BodyEvaluator, Box
+
+_REGROUPED: dict[str, np.ufunc] = {
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.mulf": np.multiply,
+    "arith.muli": np.multiply,
+    "arith.maximumf": np.maximum,
+    "arith.maxsi": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.minsi": np.minimum,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
+}
+"""Unsigned operations are missing, because scalars are signless and stored in signed arrays."""
+
 
 CHUNK_ELEMENTS = 1 << 23
 """The maximum number of elements of an intermediate array of a reduction; larger reductions are split into chunks."""
@@ -39,20 +51,18 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
         values = _elements(op, tensors)
     else:
         combiners = _combiners(op)
-        values = (
-            _fold_in_chunks(op, combiners, tensors)
-            if combiners is not None
-            else _fold_by_selecting(op, tensors) or _fold_by_points(op, tensors)
-        )
+        values = _fold_by_points(op, tensors) if combiners is None else _fold_in_chunks(op, combiners, tensors)
     shape = op.known_spatial + (1,) * len(op.known_reduction)
     results = [np.broadcast_to(value, shape).reshape(op.known_spatial) for value in values]
     # Results are new arrays: broadcasts and views are copied.
     return [np.array(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
 
-def _ranges(op: ComputeOp) -> dict[SSAValue, tuple[int, int]]:
-    extents = op.known_spatial + op.known_reduction
-    return {v: (0, n) for v, n in zip(op.spatial_vars + op.reduce_vars, extents, strict=True)}
+def _ranges(op: ComputeOp | ScanOp) -> dict[SSAValue, tuple[int, int]]:
+    ranges = {v: (0, n) for v, n in zip(op.spatial_vars, op.known_spatial, strict=True)}
+    if isinstance(op, ComputeOp):
+        ranges |= {v: (0, n) for v, n in zip(op.reduce_vars, op.known_reduction, strict=True)}
+    return ranges
 
 
 def _elements(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
@@ -90,9 +100,9 @@ class _Combiner:
 def _combiners(op: ComputeOp) -> list[_Combiner] | None:
     """Returns the combiner of each accumulator; None if any is not a regroupable operation on independent values."""
     found = combinations(op)
-    if found is None or not all(has_function(each.operation) for each in found):
+    if found is None or not all(each.operation in _REGROUPED for each in found):
         return None
-    functions = [(function_of(each.operation), each.value) for each in found]
+    functions = [(_REGROUPED[each.operation], each.value) for each in found]
     return [_Combiner(f, value, _factors(value) if f is np.add else None) for f, value in functions]
 
 
@@ -118,31 +128,6 @@ def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict
             part = _reduced(combiner, body, box, reduce_axes)
             accumulators[i] = combiner.function(accumulators[i], part)
     return accumulators
-
-
-def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
-    """Evaluates a selecting fold in chunks; returns None for other folds."""
-    chosen = selection(op)
-    independent, ops = independent_of_accumulators(op)
-    if chosen is None or 0 in op.known_reduction or not all(is_scalar_op(inner) for inner in ops):
-        return None
-    needed = dict.fromkeys(operand for inner in ops for operand in inner.operands)
-    values = [value for value in (*needed, *chosen.candidates) if value not in op.accumulators]
-    made = {result for inner in ops for result in inner.results}
-    ops = [inner for inner in ops if inner.results[0] not in op.yielded]
-    rows = prod(op.known_spatial)
-    first: dict[SSAValue, Array] = {
-        a: np.full(rows, attr.value.data, numpy_dtype(attr.type))
-        for a, attr in zip(op.accumulators, op.init, strict=True)
-    }
-    fold = SelectingFold(chosen, ops, first)
-    for box in _chunks(op, independent):
-        body = BodyEvaluator(box, tensors)
-        body.run(independent)
-        points = {v: np.broadcast_to(body.value(v), box.shape()).reshape(rows, -1) for v in values if v not in made}
-        fold.run(points)
-    shape = op.known_spatial + (1,) * len(op.known_reduction)
-    return [array.reshape(shape) for array in fold.accumulators.values()]
 
 
 def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tuple[int, ...]) -> Array:
@@ -191,3 +176,21 @@ def _chunks(op: ComputeOp, ops: Sequence[Operation]) -> Iterator[Box]:
     step = max(1, CHUNK_ELEMENTS // largest)
     for start in range(0, ranges[first][1], step):
         yield Box(ranges | {first: (start, min(start + step, ranges[first][1]))})
+
+
+def evaluate_scan(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array]:
+    """Returns the results of a scan of `tensors`: runs the body along the axis, on all points of the other axes."""
+    ranges, count = _ranges(op), op.known_spatial[op.along]
+    accumulators: list[Array] = [np.asarray(attr.value.data, numpy_dtype(attr.type)) for attr in op.init]
+    results: list[Array] = [np.empty(op.known_spatial, numpy_dtype(element)) for element in op.element_types]
+    if 0 in op.known_spatial:
+        return results
+    for point in reversed(range(count)) if op.reverse is not None else range(count):
+        body = BodyEvaluator(Box(ranges | {op.scan_var: (point, point + 1)}), tensors)
+        body.values.update(zip(op.accumulators, accumulators, strict=True))
+        body.run(op.body.block.ops)
+        before, accumulators = accumulators, [body.value(value) for value in op.yielded]
+        at = (slice(None),) * op.along + (slice(point, point + 1),)
+        for result, value in zip(results, before if op.exclusive is not None else accumulators, strict=True):
+            result[at] = value
+    return results

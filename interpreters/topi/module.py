@@ -1,4 +1,7 @@
-"""Interpretation of topi modules on numpy arrays: kernels of computes, and the graph that calls them."""
+"""Interpretation of topi modules on numpy arrays: kernels of computes, and the graph that calls them.
+
+A tuple is represented by a Python tuple of its fields.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,18 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.types import shape_of
@@ -23,20 +30,15 @@ from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
-from xrelay.interpreters.relay.dim_bindings import check_requirements
-from xrelay.interpreters.relay.extents import note_extents
-from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, evaluate_op
+from xrelay.interpreters.relay.dim_bindings import check_promises, check_requirements
+from xrelay.interpreters.relay.loop_run import LoopRun
+from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, evaluate_op
 from xrelay.interpreters.relay.run import value_of
-from xrelay.interpreters.scalar_meaning import numpy_dtype
-from xrelay.interpreters.size_promises import check_promises
-from xrelay.interpreters.topi.compute import evaluate_compute
-from xrelay.interpreters.topi.indices import Array
-from xrelay.interpreters.topi.positions import evaluate_positions
-from xrelay.interpreters.topi.regions import Regions
-from xrelay.interpreters.topi.scan import evaluate_scan
-from xrelay.interpreters.topi.scatter import evaluate_scatter
-from xrelay.interpreters.topi.sort import evaluate_sort
-from xrelay.interpreters.topi.suppress import evaluate_suppress
+from xrelay.interpreters.relay.structure import note_extents
+from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.topi.body import Array
+from xrelay.interpreters.topi.compute import evaluate_compute, evaluate_scan
+from xrelay.interpreters.topi.tensor_ops import evaluate_positions, evaluate_scatter, evaluate_sort, evaluate_suppress
 from xrelay.interpreters.work import Work, finish
 
 ResolveWeight = Callable[[Attribute], Array]
@@ -72,7 +74,6 @@ class _Runner:
         self._depth, self._call_limit = 0, call_limit()
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
-        self._regions = Regions(self._step, self._note_sizes, lambda: self._sizes[-1])
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> Work[list[Array]]:
         """Returns the results of a function.
@@ -125,13 +126,52 @@ class _Runner:
 
     def _step(self, op: Operation, values: dict[SSAValue, Array]) -> Work[None] | None:
         """Runs an op, or returns the work that runs it."""
-        if (work := self._regions.enter(op, values)) is not None:
-            return work
-        if isinstance(op, func.CallOp | NamedCallOp):
-            return self._call(op, values)
-        if not self._regions.run(op, values):
-            values.update(zip(op.results, self._results(op, values), strict=True))
+        match op:
+            case IfOp():
+                return self._if(op, values)
+            case LoopOp():
+                return self._loop(op, values)
+            case func.CallOp() | NamedCallOp():
+                return self._call(op, values)
+            case _:
+                values.update(zip(op.results, self._results(op, values), strict=True))
         return None
+
+    def _if(self, op: IfOp, values: dict[SSAValue, Array]) -> Work[None]:
+        taken = op.true_region if values[op.condition].item() else op.false_region
+        given = yield self._block(taken.block, values)
+        self._set_result(op.result, given, values)
+
+    def _loop(self, op: LoopOp, values: dict[SSAValue, Array]) -> Work[None]:
+        run = LoopRun.start(op, [values[operand] for operand in op.operands])
+        while (arguments := run.arguments) is not None:
+            given = yield self._block(op.body.block, values, cast("Sequence[Array]", arguments))
+            run.take(tuple(given))
+        result: Value = run.result(self._sizes[-1])
+        self._set_result(op.result, cast("Sequence[Array]", result), values)
+
+    def _block(
+        self, block: Block, values: dict[SSAValue, Array], arguments: Sequence[Array] = ()
+    ) -> Work[Sequence[Array]]:
+        """Runs a region; returns the yielded value, or the fields of a yielded tuple."""
+        around = dict(self._sizes[-1])
+        for argument, value in zip(block.args, arguments, strict=True):
+            self._note_sizes(argument.type, value)
+            values[argument] = value
+        for op in block.ops:
+            if isinstance(op, YieldOp):
+                self._sizes[-1] = around
+                value = values[op.value]
+                return cast("Sequence[Array]", value) if isinstance(op.value.type, TupleType) else [value]
+            if (work := self._step(op, values)) is not None:
+                yield work
+        return []
+
+    def _set_result(self, result: SSAValue, fields: Sequence[Array], values: dict[SSAValue, Array]) -> None:
+        types = result.type.types.data if isinstance(result.type, TupleType) else [result.type]
+        for type, field in zip(types, fields, strict=True):
+            self._note_sizes(type, field)
+        values[result] = _tuple(fields) if isinstance(result.type, TupleType) else fields[0]
 
     def _call(self, op: func.CallOp | NamedCallOp, values: dict[SSAValue, Array]) -> Work[None]:
         sizes = self._sizes[-1]
@@ -186,6 +226,10 @@ class _Runner:
                 return evaluate_suppress([self._value(values, operand) for operand in op.operands])
             case PositionsOp():
                 return evaluate_positions(self._value(values, op.mask))
+            case TupleOp():
+                return [_tuple([self._value(values, field) for field in op.fields])]
+            case TupleGetItemOp():
+                return [self._value(values, op.data)[op.index.value.data]]
             case ExtentsOp() | CutOp():
                 value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
                 note_extents(op, value, self._sizes[-1])
@@ -211,3 +255,7 @@ class _Runner:
                 del values[result]
             inner.drop_all_references()
         return results
+
+
+def _tuple(fields: Sequence[Array]) -> Array:
+    return cast("Array", tuple(fields))

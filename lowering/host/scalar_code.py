@@ -36,8 +36,7 @@ from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, SelectOp
 from xrelay.index_algebra.affine_bounds import linear_form, substitute
 from xrelay.index_algebra.dims import Dim, Shape, is_nonnegative, is_positive
-from xrelay.interpreters.scalar import compile_scalar
-from xrelay.interpreters.scalar_meaning import numpy_dtype
+from xrelay.interpreters.scalar import compile_scalar, numpy_dtype
 
 Number: TypeAlias = int | SSAValue
 """A scalar: a known number, or a value."""

@@ -42,9 +42,8 @@ from xrelay.dialects.loop.list_ops import (
 )
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.locations import location_of, sources_or_location
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import defined_values, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.list_references import RELEASE, RETAIN, count_references

@@ -31,8 +31,8 @@ from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp
 from xrelay.dialects.shared.attribute_names import BINDS, REQUIRES
-from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import names_of
 from xrelay.passes.functions.closure_captures import unsupplied_names

@@ -17,8 +17,8 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.shared.defined_values import defined_values, region_arguments
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import defined_values, region_arguments
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import dims_in
 from xrelay.errors import PassError

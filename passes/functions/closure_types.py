@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.shared.container_types import ClosureType
-from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import tuple_type
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops

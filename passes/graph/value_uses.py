@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.shared.op_lists import block_of
 from xrelay.passes.graph.scopes import enclosing_op
 from xrelay.passes.infra.verify import walk_ops
-
-
-def block_of(value: SSAValue) -> Block | None:
-    """Returns the block of the op that defines the value, or the block whose argument it is."""
-    return value.owner.parent if isinstance(value.owner, Operation) else value.owner
 
 
 class ValueUses:

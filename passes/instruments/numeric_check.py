@@ -28,7 +28,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
-from xrelay.interpreters.loop.named_sizes import NamedSizes
+from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument

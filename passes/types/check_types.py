@@ -11,8 +11,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
-from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.infra.verify import walk_ops

@@ -40,8 +40,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.shared.defined_values import defined_values
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype

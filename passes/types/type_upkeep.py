@@ -18,7 +18,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import is_complete
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.graph.dim_substitution import dim_names_in

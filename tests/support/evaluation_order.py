@@ -45,7 +45,7 @@ def key_of(op: Operation) -> Key:
 def counted_on_demand() -> Iterator[Counter[Key]]:
     """Counts the ops that the interpreter evaluates."""
     ops = Counter[Key]()
-    opened, iterated = Machine._open, Machine._iterate
+    opened, looped = Machine._open, Machine._loop
 
     def evaluate(op: Operation, operands: Sequence[Any]) -> Any:
         ops[key_of(op)] += 1
@@ -55,14 +55,14 @@ def counted_on_demand() -> Iterator[Counter[Key]]:
         ops[key_of(op)] += 1
         return opened(self, op, environment)
 
-    def iterate(self: Machine, task: Any, loop: Any) -> bool:
-        ops[key_of(loop.op)] += loop.number == 0
-        return iterated(self, task, loop)
+    def loop(self: Machine, op: LoopOp, environment: Any) -> Any:
+        ops[key_of(op)] += 1
+        return looped(self, op, environment)
 
     with (
         patch("xrelay.interpreters.relay.machine.evaluate_op", evaluate),
         patch.object(Machine, "_open", open_region),
-        patch.object(Machine, "_iterate", iterate),
+        patch.object(Machine, "_loop", loop),
     ):
         yield ops
 

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.shared.defined_values import region_arguments
+from xrelay.dialects.shared.op_lists import region_arguments
 from xrelay.errors import InputError
 from xrelay.passes.fusion.explain import is_answer
 from xrelay.passes.infra.pass_info import PassInfo

@@ -47,8 +47,8 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.errors import PassError
-from xrelay.interpreters.relay.captures import captures_in
 from xrelay.passes.functions.inline import SEALED
 from xrelay.passes.functions.inline_closures import erase_unused_closure, known_closure
 from xrelay.passes.graph.replacements import erase_op

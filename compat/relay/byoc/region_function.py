@@ -17,11 +17,11 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import PassError
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
-from xrelay.passes.graph.value_uses import block_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion
 

@@ -49,10 +49,11 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import COMPILER_PRIMITIVE, FORM, IO_USED_MEMORY, PRIMITIVE, USED_MEMORY
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types
-from xrelay.passes.graph.value_uses import ValueUses, block_of
+from xrelay.passes.graph.value_uses import ValueUses
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 

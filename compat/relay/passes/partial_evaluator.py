@@ -26,10 +26,10 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, evaluate_op
-from xrelay.interpreters.relay.captures import captures_in
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.fold_constant import bytes_of, may_fold, size_of

@@ -40,9 +40,6 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
 from xrelay.dialects.shared.types import is_complete, shape_of
 
-FORMS = ("dataflow", "bbnf", "anf")
-"""The values of `relay.form`. A function without it is in dataflow form."""
-
 
 @irdl_op_definition
 class LetOp(RelayOp):

@@ -43,7 +43,7 @@ from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level
-from xrelay.interpreters.loop.named_sizes import NamedSizes
+from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.declared_outputs import check_declared_outputs

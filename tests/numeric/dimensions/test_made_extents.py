@@ -12,8 +12,7 @@ from xdsl.ir import Operation
 
 import xrelay
 from xrelay.errors import ExecutionError, InterpreterError
-from xrelay.interpreters.loop.control_flow import Values
-from xrelay.interpreters.loop.memory import run_memory_op
+from xrelay.interpreters.loop.host_ops import Values, run_memory_op
 from xrelay.passes.infra.verify import verify_module
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from support.kernels.loop_kernels import CONV, GEMM, POOL, SOFTMAX, SQUARES, KernelText
 from xrelay.dialects.loop.extents import extents_of, index_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
-from xrelay.interpreters.scalar_meaning import numpy_dtype
+from xrelay.interpreters.scalar import numpy_dtype
 
 _BUFFER = re.compile(r"memref<((?:\d+x)+)")
 

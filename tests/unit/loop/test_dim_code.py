@@ -18,8 +18,7 @@ from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.errors import DimensionError, LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, broadcast, evaluate, maximum, symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
-from xrelay.interpreters.scalar import compile_scalar
-from xrelay.interpreters.scalar_meaning import Value
+from xrelay.interpreters.scalar import Value, compile_scalar
 from xrelay.passes.loop.dim_code import DimCode
 
 NAMES = ("n", "m")

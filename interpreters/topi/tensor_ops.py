@@ -1,14 +1,49 @@
-"""`topi.scatter` on whole index spaces: updates are arrays over the space, applied in order to a copy."""
+"""The topi ops on whole tensors: `topi.positions`, `topi.sort`, `topi.suppress` and `topi.scatter`."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.topi import Combine, ScatterOp
+from xrelay.dialects.shared.numerics.sorting import stable_order
+from xrelay.dialects.topi import Combine, ScatterOp, SortOp
+from xrelay.dialects.topi.shapes import known_shape_of
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.topi.body import BodyEvaluator
-from xrelay.interpreters.topi.indices import Array, Box
+from xrelay.interpreters.suppression import selected_boxes
+from xrelay.interpreters.topi.body import Array, BodyEvaluator, Box
+
+
+def evaluate_positions(mask: Array) -> list[Array]:
+    """Returns the positions of true elements, followed by zeros, and their number."""
+    found = np.flatnonzero(mask)
+    positions = np.zeros(mask.size, np.int64)
+    positions[: found.size] = found
+    return [positions, np.asarray(found.size, np.int64)]
+
+
+def evaluate_sort(op: SortOp, data: Array) -> list[Array]:
+    """Returns the kept sorted elements and their indices."""
+    axis = op.axis.value.data
+    count = known_shape_of(op.values)[axis]
+    order = stable_order(data, axis, descending=op.descending is not None)
+    indices = np.take(order, range(count), axis)
+    return [np.take_along_axis(data, indices, axis), indices]
+
+
+def evaluate_suppress(operands: Sequence[Array]) -> list[Array]:
+    """Selects boxes row by row. Raises `InterpreterError` if the shapes of the operands do not match."""
+    sides, order, scores, *limits = operands
+    if order.shape[0] != sides.shape[0] or order.shape != scores.shape:
+        raise InterpreterError(
+            f"sides of {sides.shape[0]} batches do not fit an order of shape {order.shape} and scores of {scores.shape}"
+        )
+    kept = np.zeros(order.shape, np.bool_)
+    for row in np.ndindex(*order.shape[:2]):
+        kept[row] = selected_boxes(sides[row[0]], order[row], scores[row], *limits)
+    return [kept]
+
 
 _COMBINED: dict[Combine, np.ufunc] = {
     Combine.ADD: np.add,

@@ -1,13 +1,22 @@
-"""Sequences and optionals, represented as tuples of values, and `relay.fail`."""
+"""Evaluation of constants, tuples, closures, sequences, optionals and extents, which have no `evaluate` of their own.
+
+Closures are tuples of a function number and the captured values; sequences and optionals are tuples of their values.
+"""
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import cast
 
 import numpy as np
+from xdsl.ir import Operation
 
+from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
+from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.sequences import (
     ConcatFromSequenceOp,
     SequenceAtOp,
@@ -18,9 +27,56 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceLengthOp,
     SplitToSequenceOp,
 )
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, Value, evaluates
+from xrelay.index_algebra.dims import MAX_EXTENT
+from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, evaluates
+
+
+@evaluates(ConstantOp)
+def evaluate_constant(op: ConstantOp) -> Array:
+    """Returns the array."""
+    return op.array
+
+
+@evaluates(TupleOp)
+def evaluate_tuple(op: TupleOp, *fields: Value) -> tuple[Value, ...]:
+    """Returns the fields."""
+    return fields
+
+
+@evaluates(TupleGetItemOp)
+def evaluate_tuple_get_item(op: TupleGetItemOp, data: tuple[Value, ...]) -> Value:
+    """Returns a field."""
+    return data[op.index.value.data]
+
+
+@evaluates(LetOp)
+def evaluate_let(op: LetOp, value: Value) -> Value:
+    """Returns the operand."""
+    return value
+
+
+@evaluates(ClosureConstructOp)
+def evaluate_closure_construct(op: ClosureConstructOp, *captured: Value) -> Value:
+    """Returns the function number and the operands."""
+    return ClosureValue((np.array(op.number.value.data, np.int64), *captured))
+
+
+@evaluates(ClosureNumberOp)
+def evaluate_closure_number(op: ClosureNumberOp, data: ClosureValue) -> Value:
+    """Returns the function number."""
+    return data[0]
+
+
+@evaluates(ClosureCapturedOp)
+def evaluate_closure_captured(op: ClosureCapturedOp, data: ClosureValue) -> Value:
+    """Returns a captured value."""
+    index = op.index.value.data
+    if index + 1 >= len(data):
+        raise InterpreterError(f"a closure over {len(data) - 1} values has no value {index}")
+    return data[index + 1]
 
 
 @evaluates(SequenceConstructOp)
@@ -122,3 +178,36 @@ def _position(at: Array, count: int, last: int) -> int:
     if not 0 <= position <= last:
         raise InterpreterError(f"place {int(at)} is out of range for a sequence of {count} values")
     return position
+
+
+@evaluates(ExtentsOp)
+def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
+    """Returns the operand after checking that its elements are valid extents (C3)."""
+    for index, element in enumerate(data.reshape(-1).tolist()):
+        if not 0 <= element < MAX_EXTENT:
+            description = op.description(index)
+            message = (
+                f"{description.subject} is {element}"
+                if element > 0
+                else description.failure.replace("{value}", str(element))
+            )
+            raise InterpreterError(f"[{op.name} C3] {message}", help=WANTED)
+    return data
+
+
+WANTED = "extents are 0 or more, and less than 2**47"
+
+
+@evaluates(CutOp)
+def evaluate_cut(op: CutOp, data: Array, count: Array) -> Array:
+    """Slices the data; checks C4."""
+    axis, length = op.axis_number, int(count)
+    if not 0 <= length <= data.shape[axis]:
+        raise InterpreterError(f"[{op.name} C4] the count is {length}, axis {axis} has {data.shape[axis]} elements")
+    return data[(slice(None),) * axis + (slice(length),)]
+
+
+def note_extents(op: Operation, value: Value, sizes: MutableMapping[str, int]) -> None:
+    """Binds the names of a `relay.extents` op to the elements of its `value`; ignores other ops."""
+    if isinstance(op, ExtentsOp) and not isinstance(value, tuple):
+        sizes.update(zip(op.names, value.reshape(-1).tolist(), strict=False))
