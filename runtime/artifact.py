@@ -1,4 +1,12 @@
-"""A compiled model as data: object code, tables and weights; in memory, or in one file (see `model_file`).
+"""A compiled model as data: object code, tables and weights; in memory, or in one file.
+
+The file is a safetensors file with tensors `object.N` (bytes of object code) and `weight.N`. Its metadata strings are
+the format version, the tables as JSON, the cache key of the model, and two digests. One digest covers all weights. The
+other covers everything else, including the first digest and the places of the tensors; it is checked before the file is
+used. The weights are checked against theirs before use, once per state of the file.
+
+If the model returns functions, the models that call them are in the file too: their tables are further strings, and the
+names of their tensors begin with `function.M.`.
 
 Nothing in a file is evaluated or unpickled. A file does contain native code, so load only files that you would execute.
 """
@@ -6,22 +14,197 @@ Nothing in a file is evaluated or unpickled. A file does contain native code, so
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime import llvm
-from xrelay.runtime.arena import aligned
-from xrelay.runtime.files import open_regular, write_file
-from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp
-from xrelay.runtime.model_file import ModelFile, Part, write_model
-from xrelay.runtime.safetensors_file import reason
+from xrelay.runtime.arena import aligned, aligned_bytes
+from xrelay.runtime.cache import FileRecord, file_mark, steady_status
+from xrelay.runtime.digests import Source, content_key, sources_key
+from xrelay.runtime.files import open_regular, read_bytes, read_into, write_file
+from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec, abi_stamp
+from xrelay.runtime.safetensors_file import SafetensorsWriter, header_text, map_file, read_header, reason
 from xrelay.runtime.trust import file_fault
+
+FORMAT_KEY: Final = "xrelay.format"
+MODEL_KEY: Final = "xrelay.model"
+CACHE_KEY: Final = "xrelay.key"
+WEIGHTS_DIGEST: Final = "xrelay.weights_digest"
+DIGEST: Final = "xrelay.digest"
+_VERIFIED: Final = FileRecord("verified")
+"""The files whose weights were checked against their digest."""
+_AGAIN: Final = "compile the model again with this version"
+COPIED_UP_TO: Final = 64 << 20
+"""The bytes of weights up to which they are copied to memory by default; more are mapped."""
+
+
+def _write_models(file: BinaryIO, parts: Sequence[Artifact], key: str) -> None:
+    """Writes a model, the first one, and the models that call its functions; `key` is that of the cache, or empty."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for number, part in enumerate(parts):
+        for i, code in enumerate(part.objects):
+            tensors[f"{_prefix(number)}object.{i}"] = np.frombuffer(code, np.uint8)
+        for i, array in enumerate(part.weights):
+            tensors[f"{_prefix(number)}weight.{i}"] = array
+    strings = {
+        FORMAT_KEY: str(FORMAT_VERSION),
+        MODEL_KEY: parts[0].metadata.to_json(),
+        **{_table_key(number): part.metadata.to_json() for number, part in enumerate(parts) if number},
+        CACHE_KEY: key,
+        WEIGHTS_DIGEST: sources_key(_array_source(array) for part in parts for array in part.weights),
+    }
+    writer = SafetensorsWriter(tensors, strings)
+    writer.add_metadata(DIGEST, code_digest(writer.header, [code for part in parts for code in part.objects]))
+    writer.write(file)
+
+
+def _prefix(number: int) -> str:
+    """Returns the prefix of the tensor names of a part."""
+    return f"function.{number - 1}." if number else ""
+
+
+def _table_key(number: int) -> str:
+    """Returns the key of the tables of a part."""
+    return f"{MODEL_KEY}.function.{number - 1}" if number else MODEL_KEY
+
+
+def code_digest(header: Mapping[str, object], objects: Sequence[bytes]) -> str:
+    """Returns the digest over code and tables: object code, and the header without the digest itself."""
+    return content_key((header_text(header, without=DIGEST), *objects))
+
+
+def _array_source(array: NDArray[Any]) -> Source:
+    data = np.asarray(array, order="C").reshape(-1).view(np.uint8).data
+
+    def read(begin: int, end: int) -> memoryview:
+        return data[begin:end]
+
+    return Source(len(data), read)
+
+
+class ModelFile:
+    """An open file with a model; its header, code and tables are read and checked.
+
+    Raises `ArtifactError` if the file is not a saved model, of another format, damaged, or of another key than
+    expected, and `EOFError` and `OSError` if reading fails.
+    """
+
+    metadata: ModelMetadata
+    """The tables of the first part."""
+
+    def __init__(self, path: Path, descriptor: int, *, key: str | None = None):
+        """Reads everything but the weights from an open file; `path` names it in errors."""
+        self._path, self._descriptor = path, descriptor
+        self._status = os.fstat(descriptor)
+        self._header = read_header(path, descriptor)
+        self._check_version()
+        strings = self._header.metadata
+        count = 1 + sum(name.startswith(f"{MODEL_KEY}.function.") for name in strings)
+        ranges = [self._object_ranges(_prefix(number)) for number in range(count)]
+        self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in ranges]
+        if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
+            raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
+        if key is not None and strings.get(CACHE_KEY) != key:
+            raise ArtifactError(f"'{path}' has another cache key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
+        self._tables = [ModelMetadata.from_json(strings.get(_table_key(number), "")) for number in range(count)]
+        self.metadata = self._tables[0]
+
+    def models(self, *, verify: bool, mapped: bool | None) -> list[Artifact]:
+        """Returns the models in the file, without functions; the first returns the functions that the others call.
+
+        Weights are read-only, mapped from the file or copied to memory; `None` copies small ones. They are checked
+        against their digest on each load with `verify`, else only if this state of the file was never checked.
+        """
+        ranges = self._weight_ranges()
+        is_known = not ranges or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
+        steady = None if is_known else steady_status(self._descriptor)
+        if mapped is None:
+            mapped = sum(end - begin for begin, end in ranges) > COPIED_UP_TO
+        if mapped:
+            data = map_file(self._descriptor) if ranges else np.empty(0, np.uint8)
+            arrays = [data[begin:end] for begin, end in ranges]
+            sources = [self._source(begin, end) for begin, end in ranges]
+        else:
+            arrays = self._copied(ranges)
+            sources = [_array_source(array) for array in arrays]
+        if not is_known:
+            self._verify(sources, steady)
+        rest = iter(arrays)
+        return [
+            Artifact(objects, tables, tuple(_typed(next(rest), spec) for spec in tables.weights))
+            for objects, tables in zip(self._objects, self._tables, strict=True)
+        ]
+
+    def _check_version(self) -> None:
+        strings = self._header.metadata
+        version = strings.get(FORMAT_KEY)
+        if version is None or MODEL_KEY not in strings:
+            raise ArtifactError(f"'{self._path}' is a safetensors file but not a saved model")
+        if version != str(FORMAT_VERSION):
+            raise ArtifactError(
+                f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}", help=_AGAIN
+            )
+
+    def _object_ranges(self, prefix: str) -> list[tuple[int, int]]:
+        tensors = self._header.tensors
+        count = sum(name.startswith(f"{prefix}object.") for name in tensors)
+        ranges = [tensors.get(f"{prefix}object.{i}") for i in range(count)]
+        found = [place for place in ranges if place is not None]
+        if not found or len(found) != count:
+            raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
+        return found
+
+    def _weight_ranges(self) -> list[tuple[int, int]]:
+        """Returns the places of the weights. Raises `ArtifactError` if the size of one does not match its type."""
+        ranges: list[tuple[int, int]] = []
+        rows = ((number, i, spec) for number, each in enumerate(self._tables) for i, spec in enumerate(each.weights))
+        for number, i, spec in rows:
+            begin, end = self._header.tensors.get(f"{_prefix(number)}weight.{i}", (0, -1))
+            if end - begin != spec.nbytes:
+                size = f"{end - begin} bytes" if end >= begin else "nothing"
+                raise ArtifactError(f"'{self._path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")
+            ranges.append((begin, end))
+        return ranges
+
+    def _copied(self, ranges: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        """Returns the bytes at places, in one block of memory with the same alignment as in the file."""
+        first = min((begin for begin, _ in ranges), default=0)
+        block = aligned_bytes(max((end for _, end in ranges), default=0) - first)
+        read_into(self._descriptor, first, block.data)
+        block.flags.writeable = False
+        return [block[begin - first : end - first] for begin, end in ranges]
+
+    def _source(self, begin: int, end: int) -> Source:
+        """Returns a part of the file. It is read and not mapped, because the file may be truncated meanwhile."""
+
+        def read(first: int, last: int) -> bytearray:
+            return read_bytes(self._descriptor, begin + first, begin + last)
+
+        return Source(end - begin, read)
+
+    def _verify(self, sources: Sequence[Source], steady: os.stat_result | None) -> None:
+        """Checks the weights against their digest, and records this if the file did not change meanwhile."""
+        digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
+        if sources_key(sources) != digest:
+            raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)
+        mark = self._mark(os.fstat(self._descriptor))
+        if steady is not None and self._mark(steady) == mark:
+            _VERIFIED.put(mark, digest)
+
+    def _mark(self, status: os.stat_result) -> str:
+        return file_mark(status, [self._header.metadata.get(WEIGHTS_DIGEST, "")])
+
+
+def _typed(data: NDArray[np.uint8], spec: TensorSpec) -> NDArray[Any]:
+    return data.view(spec.numpy_dtype).reshape(spec.known_shape)
+
 
 _RECOMPILE: Final = "compile the model again on this machine"
 
@@ -59,7 +242,7 @@ class Artifact:
 
     def write(self, file: BinaryIO, key: str = "") -> None:
         """Writes the model to an open file; `key` is its key in the cache. Raises `OSError` on failure."""
-        write_model(file, [Part(each.objects, each.metadata, each.weights) for each in self._all()], key)
+        _write_models(file, self._all(), key)
 
     def _all(self) -> list[Artifact]:
         """Returns the model, followed by the models of its returned functions, each followed by its own."""
@@ -95,16 +278,15 @@ class Artifact:
                 check_trust(path, os.fstat(descriptor))
             file = ModelFile(path, descriptor, key=key)
             check_machine(file.metadata, str(path))
-            return _assembled(file.parts(verify=verify, mapped=mmap))
+            return _assembled(file.models(verify=verify, mapped=mmap))
 
 
-def _assembled(parts: Sequence[Part]) -> Artifact:
-    """Returns the model of parts that `Artifact.write` wrote; each is followed by one part per returned function."""
+def _assembled(models: Sequence[Artifact]) -> Artifact:
+    """Returns the first model with its functions; each model is followed by those of its returned functions."""
     done: list[Artifact] = []
-    for part in reversed(parts):
-        count = len(part.metadata.functions) if len(parts) > 1 else 0
-        functions = tuple(done.pop() for _ in range(min(count, len(done))))
-        done.append(Artifact(part.objects, part.metadata, part.weights, functions))
+    for model in reversed(models):
+        count = len(model.metadata.functions) if len(models) > 1 else 0
+        done.append(replace(model, functions=tuple(done.pop() for _ in range(min(count, len(done))))))
     return done[-1]
 
 

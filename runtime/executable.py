@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.errors import ExecutionError
+from xrelay.errors import DimensionError, ExecutionError, InputError, did_you_mean
+from xrelay.forking import forks_wait
 from xrelay.runtime.abi import (
     ENTRY_SYMBOL,
+    MAX_EXTENT,
     PARALLEL_FOR_SYMBOL,
     PLAN_SYMBOL,
     RELEASE_SYMBOL,
@@ -21,17 +26,188 @@ from xrelay.runtime.abi import (
     describe_allocation,
     describe_failure,
 )
-from xrelay.runtime.arena import Pool, address_of
+from xrelay.runtime.arena import Pool, address_of, aligned_bytes
 from xrelay.runtime.artifact import Artifact, check_machine
-from xrelay.runtime.dynamic_buffers import DynamicBufferReader
-from xrelay.runtime.limits import RunLimits
-from xrelay.runtime.lists import Listed
-from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds
-from xrelay.runtime.named_sizes import SizeBinder
+from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
+from xrelay.runtime.lists import DynamicBufferReader, Listed
+from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
+from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.native import NativeLibrary
-from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
 from xrelay.runtime.running import SHORT, Running, cancelled
 from xrelay.runtime.thread_pool import thread_pool
+
+Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+Sizes: TypeAlias = tuple[int, ...]
+"""Sizes of named dimensions, in the order of the model's table."""
+
+Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
+"""The same as an array for native code."""
+
+KEPT: Final = 8
+"""The number of plans that a model keeps."""
+
+
+class Frame:
+    """The memory of one call: context, argument array and arena, with all constant arguments filled in."""
+
+    def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int, dims: Dims | None, num_values: int):
+        """Allocates the arena; `dims` are the sizes of named dimensions, if the model has any.
+
+        `num_values` is the number of values that a run stores for its dynamic buffers.
+        """
+        self.arena, self.dims, self.values = aligned_bytes(arena_size), dims, (ctypes.c_int64 * num_values)()
+        behind = [each for each in (self.values if num_values else None, dims) if each is not None]
+        trailing = [*weights, address_of(self.arena), *map(ctypes.addressof, behind)]
+        self.args = (ctypes.c_void_p * (num_leading + len(trailing)))(*[None] * num_leading, *trailing)
+        self.context = Context()
+        self.args_address = ctypes.addressof(self.args)
+        self.context_address = ctypes.addressof(self.context)
+
+
+@dataclass(eq=False)
+class Plan:
+    """The shapes and dtypes of the outputs, and the memory of a call, for certain sizes of named dimensions.
+
+    `outputs` does not include dynamic buffers. Each call uses a frame from the pool `frames`.
+    """
+
+    outputs: Sequence[Shaped]
+    arena_size: int
+    frames: Pool[Frame]
+    sizes: Mapping[str, int]
+    memory: MemoryNeeds
+    """The memory of a call with one thread."""
+    is_short: bool = False
+    """Whether runs are too short to need polling (see `running.py`)."""
+
+    def new_outputs(self) -> list[NDArray[Any]]:
+        """Returns arrays for the outputs. Raises `ExecutionError` if allocation fails."""
+        try:
+            return [np.empty(shape, dtype) for shape, dtype in self.outputs]
+        except (MemoryError, ValueError) as error:
+            raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
+
+    def check_outputs(
+        self, specs: Sequence[TensorSpec], given: Sequence[object], inputs: Sequence[NDArray[Any]]
+    ) -> list[NDArray[Any]]:
+        """Returns the arrays that a caller passed for the outputs. Raises `InputError` if one does not fit its output.
+
+        They must be writeable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
+        """
+        if isinstance(given, np.ndarray | Mapping | str) or not hasattr(given, "__len__"):
+            raise InputError(f"out takes a list of arrays, got {type(given).__name__}", help="write out=[y]")
+        if len(given) != len(specs):
+            raise InputError(f"out has {len(given)} arrays, the model has {len(specs)} outputs")
+        taken = list(inputs)
+        for spec, array, (shape, dtype) in zip(specs, given, self.outputs, strict=True):
+            expected = TensorSpec(spec.name, spec.dtype, shape)
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"output '{spec.name}': expected {expected}, got {type(array).__name__}")
+            fault = _fault(array, shape, dtype, taken)
+            if fault is not None:
+                raise InputError(f"output '{spec.name}': expected {expected}, got {fault}")
+            taken.append(array)
+        return taken[len(inputs) :]
+
+
+class PlanCache:
+    """The most recently created plans. Older ones are dropped, with their arenas."""
+
+    def __init__(self, make: Callable[[Sizes], Plan]):
+        """Creates an empty cache; `make` creates a plan."""
+        self._make = make
+        self._plans: dict[Sizes, Plan] = {}
+        self._lock = threading.Lock()
+
+    def get(self, sizes: Sizes) -> Plan:
+        """Returns the plan for these sizes. Raises the errors of its creation."""
+        found = self._plans.get(sizes)
+        if found is not None:
+            return found
+        made = self._make(sizes)
+        with forks_wait(is_short=True), self._lock:
+            while len(self._plans) >= KEPT:
+                del self._plans[next(iter(self._plans))]
+            return self._plans.setdefault(sizes, made)
+
+
+def _fault(array: NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any], taken: list[NDArray[Any]]) -> str | None:
+    """Returns the reason why an array cannot be used for an output, or `None`."""
+    if array.shape != shape or array.dtype != dtype:
+        return str(TensorSpec("", str(array.dtype), array.shape))
+    if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
+        return "a read-only or non-contiguous array"
+    if any(np.may_share_memory(array, other) for other in taken):
+        return "an array that overlaps an input or another output"
+    return None
+
+
+_HELP = "pass the size of each named dimension"
+
+
+class SizeBinder:
+    """Derives the size of each name, and checks all extents against these sizes."""
+
+    def __init__(self, inputs: Sequence[TensorSpec], names: Sequence[str]):
+        """Prepares for arrays of these inputs; `names` determine the order of the sizes."""
+        self.names = tuple(names)
+        self._inputs = inputs
+        self._axes = [
+            (number, axis, extent)
+            for number, spec in enumerate(inputs)
+            if not spec.containers
+            for axis, extent in enumerate(spec.shape)
+            if isinstance(extent, str)
+        ]
+
+    def bind(self, arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
+        """Returns the sizes, in the order of the names.
+
+        The first extent that is a linear function of a single name determines its size. Raises an `InputError` that
+        names the input whose extents disagree with the sizes.
+        """
+        sizes: dict[str, int] = {}
+        for number, axis, text in self._axes:
+            solved = name_and_size(text, arrays[number].shape[axis])
+            if solved is not None and solved[1] is not None:
+                sizes.setdefault(solved[0], solved[1])
+        for number, axis, text in self._axes:
+            if self._value(text, sizes) != arrays[number].shape[axis]:
+                raise self._mismatch(number, arrays[number], sizes)
+        return self.checked(sizes)
+
+    def checked(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Returns the sizes in order.
+
+        Raises `InputError` unless exactly the names have sizes, from 0 to `MAX_EXTENT`.
+        """
+        for name in sizes:
+            if name not in self.names:
+                raise InputError(f"the model has no dimension '{name}'", help=did_you_mean(name, self.names, _HELP))
+        for name in self.names:
+            if name not in sizes:
+                raise InputError(f"the dimension {name} has no size", help=_HELP)
+            if not 0 <= sizes[name] <= MAX_EXTENT:
+                raise InputError(f"the dimension {name} is {sizes[name]}, the range is 0 to {MAX_EXTENT}", help=_HELP)
+        return tuple(sizes[name] for name in self.names)
+
+    def _value(self, text: str, sizes: Mapping[str, int]) -> int | None:
+        """Returns the extent for these sizes; `None` if it has no value or a name has no size."""
+        if (size := sizes.get(text)) is not None:
+            return size
+        try:
+            return evaluate(text, sizes) if all(name in sizes for name in names_in([text])) else None
+        except DimensionError:
+            return None
+
+    def _mismatch(self, number: int, array: NDArray[Any], sizes: Mapping[str, int]) -> InputError:
+        spec = self._inputs[number]
+        got = TensorSpec(spec.name, str(array.dtype), array.shape)
+        named = names_in(extent for extent in spec.shape if isinstance(extent, str))
+        known = ", ".join(f"{name} = {sizes[name]}" for name in named if name in sizes)
+        known_text = f" with {known}" if known else ""
+        return InputError(f"input '{spec.name}': expected {spec}{known_text}, got {got}")
+
 
 _POINTER = ctypes.c_void_p
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError, did_you_mean
-from xrelay.runtime.functions import objects_of
-from xrelay.runtime.lists import checked_list, encode_list
+from xrelay.runtime.lists import checked_list, encode_list, objects_of
 from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")

@@ -18,6 +18,34 @@ from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.metadata import OPTIONAL, TensorSpec
 
+
+class FunctionObject:
+    """A closure outside of a run, which owns its memory."""
+
+    def __init__(self, objects: NDArray[np.int64]):
+        """Wraps the objects of a closure; the first is the closure itself."""
+        self.objects = objects
+
+
+class FunctionHandle:
+    """A closure with its type and owner: the model that returned it and whose functions may take it."""
+
+    def __init__(self, function: FunctionObject, type: str, owner: object):
+        """Wraps a closure of the type `type` that the model `owner` returned."""
+        self.function, self.type, self.owner = function, type, owner
+
+
+def objects_of(spec: TensorSpec, value: object) -> NDArray[np.int64]:
+    """Returns the objects of an input that is a function. Raises `InputError` for other values and other types."""
+    if isinstance(value, FunctionObject):
+        return value.objects
+    if isinstance(value, FunctionHandle) and value.type in spec.functions:
+        return value.function.objects
+    kind = "nothing" if value is None else type(value).__name__
+    got = f"one of {value.type}" if isinstance(value, FunctionHandle) else kind
+    raise InputError(f"input '{spec.name}': expected a function {' or '.join(spec.functions)}, got {got}")
+
+
 Listed: TypeAlias = Any
 """The value of an input or output: an array, the list of a sequence, `None` for an empty optional, or a function."""
 
@@ -178,3 +206,39 @@ def _words(address: int, count: int) -> list[int]:
 
 def _rounded(size: int) -> int:
     return -(-size // 64) * 64
+
+
+Values = Sequence[int]
+"""The numbers that a run stored: for each dynamic buffer its address, then its dynamic extents."""
+
+
+class DynamicBufferReader:
+    """Copies the dynamic buffers of a run to new arrays."""
+
+    def __init__(self, specs: Sequence[TensorSpec]):
+        """Prepares for outputs of these types, in order."""
+        self._specs = specs
+        self.count = sum(1 + _open_extents(spec) for spec in specs)
+        """The number of values that a run stores."""
+
+    def read(self, values: Values) -> list[Listed]:
+        """Returns the outputs, sequences as lists, functions as objects.
+
+        Raises `ExecutionError` if allocation fails.
+        """
+        numbers, arrays = iter(values), list[Listed]()
+        for spec in self._specs:
+            address = next(numbers)
+            if spec.is_function:
+                arrays.append(FunctionObject(copied_objects(address)))
+                continue
+            if spec.containers:
+                arrays.append(decode_list(spec, address))
+                continue
+            shape = tuple(next(numbers) if isinstance(extent, str) else extent for extent in spec.shape)
+            arrays.append(copied_array(spec, shape, address))
+        return arrays
+
+
+def _open_extents(spec: TensorSpec) -> int:
+    return 0 if spec.containers else sum(isinstance(extent, str) for extent in spec.shape)

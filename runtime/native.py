@@ -22,7 +22,7 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib import import_module, resources
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.forking import forks_wait
@@ -127,7 +127,7 @@ def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cac
 
 
 @contextmanager
-def _parsed(ir_text: str) -> Generator[llvm.Module]:
+def _parsed(ir_text: str) -> Generator[Any]:
     """Parses and verifies a module in its own context. LLVM requires the module to be closed before the context."""
     native = llvm.binding()
     with closing(native.create_context()) as context:
@@ -163,20 +163,20 @@ class _Compiler:
         )
         self._data_layout = str(self._machine.target_data)
         self._opt_level = code.opt_level
-        self._builders: dict[bool, llvm.PassBuilder] = {}
+        self._builders: dict[bool, Any] = {}
         """Maps whether LLVM may vectorise loops to the builder of such pipelines, created on first use."""
 
-    def compile(self, module: llvm.Module, code: Code) -> bytes:
+    def compile(self, module: Any, code: Code) -> bytes:
         """Optimises a module by the pipeline for its kind of code, and emits object code."""
         self._optimise(module, code)
         return _unlocked().emit_object(self._machine, module)
 
-    def assembly(self, module: llvm.Module, code: Code) -> str:
+    def assembly(self, module: Any, code: Code) -> str:
         """Optimises a module and emits assembly text."""
         self._optimise(module, code)
         return self._machine.emit_assembly(module)
 
-    def _builder(self, *, vectorizes: bool) -> llvm.PassBuilder:
+    def _builder(self, *, vectorizes: bool) -> Any:
         if vectorizes not in self._builders:
             native = llvm.binding()
             options = native.create_pipeline_tuning_options(self._opt_level)
@@ -185,7 +185,7 @@ class _Compiler:
             self._builders[vectorizes] = native.create_pass_builder(self._machine, options)
         return self._builders[vectorizes]
 
-    def _optimise(self, module: llvm.Module, code: Code) -> None:
+    def _optimise(self, module: Any, code: Code) -> None:
         _unlocked().set_target(module, self._triple, self._data_layout)
         builder = self._builder(vectorizes=code is not Code.QUOTIENTS)
         passes = _unlocked().listed_passes(VECTOR_PASSES) if code is Code.VECTORS else builder.getModulePassManager()
@@ -265,22 +265,22 @@ class _Unlocked:
             self._add[name](passes)
         return passes
 
-    def free_passes(self, passes: llvm.PassManager | int) -> None:
+    def free_passes(self, passes: Any) -> None:
         """Frees a pipeline. llvmlite never does: its class inherits a method that does nothing."""
         self._free_passes(passes)
         if not isinstance(passes, int):
             passes.detach()
 
-    def set_target(self, module: llvm.Module, triple: str, layout: str) -> None:
+    def set_target(self, module: Any, triple: str, layout: str) -> None:
         """Sets the triple and the data layout of a module."""
         self._set_triple(module, triple.encode())
         self._set_layout(module, layout.encode())
 
-    def optimise(self, passes: llvm.PassManager | int, module: llvm.Module, builder: llvm.PassBuilder) -> None:
+    def optimise(self, passes: Any, module: Any, builder: Any) -> None:
         """Runs a pipeline on a module."""
         self._run(passes, module, builder)
 
-    def emit_object(self, machine: llvm.TargetMachine, module: llvm.Module) -> bytes:
+    def emit_object(self, machine: Any, module: Any) -> bytes:
         """Emits object code of an optimised module."""
         message = ctypes.c_void_p()
         buffer = self._emit(machine, module, 1, ctypes.byref(message))
@@ -307,10 +307,10 @@ class _Linkers:
     """
 
     def __init__(self) -> None:
-        self._current: llvm.LLJIT | None = None
+        self._current: Any = None
         self._numbers = itertools.count()
 
-    def next(self) -> tuple[llvm.LLJIT, str]:
+    def next(self) -> tuple[Any, str]:
         """Returns a linker, and a unique library name."""
         number = next(self._numbers)
         if self._current is None or number % LIBRARIES_PER_LINKER == 0:
@@ -328,7 +328,7 @@ class NativeLibrary:
     alive, so callers must keep a reference to it.
     """
 
-    def __init__(self, tracker: llvm.ResourceTracker, linker: llvm.LLJIT):
+    def __init__(self, tracker: Any, linker: Any):
         """Wraps a linked library; use `load`."""
         self._tracker = tracker
         unload = weakref.finalize(self, _unload, tracker, linker)
@@ -369,7 +369,7 @@ class NativeLibrary:
             raise ExecutionError(f"the native library has no symbol '{symbol}'") from None
 
 
-def _unload(tracker: llvm.ResourceTracker, linker: llvm.LLJIT) -> None:
+def _unload(tracker: Any, linker: Any) -> None:
     """Unloads a library. The argument keeps its linker alive until then."""
     with forks_wait(is_short=True):  # run by the garbage collector, in any thread
         tracker.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xrelay.runtime import file_record
+from xrelay.runtime import cache
 
 
 def count_hashed(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[int]:
@@ -20,5 +20,5 @@ def count_hashed(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[in
         return key(sources)
 
     monkeypatch.setattr(module, "sources_key", counted)
-    monkeypatch.setattr(file_record, "_SETTLED_NANOSECONDS", -(1 << 62))
+    monkeypatch.setattr(cache, "_SETTLED_NANOSECONDS", -(1 << 62))
     return calls

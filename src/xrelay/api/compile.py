@@ -19,7 +19,7 @@ from xrelay.errors import ArtifactError
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache
-from xrelay.runtime.limits import check_memory_limit
+from xrelay.runtime.memory import check_memory_limit
 
 if TYPE_CHECKING:
     from xrelay.api.sources import Shapes, Source

@@ -17,19 +17,17 @@ from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cores import check_num_threads, default_num_threads
-from xrelay.runtime.functions import FunctionHandle
 from xrelay.runtime.inputs import InputBinder, is_mapping
-from xrelay.runtime.limits import RunLimits, check_memory_limit
-from xrelay.runtime.lists import Listed
+from xrelay.runtime.lists import FunctionHandle, Listed
+from xrelay.runtime.memory import RunLimits, check_memory_limit
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.running import checked_timeout
 from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
     from xrelay.api.timing import CompileTiming
-    from xrelay.runtime.executable import Executable
+    from xrelay.runtime.executable import Executable, Plan
     from xrelay.runtime.memory import MemoryNeeds
-    from xrelay.runtime.plan import Plan
 
 
 class CompiledModel:

@@ -13,9 +13,9 @@ from xrelay.arguments import checked_shapes
 from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
+from xrelay.runtime.cache import FileRecord, file_mark, steady_status
 from xrelay.runtime.digests import Source as Content
 from xrelay.runtime.digests import content_key, sources_key
-from xrelay.runtime.file_record import FileRecord, file_mark, steady_status
 from xrelay.runtime.files import open_regular, read_bytes
 from xrelay.target.target import Target
 

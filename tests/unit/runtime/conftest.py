@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xrelay.api.model import CompiledModel
-from xrelay.runtime import cache_store
+from xrelay.runtime import cache
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec
 from xrelay.runtime.native import compile_many
@@ -81,7 +81,7 @@ define i32 @add_kernel(ptr %ctx, ptr %x, ptr %y, ptr %w, ptr %out) {
 @pytest.fixture(autouse=True)
 def _caches_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache_store, "_warned", set[str]())
+    monkeypatch.setattr(cache, "_warned", set[str]())
 
 
 @pytest.fixture(scope="session")

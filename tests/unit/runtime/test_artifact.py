@@ -15,9 +15,8 @@ import safetensors.numpy
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ArtifactError
 from xrelay.runtime.arena import address_of
-from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.artifact import DIGEST, Artifact, code_digest
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp, dtype_from_name
-from xrelay.runtime.model_file import DIGEST, code_digest
 from xrelay.runtime.safetensors_file import read_safetensors, write_safetensors
 
 DTYPES = [

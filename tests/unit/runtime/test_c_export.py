@@ -14,9 +14,8 @@ from support.c_programs import COMPILER, check_syntax, compile_and_run, needs_co
 
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
-from xrelay.runtime.c_export import header_text
-from xrelay.runtime.c_names import c_identifier, comment_text
-from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
+from xrelay.runtime.c_export import defined_symbols, rename_symbols
+from xrelay.runtime.c_header import c_identifier, comment_text, header_text
 from xrelay.runtime.metadata import MemoryInfo, ModelMetadata, TensorSpec
 
 MAIN = """

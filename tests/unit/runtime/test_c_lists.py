@@ -9,7 +9,7 @@ from support.c_programs import compile_and_run, needs_compiler
 
 import xrelay
 from xrelay.api.model import CompiledModel
-from xrelay.runtime.c_export import header_text
+from xrelay.runtime.c_header import header_text
 from xrelay.runtime.metadata import ModelMetadata
 
 TEXT = """

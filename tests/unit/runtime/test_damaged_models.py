@@ -15,7 +15,7 @@ from support.hashed_files import count_hashed
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ArtifactError
-from xrelay.runtime import file_record, model_file
+from xrelay.runtime import artifact, cache
 from xrelay.runtime.artifact import Artifact
 
 X = np.ones(100, np.float32)
@@ -114,14 +114,14 @@ def test_weights_are_mapped_where_they_are_many(saved: Path, monkeypatch: pytest
         return "mmap" in type(weight.base.obj if isinstance(weight.base, memoryview) else weight.base).__name__
 
     assert (is_mapped(), is_mapped(mmap=True), is_mapped(mmap=False)) == (False, True, False)
-    monkeypatch.setattr(model_file, "COPIED_UP_TO", 399)
+    monkeypatch.setattr(artifact, "COPIED_UP_TO", 399)
     assert is_mapped()
 
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that grows each time the weights of a file are hashed."""
-    return count_hashed(monkeypatch, model_file)
+    return count_hashed(monkeypatch, artifact)
 
 
 def test_weights_are_checked_once_for_each_state_of_a_file(saved: Path, hashed: list[int]):
@@ -165,7 +165,7 @@ def test_a_change_through_a_mapping_is_seen(saved: Path, hashed: list[int]):
 def test_the_record_of_checked_files_is_small_and_may_be_damaged(
     saved: Path, tmp_path: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(file_record, "_KEPT", 3)
+    monkeypatch.setattr(cache, "_KEPT", 3)
     record = tmp_path / "cache" / "verified"
     for _ in range(5):
         os.utime(saved)

@@ -7,8 +7,8 @@ import pytest
 
 from xrelay.errors import InputError
 from xrelay.runtime.abi import MAX_EXTENT
+from xrelay.runtime.executable import SizeBinder
 from xrelay.runtime.metadata import TensorSpec
-from xrelay.runtime.named_sizes import SizeBinder
 
 BINDER = SizeBinder(
     [TensorSpec("x", "float32", ("n", 8)), TensorSpec("y", "float32", ("2 * m + 1", "n * m", "n"))], ["m", "n"]

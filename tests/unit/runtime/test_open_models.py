@@ -16,7 +16,7 @@ from xrelay.api.graph_module import GraphModule
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ArtifactError, ExecutionError, InputError
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.runtime import plan
+from xrelay.runtime import executable as runtime_executable
 from xrelay.runtime.metadata import ModelMetadata
 
 KERNEL = """
@@ -104,12 +104,12 @@ def test_an_arena_within_the_limit(model: CompiledModel) -> None:
 
 
 def test_a_model_keeps_few_plans(model: CompiledModel) -> None:
-    for n in range(2 * plan.KEPT):
+    for n in range(2 * runtime_executable.KEPT):
         model.run(inputs(n))
     executable = model._executable  # pyright: ignore[reportPrivateUsage]
     assert executable is not None
-    kept = [executable.plan_at({"n": n}) for n in range(plan.KEPT, 2 * plan.KEPT)]
-    assert all(executable.plan_at({"n": n}) is each for n, each in enumerate(kept, plan.KEPT))
+    kept = [executable.plan_at({"n": n}) for n in range(runtime_executable.KEPT, 2 * runtime_executable.KEPT)]
+    assert all(executable.plan_at({"n": n}) is each for n, each in enumerate(kept, runtime_executable.KEPT))
 
 
 def test_outputs_of_the_caller(model: CompiledModel) -> None:
