@@ -22,7 +22,7 @@ from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn.shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeOp
-from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessOp

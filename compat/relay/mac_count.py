@@ -9,8 +9,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.relay.ops.nn.dense import DenseOp
-from xrelay.dialects.relay.ops.nn.dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp, DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import InputError

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
-from xrelay.dialects.relay.ops.sparse.to_dense import SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse import SparseToDenseOp
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call
 

@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
-from xrelay.dialects.relay.computes.half_precision import in_single, into_single
+from xrelay.dialects.relay.computes.widening import in_single, into_single
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.plugins import load_plugins

@@ -11,7 +11,7 @@ from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import DynResizeOp
-from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
+from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription
 from xrelay.dialects.shared.types import shape_of

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image.resize import DynResizeOp
-from xrelay.dialects.relay.ops.sparse.to_dense import DynSparseToDenseOp
+from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterOp
 from xrelay.dialects.relay.ops.tensor.logic import LogicalOrOp

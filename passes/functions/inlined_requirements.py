@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.ops.require import RequireOp
+from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.call import instantiated
 from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr

@@ -51,8 +51,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, StopFusionOp
-from xrelay.dialects.relay.ops.require import RequireOp
+from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, RequireOp, StopFusionOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp

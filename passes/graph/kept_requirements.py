@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.ops.require import RequireOp
+from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.shared.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.index_algebra.requirement import Requirement

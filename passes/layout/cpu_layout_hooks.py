@@ -14,8 +14,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn.dense import DenseOp
-from xrelay.dialects.relay.ops.nn.dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp, DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim

@@ -14,8 +14,7 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
-from xrelay.dialects.relay.ops.vision.roi_align import RoiAlignOp
-from xrelay.dialects.relay.ops.vision.roi_pool import RoiPoolOp
+from xrelay.dialects.relay.ops.vision.regions import RoiAlignOp, RoiPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
 from xrelay.passes.layout.desired_entry import DEFAULT, DesiredEntry

@@ -11,10 +11,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image.resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
-from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
-from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
-from xrelay.dialects.relay.ops.nn.global_pool import (
+from xrelay.dialects.relay.ops.nn.adaptive_pool import (
     GlobalAvgPool1DOp,
     GlobalAvgPool2DOp,
     GlobalAvgPool3DOp,
@@ -22,6 +19,9 @@ from xrelay.dialects.relay.ops.nn.global_pool import (
     GlobalMaxPool2DOp,
     GlobalMaxPool3DOp,
 )
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
+from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.nn.pool import (
     AvgPool1DOp,
     AvgPool2DOp,
@@ -32,8 +32,7 @@ from xrelay.dialects.relay.ops.nn.pool import (
     PoolOp,
 )
 from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp, QnnConv2DTransposeOp
-from xrelay.dialects.relay.ops.vision.roi_align import RoiAlignOp
-from xrelay.dialects.relay.ops.vision.roi_pool import RoiPoolOp
+from xrelay.dialects.relay.ops.vision.regions import RoiAlignOp, RoiPoolOp
 from xrelay.errors import PassError
 from xrelay.passes.layout.desired_entry import DesiredEntry, place_of
 from xrelay.passes.layout.desired_images import (

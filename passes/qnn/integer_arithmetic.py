@@ -12,8 +12,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.image.resize import ResizeOp
-from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp
-from xrelay.dialects.relay.ops.nn.global_pool import GlobalPoolOp
+from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp, GlobalPoolOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, AvgPoolOp
 from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp

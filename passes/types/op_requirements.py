@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.require import RequireOp
+from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
 from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.relay.structure.function import InvokeOp

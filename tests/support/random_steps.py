@@ -30,7 +30,7 @@ from support.random_programs import (
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops import annotation
 from xrelay.dialects.relay.ops.nn import activation, conv, dense, lrn, norm, softmax
-from xrelay.dialects.relay.ops.nn.global_pool import GlobalAvgPool2DOp, GlobalMaxPool2DOp
+from xrelay.dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2DOp, GlobalMaxPool2DOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, MaxPool2DOp
 from xrelay.dialects.relay.ops.tensor import arithmetic, reduce, unary
 from xrelay.dialects.relay.ops.tensor import cast as conversion

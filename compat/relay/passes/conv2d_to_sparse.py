@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
+from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_layers import make_sparse, require_layout

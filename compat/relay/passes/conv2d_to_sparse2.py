@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
+from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report

@@ -1,27 +1,282 @@
 """Resizing, one axis after the other, or two at once by linear interpolation.
 
-For each axis three small computes make tables: the coordinates of the result's indices, the elements with a weight, and
-their weights. The axis itself is a sum of reads. Coordinates are exact in f64, and no element of an image is divided.
+For each axis three small computes make tables: the coordinates of the result's indices in the data, the elements with a
+weight, and their weights. The axis itself is a sum of reads. Coordinates are exact in f64, and no element of an image
+is divided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from xdsl.dialects.builtin import AnyFloat, Float64Type, f32, f64
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.resize_places import AxisPlaces
-from xrelay.dialects.relay.computes.resize_taps import Taps, taps_of
-from xrelay.dialects.relay.computes.scalars import rounded
+from xrelay.dialects.relay.computes.scalars import FAR, as_number, clamped, rounded
 from xrelay.dialects.relay.core.resampling import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
+
+F32_ERROR = 2.0**-24
+"""The relative error of rounding to f32."""
+
+
+@dataclass(frozen=True)
+class AxisPlaces:
+    """A resized axis: its extents in the data and the result, and functions that read its scale and region in f64."""
+
+    extent: Dim
+    size: Dim
+    scale: Callable[[Body], SSAValue] | None
+    """None, or a value of 0, means the quotient of the extents."""
+    region: Callable[[Body], tuple[SSAValue, SSAValue]]
+
+    def extents(self, b: Body) -> tuple[SSAValue, SSAValue]:
+        """Returns extent and size as f64."""
+        return b.size(self.extent, f64), b.size(self.size, f64)
+
+    def by_scale(self, b: Body, by_extents: SSAValue, given: Callable[[SSAValue], SSAValue]) -> SSAValue:
+        """Selects a value computed from the extents, or from the scale if one is given."""
+        if self.scale is None:
+            return by_extents
+        scale = self.scale(b)
+        is_none = b.add(arith.CmpfOp(scale, b.constant(0, f64), "oeq"))
+        return b.select(is_none, by_extents, given(scale))
+
+    def width(self, b: Body) -> SSAValue:
+        """Returns the size before rounding to an integer."""
+        extent, size = self.extents(b)
+        return self.by_scale(b, size, lambda scale: _rounded(b, b.times(scale, extent)))
+
+    def divided(self, b: Body, value: SSAValue) -> SSAValue:
+        """Divides a number by the scale."""
+        extent, size = self.extents(b)
+        return self.by_scale(
+            b, b.divide(b.times(value, extent), size), lambda scale: _rounded(b, b.divide(value, scale))
+        )
+
+    def shrinking(self, b: Body, rule: Resampling) -> SSAValue:
+        """Returns the factor of distances: the scale of an axis that shrinks with `antialias`, else 1."""
+        one = b.constant(1, f64)
+        if not rule.antialias:
+            return one
+        extent, size = self.extents(b)
+        scale = self.by_scale(b, b.divide(size, extent), lambda scale: scale)
+        return b.select(b.add(arith.CmpfOp(scale, one, "olt")), scale, one)
+
+
+def _rounded(b: Body, value: SSAValue) -> SSAValue:
+    """Rounds an f64 number to f32."""
+    return convert_scalar(b, convert_scalar(b, value, f32), f64)
+
+
+def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
+    """Returns the coordinate of the index `at` in f64, clamped to ±`FAR`; NaN becomes -`FAR`."""
+    place = _place(b, as_number(b, at, f64), axis, rule.coordinates)
+    return clamped(b, place, b.constant(-FAR, f64), b.constant(FAR, f64))
+
+
+def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAValue:
+    half = b.constant(0.5, f64)
+    extent, size = axis.extents(b)
+    match coordinates:
+        case "align_corners" | "tf_crop_and_resize":
+            return _between_ends(b, index, axis, crops=coordinates != "align_corners")
+        case "asymmetric":
+            return axis.divided(b, index)
+        case "tf_half_pixel_for_nn":
+            scale = axis.by_scale(b, b.divide(size, extent), lambda given: given)
+            return _unless_one(b, scale, axis.divided(b, b.plus(index, half)), index)
+        case "half_pixel_symmetric":
+            by_extents = b.minus(b.divide(b.times(b.plus(index, half), extent), size), half)
+            return axis.by_scale(b, by_extents, lambda scale: _about_centre(b, index, axis, scale))
+        case _:
+            place = b.minus(axis.divided(b, b.plus(index, half)), half)
+            if coordinates != "pytorch_half_pixel":
+                return place
+            return _unless_one(b, size, place, b.constant(0, f64))
+
+
+def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -> SSAValue:
+    """Returns the coordinate if the centres of data and result coincide; multiples of 0.5 are exact."""
+    extent, size = axis.extents(b)
+    one = b.constant(1, f64)
+    from_centre = b.divide(b.minus(b.plus(b.plus(index, index), one), size), scale)
+    doubled = b.plus(b.minus(extent, one), from_centre)
+    whole = b.add(math.RoundEvenOp(doubled))
+    error = b.times(b.absolute(from_centre), b.constant(F32_ERROR, f64))
+    is_whole = b.add(arith.CmpfOp(b.absolute(b.minus(doubled, whole)), error, "ole"))
+    return b.times(b.select(is_whole, whole, doubled), b.constant(0.5, f64))
+
+
+def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) -> SSAValue:
+    """Maps the first index to the start of the region, and the last one to its end."""
+    one = b.constant(1, f64)
+    last, width = b.size(axis.extent - 1, f64), axis.width(b)
+    steps = _unless_one(b, width, b.minus(width, one), one)
+    if not crops:
+        return _unless_one(b, width, b.divide(b.times(index, last), steps), b.constant(0, f64))
+    start, end = axis.region(b)
+    way = b.divide(b.times(b.times(index, b.minus(end, start)), last), steps)
+    middle = b.times(b.times(b.plus(start, end), b.constant(0.5, f64)), last)
+    return _unless_one(b, width, b.plus(b.times(start, last), way), middle)
+
+
+def _unless_one(b: Body, width: SSAValue, value: SSAValue, alone: SSAValue) -> SSAValue:
+    """Selects `alone` if the width is 1, else `value`."""
+    is_one = b.add(arith.CmpfOp(width, b.constant(1, f64), "oeq"))
+    return b.select(is_one, alone, value)
+
+
+@dataclass(frozen=True)
+class Taps:
+    """The elements with a weight and their weights: (count, size); the coordinates of the indices: (size)."""
+
+    at: AxisPlaces
+    rule: Resampling
+    count: Dim
+    places: SSAValue
+    indices: SSAValue
+    weights: SSAValue | None
+
+    @property
+    def size(self) -> Dim:
+        """The extent of the result."""
+        return self.at.size
+
+    def extrapolated(self, b: Body, value: SSAValue, index: AffineExpr) -> SSAValue:
+        """Selects the extrapolation if the coordinate of an index is outside of the axis, else `value`."""
+        if not self.rule.crops:
+            return value
+        inside = is_inside(b, b.read(self.places, index), self.at.extent)
+        return b.select(inside, value, convert_scalar(b, b.constant(self.rule.extrapolation, f64), value.type))
+
+
+def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribute) -> Taps:
+    """Builds the tables; weights are of type `real`."""
+    places = build.compute("resize_places", {"o": at.size}, f64, lambda b: place_of(b, b.spatial[0], at, rule))
+    half = rule.half_window(at.extent, at.size, by_scale=at.scale is not None)
+    count: Dim = 2 * half if rule.reach else 1
+    table: dict[str, Dim] = {"t": count, "o": at.size}
+
+    def index(b: Body) -> SSAValue:
+        number, place = b.spatial[0], b.read(places, b.spatial[1])
+        if not rule.reach:
+            return b.index(_clipped(b, _as_i64(b, _nearest(b, place, rule.rounding)), at.extent))
+        below = b.as_index(b.add(arith.IndexCastOp(_as_i64(b, b.add(math.FloorOp(place))), IndexType())))
+        step = as_number(b, below + number - b.expr(half) + 1, i64)
+        return b.index(_clipped(b, step, at.extent))
+
+    indices = build.compute("resize_indices", table, IndexType(), index)
+    if not rule.reach:
+        return Taps(at, rule, count, places, indices, None)
+
+    def weight(b: Body) -> SSAValue:
+        return _weight(b, b.read(places, b.spatial[1]), b.expr(b.spatial[0]) - b.expr(half) + 1, at, rule)
+
+    if rule.is_normalized:
+        weights = _normalized(build, build.compute("resize_raw_weights", table, f64, weight), table, real)
+    else:
+        weights = build.compute("resize_weights", table, real, lambda b: convert_scalar(b, weight(b), real))
+    return Taps(at, rule, count, places, indices, weights)
+
+
+def _as_i64(b: Body, value: SSAValue) -> SSAValue:
+    return b.add(arith.FPToSIOp(value, i64))
+
+
+def _clipped(b: Body, index: SSAValue, extent: Dim) -> IndexLike:
+    """Returns the index of the axis that is nearest to an i64."""
+    zero, last = b.constant(0, i64), b.size(extent - 1, i64)
+    return b.as_index(b.add(arith.IndexCastOp(b.maximum(b.minimum(index, last), zero), IndexType())))
+
+
+def _nearest(b: Body, place: SSAValue, rounding: str) -> SSAValue:
+    """Returns the index nearest to a coordinate, as a float."""
+    match rounding:
+        case "floor":
+            return b.add(math.FloorOp(place))
+        case "ceil":
+            return b.add(math.CeilOp(place))
+        case "round_prefer_floor":
+            return b.add(math.CeilOp(b.minus(place, b.constant(0.5, f64))))
+        case _:
+            return b.add(math.FloorOp(b.plus(place, b.constant(0.5, f64))))
+
+
+def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Resampling) -> SSAValue:
+    """Returns the weight of the element that is `step` elements after the one below a coordinate."""
+    if rule.is_plain_linear:
+        return _linear_weight(b, place, step, at.extent)
+    steps = as_number(b, step, f64)
+    tap = b.plus(b.add(math.FloorOp(place)), steps)
+    distance = b.absolute(b.times(b.minus(tap, place), at.shrinking(b, rule)))
+    value = _tent(b, distance) if rule.reach == 1 else _spline(b, distance, rule.cubic_alpha)
+    if not rule.excludes:
+        return value
+    return b.select(is_inside(b, tap, at.extent), value, b.constant(0, f64))
+
+
+def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> SSAValue:
+    """Returns the weight of the element below a coordinate (step 0) or above it; both are 0.5 at the end."""
+    zero, one, last = b.constant(0, f64), b.constant(1, f64), b.size(extent - 1, f64)
+    place = b.select(b.add(arith.CmpfOp(place, zero, "ogt")), place, zero)
+    above = b.minus(place, b.add(math.FloorOp(place)))
+    weight = b.select(b.in_bounds([step], [1]), b.minus(one, above), above)
+    return b.select(b.add(arith.CmpfOp(place, last, "oge")), b.constant(0.5, f64), weight)
+
+
+def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:
+    """Divides weights by their sum, added in the order of the elements; if all are 0, they stay 0."""
+
+    def add(b: Body) -> SSAValue:
+        return b.plus(b.accumulators[0], b.read(raw, b.reduction[0], b.spatial[0]))
+
+    steps = {"t": table["t"]}
+    total = build.compute("resize_weight_sums", {"o": table["o"]}, element_of(raw), add, reduce=steps, init=[0])
+
+    def divided(b: Body) -> SSAValue:
+        whole = b.read(total, b.spatial[1])
+        is_zero = b.add(arith.CmpfOp(whole, b.constant(0, f64), "oeq"))
+        by = b.select(is_zero, b.constant(1, f64), whole)
+        return convert_scalar(b, b.divide(b.read(raw, *b.spatial), by), real)
+
+    return build.compute("resize_weights", table, real, divided)
+
+
+def _tent(b: Body, d: SSAValue) -> SSAValue:
+    """Returns the weight of a distance in linear interpolation."""
+    one, zero = b.constant(1, f64), b.constant(0, f64)
+    return b.select(b.add(arith.CmpfOp(d, one, "olt")), b.minus(one, d), zero)
+
+
+def _spline(b: Body, d: SSAValue, a: float) -> SSAValue:
+    """Returns the weight of a distance in cubic interpolation with coefficient `a`, in f64."""
+
+    def number(value: float) -> SSAValue:
+        return b.constant(value, f64)
+
+    near = b.minus(b.times(number(a + 2), d), number(a + 3))
+    near = b.plus(b.times(b.times(near, d), d), number(1))
+    far = b.plus(b.times(b.minus(b.times(number(a), d), number(5 * a)), d), number(8 * a))
+    far = b.minus(b.times(far, d), number(4 * a))
+    outer = b.select(b.add(arith.CmpfOp(d, number(2), "olt")), far, number(0))
+    return b.select(b.add(arith.CmpfOp(d, number(1), "ole")), near, outer)
+
+
+def is_inside(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
+    """Returns whether an f64 coordinate is within an axis."""
+    low = b.add(arith.CmpfOp(place, b.constant(0, f64), "oge"))
+    return b.add(arith.AndIOp(low, b.add(arith.CmpfOp(place, b.size(extent - 1, f64), "ole"))))
+
 
 UNROLLED = 8
 """The maximum number of terms that are written out; more are a reduction."""

@@ -141,6 +141,23 @@ class GradientBuilder:
         """Permutes the axes of a tensor unless they are in order."""
         return value if list(axes) == sorted(axes) else self.op("transpose", value, axes=list(axes))
 
+    def as_matrix(self, value: SSAValue) -> SSAValue:
+        """Merges all axes except the last."""
+        rank = len(self.shape(value))
+        if rank == 1:
+            return self.op("expand_dims", value, axis=0)
+        for kept in range(rank - 2, 0, -1):
+            # -3 merges two axes and 0 keeps an axis, so no extent has to be known.
+            value = self.op("reshape", value, newshape=(-3, *[0] * kept))
+        return value
+
+    def multiply_axis(self, value: SSAValue, axis: int, matrix: SSAValue) -> SSAValue:
+        """Multiplies `value` along `axis` by `matrix`, which has as many rows as the axis has elements."""
+        rank = len(self.shape(value))
+        order = [*(other for other in range(rank) if other != axis), axis]
+        product = self.op("nn.matmul", self.transposed(value, order), matrix)
+        return self.transposed(product, [order.index(other) for other in range(rank)])
+
     def in_layout(self, value: SSAValue, source: Layout, target: Layout) -> SSAValue:
         """Returns `value` in layout `target`, converted if `source` differs."""
         if source == target:

@@ -10,8 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.computes.layouts import primal_indices
+from xrelay.dialects.relay.computes.widening import into_single
 from xrelay.dialects.relay.ops.nn.conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body

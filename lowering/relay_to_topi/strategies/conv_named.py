@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
-from xrelay.dialects.relay.computes.half_precision import into_single
+from xrelay.dialects.relay.computes.widening import into_single
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.topi.named import (
     Conv1dNcwOp,

@@ -8,8 +8,8 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.half_precision import into_single
-from xrelay.dialects.relay.ops.nn.dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.computes.widening import into_single
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.named import MatmulOp
 from xrelay.lowering.relay_to_topi.registry import implements

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.means import for_any_width
+from xrelay.dialects.relay.computes.widening import for_any_width
 from xrelay.dialects.relay.ops.nn.pool import AVG_POOLS, MAX_POOLS, WindowPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.lowering.relay_to_topi.registry import implements

@@ -7,7 +7,7 @@ Among the implementations whose condition holds, the one with the highest priori
 """
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read_broadcast
-from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.widening import in_single
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError

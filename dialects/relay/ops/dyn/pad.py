@@ -110,7 +110,7 @@ class DynPadOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Pads like `nn.pad`, with widths that are checked at run time."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
-        from xrelay.dialects.relay.computes.padding import padded
+        from xrelay.dialects.relay.computes.movement import padded
 
         build.require_no_new_extents()
         shape, mode = build.shape(build.operand(0)), self.pad_mode.data

@@ -122,7 +122,7 @@ class DynReshapeOp(ShapeOperandOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the element at the same row-major index."""
-        from xrelay.dialects.relay.computes.reshape import reshaped
+        from xrelay.dialects.relay.computes.movement import reshaped
 
         return [reshaped(build)]
 

@@ -1,4 +1,4 @@
-"""`relay.image.grid_sample`: samples of images at coordinates from an operand."""
+"""`relay.image.affine_grid`, and `relay.image.grid_sample`: samples of images at coordinates from an operand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import f32, f64, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, string_property
+from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.structure.weights import Array
@@ -26,7 +27,10 @@ from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import shape_text
 
 if TYPE_CHECKING:
+    from xdsl.ir.affine import AffineExpr
+
     from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.topi.build import Body
 
 SAMPLINGS = ("nearest", "bilinear", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -34,6 +38,88 @@ CUBIC = -0.75
 """The coefficient of the spline."""
 FAR: Final = float(1 << 30)
 """Coordinates farther outside are clamped to this in arrays and in gradients."""
+
+
+@register_relay_op
+@irdl_op_definition
+class AffineGridOp(RelayOp):
+    """The coordinates of an image of `target_shape`, transformed by matrices (N, 2, 3): a grid (N, 2, H, W).
+
+    The grid is the operand of `image.grid_sample`. Coordinates range from -1 to 1, the outermost elements; the
+    coordinate of a single element is 0. For x along columns and y along rows, `result[n, d] = data[n, d, 0] * x +
+    data[n, d, 1] * y + data[n, d, 2]`.
+
+    Constraints:
+    - C4: the matrices are 2 times 3.
+    - C5: `target_shape` has two numbers.
+
+    Example:
+    ```mlir
+    %y = relay.image.affine_grid(%x) {target_shape = [3, 4]} : (tensor<2x2x3xf32>) -> tensor<2x2x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.image.affine_grid"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": RankOf(0, 3, 3),
+        "C3": AtLeast("target_shape", 0),
+    }
+
+    data = operand_def()
+
+    target_shape = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the type of the grid; checks C4 and C5."""
+        (batch, rows, columns), element = facts.operand(0)
+        facts.require_equal(rows, 2, "C4", "rows of a matrix")
+        facts.require_equal(columns, 3, "C4", "columns of a matrix")
+        size = ints(self.target_shape)
+        facts.require(len(size) == 2, "C5", f"target_shape must have two numbers, found {list(size)}")
+        return tensor_type((batch, 2, *size), element)
+
+    def evaluate(self, data: Array) -> Array:
+        """Sums three terms, in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        height, width = ints(self.target_shape)
+        y, x = (np.linspace(-1, 1, count) if count != 1 else np.zeros(1) for count in (height, width))
+        column, row, shift = (data.astype(np.float64)[:, :, number, None, None] for number in range(3))
+        return cast_once(column * x + row * y[:, None] + shift, data.dtype)
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Sums three terms."""
+        from xrelay.dialects.relay.computes.scalars import as_number
+
+        data, (height, width) = build.operand(0), ints(self.target_shape)
+        real = build.element(data)
+
+        def place(b: Body, index: AffineExpr, count: int) -> SSAValue:
+            if count == 1:
+                return b.constant(0, real)
+            twice = b.times(as_number(b, index, real), b.constant(2, real))
+            return b.minus(b.divide(twice, b.constant(count - 1, real)), b.constant(1, real))
+
+        def fill(b: Body) -> SSAValue:
+            number, axis, row, column = b.spatial
+            of_column, of_row, shift = (b.read(data, number, axis, term) for term in range(3))
+            moved = b.times(of_column, place(b, column, width))
+            return b.plus(b.plus(moved, b.times(of_row, place(b, row, height))), shift)
+
+        return [build.compute("affine_grid", build.result_shape, real, fill)]
+
+    def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
+        """Returns the sums of the gradient times the factor of each element of a matrix: x, y or 1."""
+        units = np.zeros((3, 2, 3))
+        units[:, 0] = np.eye(3)
+        grids = build.op("image.affine_grid", build.constant(units, of), **self.properties)
+        factors = build.op("take", grids, build.constant(np.array(0, np.int64)), axis=1)
+        return [build.op("einsum", build.tuple(of, factors), equation="nchw,khw->nck")]
 
 
 @register_relay_op
@@ -143,7 +229,7 @@ class GridSampleOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums over all taps: one, two or four for each axis."""
-        from xrelay.dialects.relay.computes.grid_samples import GridSamples
+        from xrelay.dialects.relay.computes.interpolation import GridSamples
         from xrelay.dialects.relay.computes.scalars import rounded
 
         samples, target = GridSamples(build, SAMPLINGS.index(self.method.data), CUBIC), build.result_type.element_type

@@ -34,7 +34,6 @@ from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDING
 from xrelay.dialects.relay.core.sliding_window import ImageOp
 from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.gradients.matrices import multiply_axis
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
@@ -45,7 +44,7 @@ from xrelay.index_algebra.dims import AnyDim, Dim
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.relay.computes.resize_places import AxisPlaces
+    from xrelay.dialects.relay.computes.resize import AxisPlaces
     from xrelay.dialects.topi.build import Body
 
 
@@ -200,8 +199,7 @@ class ResizeOp(ResizingOp, ImageOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Resizes the spatial axes in any layout."""
-        from xrelay.dialects.relay.computes.resize import resized
-        from xrelay.dialects.relay.computes.resize_places import AxisPlaces
+        from xrelay.dialects.relay.computes.resize import AxisPlaces, resized
 
         shape, letters = build.shape(build.operand(0)), str(self.data_layout.primal)
         axes: dict[int, AxisPlaces] = {}
@@ -225,7 +223,7 @@ class ResizeOp(ResizingOp, ImageOp):
             lines, rule = self.lines(extent, of, build), self.weight_attributes
             region = [roi[number], roi[number + count]] if self.resampling.crops else ()
             weights = build.op("image.resize1d", lines, size=(size,), roi=region, layout="NWC", **rule)
-            of = multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]), build)
+            of = build.multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]))
         return [of]
 
 
@@ -400,8 +398,7 @@ class DynResizeOp(ResizingOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Resizes the axes in the order of `axes`; scales and regions are read at run time."""
-        from xrelay.dialects.relay.computes.resize import resized
-        from xrelay.dialects.relay.computes.resize_places import AxisPlaces
+        from xrelay.dialects.relay.computes.resize import AxisPlaces, resized
         from xrelay.dialects.topi.scalars import convert_scalar
 
         build.require_no_new_extents()
@@ -430,7 +427,7 @@ class DynResizeOp(ResizingOp):
             size, scale = (build.op("take", each, _vector(build, number), axis=0) for each in (self.size, self.scale))
             region = build.op("take", self.roi, _vector(build, number, number + len(axes)), axis=0)
             weights = build.op("dyn.image.resize", lines, size, scale, region, axes=[1], **rule)
-            of = multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]), build)
+            of = build.multiply_axis(of, axis, build.op("squeeze", weights, axis=[0]))
         return [of, None, None, None]
 
 

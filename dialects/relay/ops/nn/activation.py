@@ -1,7 +1,8 @@
-"""`relay.nn.relu` and `relay.nn.dropout`."""
+"""Activations: `relay.nn.relu`, `leaky_relu`, `elu`, `softplus`, `swish`, `gelu` and others, and `nn.dropout`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,17 +11,22 @@ from xdsl.dialects.builtin import AnyFloat, TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
+from xrelay.dialects.relay.core.along_axis import AlongAxisOp
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf, SameElements
+from xrelay.dialects.relay.core.extent_constraints import VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property
+from xrelay.dialects.relay.core.properties import float_property, int_property, string_property
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
+from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, ScalarUnaryOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType
 
@@ -119,3 +125,389 @@ class DropoutOp(RelayOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of the first field, the data; the mask does not depend on it."""
         return [build.item(of, 0)]
+
+
+def below_zero(parts: Parts, x: SSAValue, value: SSAValue) -> SSAValue:
+    """Selects `value` if x is negative, else x. A selection avoids products such as 0 * infinity."""
+    return parts.op("where", parts.op("less", x, 0.0), value, x)
+
+
+def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
+    """Computes `alpha * (exp(min(x, 0)) - 1)`, which does not overflow."""
+    grown = parts.op("exp", parts.op("minimum", x, 0.0))
+    return parts.op("multiply", parts.op("subtract", grown, 1.0), alpha)
+
+
+@register_relay_op
+@irdl_op_definition
+class LeakyReluOp(ElementwiseCompositeOp):
+    """`x` if x ≥ 0, else `alpha * x`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.leaky_relu(%x) {alpha = 0.1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.leaky_relu"
+    alpha = float_property(0.01)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A selection by sign."""
+        (x,) = parts.operands
+        return below_zero(parts, x, parts.op("multiply", x, self.alpha.value.data))
+
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return np.where(x < 0, self.alpha.value.data * x, x)
+
+
+@register_relay_op
+@irdl_op_definition
+class PReluOp(AlongAxisOp, CompositeOp):
+    """`x` if x ≥ 0, else `alpha[c] * x`, with c the index along `axis`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.prelu(%x, %alpha) : (tensor<2x8x4xf32>, tensor<8xf32>) -> tensor<2x8x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.prelu"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS: ClassVar[Constraints] = {**AlongAxisOp.CONSTRAINTS, "C3": SameElements(), "C4": VectorsAlong()}
+
+    data = operand_def()
+    alpha = operand_def()
+
+    axis = int_property(1)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A selection by sign."""
+        x, alpha = parts.operands
+        behind = parts.rank(x) - axis_index(self.axis.value.data, parts.rank(x)) - 1
+        slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
+        return below_zero(parts, x, parts.op("multiply", x, slope))
+
+    def evaluate(self, data: Array, alpha: Array) -> Array:
+        """Selects by sign in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
+        slope = alpha.reshape([-1 if each == axis else 1 for each in range(data.ndim)])
+        return cast_once(np.where(wide < 0, slope * wide, wide), data.dtype)
+
+
+@register_relay_op
+@irdl_op_definition
+class EluOp(ElementwiseCompositeOp):
+    """`x` if x ≥ 0, else `alpha * (exp(x) - 1)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.elu(%x) {alpha = 2.0} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.elu"
+    alpha = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A selection by sign."""
+        (x,) = parts.operands
+        return below_zero(parts, x, exponential(parts, x, self.alpha.value.data))
+
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return np.where(x < 0, self.alpha.value.data * np.expm1(x), x)
+
+
+@register_relay_op
+@irdl_op_definition
+class CeluOp(ElementwiseCompositeOp):
+    """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`.
+
+    Constraints:
+    - C2: `alpha` is not 0.
+
+    Example:
+    ```mlir
+    %y = relay.nn.celu(%x) {alpha = 2.0} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.celu"
+    alpha = float_property(1.0)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the operand's type; checks C2."""
+        facts.require(self.alpha.value.data != 0, "C2", "alpha must not be 0")
+        return super().infer_type(facts)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A selection by sign."""
+        (x,) = parts.operands
+        alpha = self.alpha.value.data
+        below = parts.op("divide", parts.op("minimum", x, 0.0), alpha)
+        grown = parts.op("subtract", parts.op("exp", below), 1.0)
+        return below_zero(parts, x, parts.op("multiply", grown, alpha))
+
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        alpha = self.alpha.value.data
+        return np.where(x < 0, alpha * np.expm1(x / alpha), x)
+
+
+@register_relay_op
+@irdl_op_definition
+class SeluOp(ElementwiseCompositeOp):
+    """`gamma * x` if x ≥ 0, else `gamma * alpha * (exp(x) - 1)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.selu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.selu"
+    alpha = float_property(1.6732632423543772)
+    gamma = float_property(1.0507009873554805)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """`gamma` times the exponential linear unit."""
+        (x,) = parts.operands
+        return parts.op("multiply", parts.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
+
+    def function(self, x: Array) -> Array:
+        """Selects by sign."""
+        return self.gamma.value.data * np.where(x < 0, self.alpha.value.data * np.expm1(x), x)
+
+
+@register_relay_op
+@irdl_op_definition
+class ThresholdedReluOp(ElementwiseCompositeOp):
+    """`x` if x > `theta`, else 0.
+
+    Example:
+    ```mlir
+    %y = relay.nn.thresholded_relu(%x) {theta = 0.5} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.thresholded_relu"
+    theta = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A selection."""
+        (x,) = parts.operands
+        return parts.op("where", parts.op("greater", x, self.theta.value.data), x, parts.scalar(0.0, x))
+
+    def function(self, x: Array) -> Array:
+        """Selects by comparison."""
+        return np.where(x > self.theta.value.data, x, 0.0)
+
+
+_ERFC = np.frompyfunc(math.erfc, 1, 1)
+
+
+@register_relay_op
+@irdl_op_definition
+class SoftplusOp(ElementwiseCompositeOp):
+    """`log(1 + exp(x))`, computed as `max(x, 0) + log(1 + u)` for `u = exp(-|x|)`, which does not overflow.
+
+    The sum w = 1 + u is rounded; for small u it is 1. The rounding error u - (w - 1) is compensated by the first term
+    of the logarithm's series, (u - (w - 1)) / w.
+
+    Example:
+    ```mlir
+    %y = relay.nn.softplus(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.softplus"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The logarithm of a sum with compensated rounding error."""
+        (x,) = parts.operands
+        u = parts.op("exp", parts.op("negative", parts.op("abs", x)))
+        w = parts.op("add", u, 1.0)
+        lost = parts.op("subtract", u, parts.op("subtract", w, 1.0))
+        logarithm = parts.op("add", parts.op("log", w), parts.op("divide", lost, w))
+        return parts.op("add", parts.op("nn.relu", x), logarithm)
+
+    def function(self, x: Array) -> Array:
+        """Computes log(exp(0) + exp(x))."""
+        return np.logaddexp(0.0, x)
+
+
+@register_relay_op
+@irdl_op_definition
+class MishOp(ElementwiseCompositeOp):
+    """`x * tanh(log(1 + exp(x)))`.
+
+    Computed without a logarithm as `x * (t * t + 2 * t) / (t * t + 2 * t + 2)` with t = exp(min(x, 20)). For x > 20 the
+    factor is 1 in every float type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.mish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.mish"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient of two polynomials of an exponential."""
+        (x,) = parts.operands
+        power = parts.op("exp", parts.op("minimum", x, 20.0))
+        above = parts.op("multiply", power, parts.op("add", power, 2.0))
+        return parts.op("multiply", x, parts.op("divide", above, parts.op("add", above, 2.0)))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x * np.tanh(np.logaddexp(0.0, x))
+
+
+@register_relay_op
+@irdl_op_definition
+class SoftsignOp(ElementwiseCompositeOp):
+    """`x / (1 + |x|)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.softsign(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.softsign"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The parts of the formula."""
+        (x,) = parts.operands
+        return parts.op("divide", x, parts.op("add", parts.op("abs", x), 1.0))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x / (1 + np.abs(x))
+
+
+@register_relay_op
+@irdl_op_definition
+class HardSigmoidOp(ElementwiseCompositeOp):
+    """`alpha * x + beta`, clamped to [0, 1].
+
+    Example:
+    ```mlir
+    %y = relay.nn.hard_sigmoid(%x) {alpha = 0.25} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.hard_sigmoid"
+    alpha = float_property(0.2)
+    beta = float_property(0.5)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The parts of the formula."""
+        (x,) = parts.operands
+        line = parts.op("add", parts.op("multiply", x, self.alpha.value.data), self.beta.value.data)
+        return parts.op("clip", line, a_min=0.0, a_max=1.0)
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return np.clip(self.alpha.value.data * x + self.beta.value.data, 0.0, 1.0)
+
+
+@register_relay_op
+@irdl_op_definition
+class HardSwishOp(ElementwiseCompositeOp):
+    """`x * min(max(x / 6 + 1 / 2, 0), 1)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.hard_swish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.hard_swish"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The parts of the formula."""
+        (x,) = parts.operands
+        return parts.op("multiply", x, parts.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x * np.clip(x / 6 + 0.5, 0.0, 1.0)
+
+
+@register_relay_op
+@irdl_op_definition
+class SwishOp(ElementwiseCompositeOp):
+    """`x * sigmoid(alpha * x)`; SiLU if `alpha` is 1.
+
+    Example:
+    ```mlir
+    %y = relay.nn.swish(%x) {alpha = 1.702} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.swish"
+    alpha = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The parts of the formula."""
+        (x,) = parts.operands
+        alpha = self.alpha.value.data
+        return parts.op("multiply", x, parts.op("sigmoid", x if alpha == 1.0 else parts.op("multiply", x, alpha)))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formula."""
+        return x / (1 + np.exp(-self.alpha.value.data * x))
+
+
+@register_relay_op
+@irdl_op_definition
+class GeluOp(ElementwiseCompositeOp):
+    """`x / 2 * (1 + erf(x / √2))`, or with `approximate = "tanh"` `x / 2 * (1 + tanh(√(2/π) * (x + 0.044715 * x³)))`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.gelu(%x) {approximate = "tanh"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.gelu"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": OneOf("approximate", ("none", "tanh"))}
+
+    approximate = string_property("none")
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The parts of the formulas."""
+        (x,) = parts.operands
+        if self.approximate.data == "tanh":
+            cube = parts.op("multiply", parts.op("multiply", x, x), x)
+            inner = parts.op("add", x, parts.op("multiply", cube, 0.044715))
+            bend = parts.op("tanh", parts.op("multiply", inner, math.sqrt(2 / math.pi)))
+        else:
+            bend = parts.op("erf", parts.op("multiply", x, math.sqrt(0.5)))
+        return parts.op("multiply", parts.op("multiply", x, 0.5), parts.op("add", bend, 1.0))
+
+    def function(self, x: Array) -> Array:
+        """Computes the formulas; 1 + erf(z) as erfc(-z), to avoid cancellation for negative x."""
+        if self.approximate.data == "tanh":
+            return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+        return x / 2 * np.asarray(_ERFC(-x * np.sqrt(0.5)), np.float64)

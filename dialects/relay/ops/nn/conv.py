@@ -28,10 +28,12 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
-from xrelay.dialects.relay.gradients.one_axis import (
+from xrelay.dialects.relay.gradients.windows import (
+    gradient_of_data,
     gradients_of_twin,
+    known_extents,
     layout_with_height,
+    window_attributes,
     window_with_height,
     with_height,
 )

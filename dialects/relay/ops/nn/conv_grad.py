@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import WindowedOp
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.convolution import gradient_of_data, window_attributes
+from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_attributes
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
@@ -36,7 +36,7 @@ from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.relay.computes.weight_gradient import WeightGradient
+    from xrelay.dialects.relay.computes.windows import WeightGradient
     from xrelay.dialects.topi.build import Body
 
 
@@ -143,7 +143,7 @@ class ConvBackwardWeightOp(WindowedOp):
 
     def factors(self) -> WeightGradient:
         """Returns the factors of the index space."""
-        from xrelay.dialects.relay.computes.weight_gradient import WeightGradient
+        from xrelay.dialects.relay.computes.windows import WeightGradient
 
         grad_layout, data_layout, _ = self.layouts
         grad = grad_layout.primal_extents(shape_of(self.grad.type))

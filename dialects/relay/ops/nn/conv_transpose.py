@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.gradients.convolution import exchanged, known_extents, window_attributes
+from xrelay.dialects.relay.gradients.windows import exchanged, known_extents, window_attributes
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.conv import FilterOp

@@ -220,7 +220,7 @@ class DeformableConv2DOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
-        from xrelay.dialects.relay.computes.deformed_taps import DeformedTaps
+        from xrelay.dialects.relay.computes.interpolation import DeformedTaps
         from xrelay.dialects.relay.computes.layouts import arranged
 
         weight, element, shape = build.operand(2), build.result_type.element_type, build.result_shape

@@ -18,7 +18,6 @@ from xrelay.dialects.relay.core.properties import bool_property, optional_int, o
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.matrices import as_matrix
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array
@@ -152,7 +151,7 @@ class MatmulOp(MatrixProductOp):
             axes = list(range(len(build.shape(value))))
             return build.transposed(value, [*axes[:-2], axes[-1], axes[-2]]) if flip_a else value
 
-        left, right = as_matrix(in_order(self.tensor_a), build), as_matrix(of, build)
+        left, right = build.as_matrix(in_order(self.tensor_a)), build.as_matrix(of)
         factors = (right, left) if flip_b else (left, right)
         return [in_order(of_a), build.op("nn.matmul", *factors, transpose_a=True)]
 

@@ -1,4 +1,4 @@
-"""`relay.nn.batch_norm`: normalisation by running statistics."""
+"""Normalisations: `relay.nn.batch_norm`, `layer_norm`, `group_norm`, `instance_norm`, `rms_norm` and `l2_normalize`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, TupleType
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
+from xrelay.dialects.relay.core.extent_constraints import Divides, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
+from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import positions
+from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
     from xrelay.dialects.topi.build import Body
+
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 """The operands after the data, in order."""
@@ -180,3 +186,283 @@ class BatchNormOp(RelayOp):
             build.op("subtract", build.item(of, 1), build.op("multiply", plain, slope)),
             build.op("subtract", build.item(of, 2), build.op("multiply", of_variance, 0.5)),
         ]
+
+
+FLOATS_ALONG_AN_AXIS: Constraints = {
+    "C1": AxisOf(),
+    "C2": FloatElements(),
+    "C3": SameElements(),
+    "C4": VectorsAlong(),
+}
+"""The constraints on the data and the vectors that scale it."""
+
+
+class ScaledAlongAxisOp(CompositeOp):
+    """Base of the normalisations that preserve the data's type and multiply by vectors along `axis`."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS_ALONG_AN_AXIS
+
+    axis: IntegerAttr[IntegerType] = int_property(1)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follows the layout of the data if `axis` is not split and the first axis, the batch, stays first."""
+        return follow_along_axis(self.name, self.axis.value.data, layouts, keeps_first=True)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the data's type."""
+        return facts[0]
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """Returns the result's type for the data, and vectors as long as the axis."""
+        return data_and_vectors(self, self.axis.value.data, facts, result_type)
+
+    def along_axis(self, parts: Parts, vector: SSAValue, data: SSAValue) -> SSAValue:
+        """Reshapes a vector so that it broadcasts along `axis` of `data`."""
+        behind = parts.rank(data) - axis_index(self.axis.value.data, parts.rank(data)) - 1
+        return parts.op("expand_dims", vector, axis=1, num_newaxis=behind) if behind else vector
+
+
+class NormOp(ScaledAlongAxisOp):
+    """Base of the normalisations to mean 0 and variance 1 over some axes, followed by scale and shift."""
+
+    data = operand_def()
+    gamma = operand_def()
+    beta = operand_def()
+
+    axis: IntegerAttr[IntegerType] = int_property(1)  # Redeclared to be first, as in Relay.
+    epsilon = float_property(1e-5)
+    center = bool_property(True)
+    scale = bool_property(True)
+
+    def reduced_axes(self, rank: int) -> list[int]:
+        """Returns the axes over which mean and variance are computed: all except 0 and `axis`."""
+        return [axis for axis in range(rank) if axis not in (0, axis_index(self.axis.value.data, rank))]
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Normalisation by mean and variance, followed by scale and shift."""
+        x = parts.operands[0]
+        return self.scaled(parts, self.normalised(parts, x, self.reduced_axes(parts.rank(x))))
+
+    def normalised(self, parts: Parts, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+        """Computes `(x - mean) / sqrt(variance + epsilon)`, with mean and variance over `axes`."""
+        centred = parts.op("subtract", x, parts.op("mean", x, axis=axes, keepdims=True))
+        variance = parts.op("mean", parts.op("multiply", centred, centred), axis=axes, keepdims=True)
+        return parts.op("multiply", centred, parts.op("rsqrt", parts.op("add", variance, self.epsilon.value.data)))
+
+    def scaled(self, parts: Parts, normal: SSAValue) -> SSAValue:
+        """Computes `normal * gamma + beta`, without gamma or beta if `scale` or `center` is false."""
+        if self.scale.value.data:
+            normal = parts.op("multiply", normal, self.along_axis(parts, parts.operands[1], normal))
+        if self.center.value.data:
+            normal = parts.op("add", normal, self.along_axis(parts, parts.operands[2], normal))
+        return normal
+
+    def evaluate(self, data: Array, gamma: Array, beta: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        axis = self.axis.value.data % data.ndim
+        result = self.standardised(data.astype(np.float64), axis)
+        if self.scale.value.data:
+            result = result * _along(gamma, axis, data.ndim)
+        if self.center.value.data:
+            result = result + _along(beta, axis, data.ndim)
+        return cast_once(result, data.dtype)
+
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 over all axes except 0 and `axis`."""
+        over = tuple(each for each in range(data.ndim) if each not in (0, axis))
+        return _standardised(data, over, self.epsilon.value.data)
+
+
+@register_relay_op
+@irdl_op_definition
+class LayerNormOp(NormOp):
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance along `axis`.
+
+    `scale = false` omits gamma, `center = false` omits beta.
+
+    Example:
+    ```mlir
+    %y = relay.nn.layer_norm(%x, %gamma, %beta)
+        : (tensor<2x4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.layer_norm"
+    axis = int_property(-1)
+
+    def reduced_axes(self, rank: int) -> list[int]:
+        """Returns `axis` alone."""
+        return [self.axis.value.data]
+
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 along `axis`."""
+        return _standardised(data, (axis,), self.epsilon.value.data)
+
+
+@register_relay_op
+@irdl_op_definition
+class InstanceNormOp(NormOp):
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over all axes but 0 and `axis`.
+
+    `scale = false` omits gamma, `center = false` omits beta.
+
+    Example:
+    ```mlir
+    %y = relay.nn.instance_norm(%x, %gamma, %beta)
+        : (tensor<2x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8x4x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.instance_norm"
+
+
+@register_relay_op
+@irdl_op_definition
+class GroupNormOp(NormOp):
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over groups of channels.
+
+    `axis` is the axis of the channels, which are divided into `num_groups` contiguous groups. The statistics of a group
+    are computed over its channels and all axes except 0. `scale = false` omits gamma, `center = false` omits beta.
+
+    Example:
+    ```mlir
+    %y = relay.nn.group_norm(%x, %gamma, %beta) {num_groups = 4}
+        : (tensor<2x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8x4x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.group_norm"
+    CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
+
+    num_groups = int_property()
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A normalisation with the channels split into two axes and merged again."""
+        x = parts.operands[0]
+        rank, groups = parts.rank(x), self.num_groups.value.data
+        axis = axis_index(self.axis.value.data, rank)
+        split = parts.op("reshape", x, newshape=[*[0] * axis, -4, groups, -1, -2])
+        normal = self.normalised(parts, split, [each for each in range(rank + 1) if each not in (0, axis)])
+        if isinstance(shape_of(x.type)[axis], int):
+            return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
+        # The product of 4 groups and (n floordiv 4) channels is n, but the reshaped type does not show that.
+        return self.scaled(parts, parts.op("reshape_like", normal, x))
+
+    def standardised(self, data: Array, axis: int) -> Array:
+        """Returns f64 data with mean 0 and variance 1 for each sample and group."""
+        groups, extent = self.num_groups.value.data, data.shape[axis]
+        split = data.reshape(*data.shape[:axis], groups, extent // groups, *data.shape[axis + 1 :])
+        return super().standardised(split, axis).reshape(data.shape)
+
+
+@register_relay_op
+@irdl_op_definition
+class RMSNormOp(ScaledAlongAxisOp):
+    """`data / sqrt(mean(data²) + epsilon) * gamma`, with the mean along `axis`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.rms_norm(%x, %gamma) : (tensor<2x4x8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.rms_norm"
+
+    data = operand_def()
+    gamma = operand_def()
+
+    axis = int_property(-1)
+    epsilon = float_property(1e-5)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A product with a factor for each vector along `axis` and with gamma."""
+        x, gamma = parts.operands
+        square = parts.op("mean", parts.op("multiply", x, x), axis=[self.axis.value.data], keepdims=True)
+        factor = parts.op("rsqrt", parts.op("add", square, self.epsilon.value.data))
+        return parts.op("multiply", parts.op("multiply", x, factor), self.along_axis(parts, gamma, x))
+
+    def evaluate(self, data: Array, gamma: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
+        normal = wide / np.sqrt(_mean(wide**2, (axis,)) + self.epsilon.value.data)
+        return cast_once(normal * _along(gamma, axis, data.ndim), data.dtype)
+
+
+@register_relay_op
+@irdl_op_definition
+class L2NormalizeOp(CompositeOp):
+    """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, or over all axes if it is omitted.
+
+    Example:
+    ```mlir
+    %y = relay.nn.l2_normalize(%x) {eps = 1.0e-12, axis = [1]} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.l2_normalize"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    data = operand_def()
+
+    eps = float_property()
+    axis = optional_ints_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accepts a single number as axis."""
+        axis = attributes.get("axis")
+        return {**attributes, "axis": (axis,)} if isinstance(axis, int) else attributes
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follows the layout of the data. The sum is over both parts of a split axis."""
+        layout = layouts[0]
+        if layout is None or self.axis is None:
+            return LayoutDecision((layout,), layout)
+        letters = [letter_of_axis(layout, axis) for axis in ints(self.axis)]
+        axes = [place for letter in letters for place in positions(layout, letter)]
+        return LayoutDecision((layout,), layout, {"axis": int_array(axes)})
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A product with a factor for each vector along `axis`."""
+        (x,) = parts.operands
+        axes = None if self.axis is None else ints(self.axis)
+        square = parts.op("sum", parts.op("multiply", x, x), axis=axes, keepdims=True)
+        return parts.op("multiply", x, parts.op("rsqrt", parts.op("maximum", square, self.eps.value.data)))
+
+    def evaluate(self, data: Array) -> Array:
+        """Computes the formula in double precision."""
+        from xrelay.dialects.shared.numerics.rounding import cast_once
+
+        wide, axes = data.astype(np.float64), None if self.axis is None else ints(self.axis)
+        total = np.sum(wide**2, axis=axes, keepdims=True)
+        return cast_once(wide / np.sqrt(np.maximum(total, self.eps.value.data)), data.dtype)
+
+
+def _standardised(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
+    """Returns the data with mean 0 and variance 1 over `axes`."""
+    centred = data - _mean(data, axes)
+    return centred / np.sqrt(_mean(centred**2, axes) + epsilon)
+
+
+def _mean(data: Array, axes: tuple[int, ...]) -> Array:
+    """Returns the mean over `axes`, which keep extent 1; NaN if there are no elements."""
+    total = np.sum(data, axis=axes, keepdims=True)
+    return total / (data.size // total.size if total.size else 1)
+
+
+def _along(vector: Array, axis: int, rank: int) -> Array:
+    """Returns an f64 vector with axes of extent 1, so that it broadcasts along `axis`."""
+    return vector.astype(np.float64).reshape([-1 if position == axis else 1 for position in range(rank)])

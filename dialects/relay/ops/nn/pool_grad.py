@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.relay.computes.pool_windows import CoveringWindow
+    from xrelay.dialects.relay.computes.windows import CoveringWindow
     from xrelay.dialects.topi.build import Body
 
 _FEW_TAPS: Final = 1 << 31
@@ -143,7 +143,7 @@ class PoolGradOp(WindowedOp):
     ) -> Sequence[SSAValue]:
         """Sums the shares of all windows for each element of plain data of `shape`, in the layout of the result."""
         from xrelay.dialects.relay.computes.layouts import in_layout
-        from xrelay.dialects.relay.computes.pool_windows import summed_over_windows
+        from xrelay.dialects.relay.computes.windows import summed_over_windows
 
         label = self.relay_name().removeprefix("nn.")
         result = summed_over_windows(build, label, shape, self.window(self.sizes), counts, share)
@@ -172,8 +172,8 @@ class MaxPoolGradOp(PoolGradOp):
         """Numbers the greatest tap of each window; an element sums the windows whose greatest tap it is."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.pool_windows import number_maxima
         from xrelay.dialects.relay.computes.scalars import row_major
+        from xrelay.dialects.relay.computes.windows import number_maxima
 
         out_grad, data, sizes = self.plain_operand(build, 0), self.plain_operand(build, 1), self.sizes
         counts, type, element = build.shape(out_grad)[2:], i32 if prod(sizes) < _FEW_TAPS else i64, build.element(data)

@@ -1,4 +1,4 @@
-"""Sums and products with sparse matrices: `relay.nn.sparse_dense` and related ops."""
+"""Sums, products and convolutions with sparse matrices: `relay.nn.sparse_dense` and related ops."""
 
 from __future__ import annotations
 
@@ -12,24 +12,59 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.block_sparse import BlockSizes, require_sparse
-from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.meaning.checked_indices import checked
+from xrelay.dialects.relay.meaning.element_types import widest
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import tensor_type
+from xrelay.index_algebra.dims import Shape, product
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
     from xrelay.dialects.topi.build import Body
+
+
+def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
+    """Multiplies a matrix by the transpose of a sparse matrix, block by block.
+
+    Sums are in the widest type of the same kind.
+    """
+    blocks = data.reshape((*data.shape, *(1,) * (3 - data.ndim)))
+    count, rows, columns = blocks.shape
+    wide = widest(data.dtype)
+    starts = checked(indices, dense.shape[1] // columns, from_end=False) * columns
+    places: Array = starts[:, None] + np.arange(int(columns))
+    sums = np.zeros((len(indptr), rows, dense.shape[0]), wide)
+    with np.errstate(all="ignore"):
+        parts = np.einsum("krc,mkc->krm", blocks.astype(wide), dense.astype(wide)[:, places])
+        np.add.at(sums, _rows_or_end(indptr, count), parts)
+        return cast_once(sums[:-1].reshape((len(indptr) - 1) * rows, dense.shape[0]).T, data.dtype)
+
+
+def _rows_or_end(indptr: Array, count: int) -> Array:
+    """Returns the row of each of `count` values; the number of rows for values in no row."""
+    begins = np.sort(checked(indptr, count + 1, from_end=False))
+    rows = np.searchsorted(begins, np.arange(count), side="right") - 1
+    return np.where(rows < 0, len(indptr) - 1, rows)
+
+
+def rows_of(indptr: Array, count: int) -> Array:
+    """Returns the row of each of `count` values. Raises `InterpreterError` for a value in no row."""
+    return checked(_rows_or_end(indptr, count), len(indptr) - 1, from_end=False)
+
 
 FEW_ROWS = 8
 """The number of rows below which vector lanes would be idle."""
@@ -128,14 +163,12 @@ class SparseDenseOp(SparseOp):
 
     def evaluate(self, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
         """Multiplies block by block."""
-        from xrelay.dialects.relay.meaning.block_sparse import times_transpose
-
         product = times_transpose(dense, data, indices, indptr)
         return product.T.copy() if self.sparse_lhs.value.data else product
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the sums by block rows, and moves them to the order of the result."""
-        from xrelay.dialects.relay.computes.block_sparse import SparseBlocks
+        from xrelay.dialects.relay.computes.sparse import SparseBlocks
 
         dense, data, indices, indptr = (build.operand(index) for index in range(4))
         (rows, depth), element = build.shape(dense), build.element(dense)
@@ -205,7 +238,6 @@ class SparseAddOp(SparseOp):
 
     def evaluate(self, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
         """Adds value by value, in the widest type of the same kind."""
-        from xrelay.dialects.relay.meaning.block_sparse import rows_of
         from xrelay.dialects.relay.meaning.checked_indices import checked
         from xrelay.dialects.relay.meaning.element_types import widest
         from xrelay.dialects.shared.numerics.rounding import cast_once
@@ -218,8 +250,8 @@ class SparseAddOp(SparseOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Adds each value at its row and column."""
-        from xrelay.dialects.relay.computes.block_sparse import rows_of_values
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.relay.computes.sparse import rows_of_values
         from xrelay.dialects.topi.build_scatter import scatter
         from xrelay.dialects.topi.scatter import Combine
 
@@ -282,7 +314,6 @@ class SparseTransposeOp(RelayOp):
 
     def evaluate(self, data: Array, indices: Array, indptr: Array) -> tuple[Array, Array, Array]:
         """Sorts values by column."""
-        from xrelay.dialects.relay.meaning.block_sparse import rows_of
         from xrelay.dialects.relay.meaning.checked_indices import checked
 
         size = len(indptr) - 1
@@ -293,8 +324,8 @@ class SparseTransposeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
-        from xrelay.dialects.relay.computes.block_sparse import counted_up, rows_of_values
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
+        from xrelay.dialects.relay.computes.sparse import counted_up, rows_of_values
         from xrelay.dialects.topi import SortOp
         from xrelay.dialects.topi.scalars import convert_scalar
 
@@ -338,3 +369,142 @@ def _rows(indices: SSAValue, indptr: SSAValue, build: GradientBuilder) -> tuple[
     last = build.op("subtract", build.op("sum", build.ones_like(begins)), 2)
     is_used = build.op("logical_and", build.op("greater_equal", row, 0), build.op("less_equal", row, last))
     return build.op("maximum", build.op("minimum", row, last), 0), is_used
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseConv2dOp(SparseOp):
+    """A convolution with a block-sparse weight (n, k) and stride 1; the result is as large as the data.
+
+    The data is padded with s // 2 zeros on each side for a `kernel_size` of s by s. Row o of the weight is output
+    channel o. Its columns are the flattened weight of `nn.conv2d`: for layout "NHWC" the kernel's rows, its columns and
+    the input channels (HWI), for "NCHW" with the input channels first (IHW).
+
+    The values are blocks of r rows and c columns, or of r rows and one column. `relay.nn.sparse_dense` documents the
+    positions of blocks and the errors.
+
+    Constraints:
+    - C7: the data has rank 4, the values have rank 2 or 3.
+    - C8: there are as many column indices as blocks, and `indptr` has at least one element.
+    - C9: blocks have elements, and the weight's columns are a multiple of theirs.
+    - C10: `kernel_size` is an odd number, twice.
+    - C11: booleans are not multiplied.
+
+    Example:
+    ```mlir
+    %y = relay.nn.sparse_conv2d(%x, %v, %i, %p) {layout = "NCHW", kernel_size = [3, 3]}
+        : (tensor<1x16x32x32xf32>, tensor<20x16x1xf32>, tensor<20xi32>, tensor<3xi32>) -> tensor<1x32x32x32xf32>
+    ```
+
+    """
+
+    name = "relay.nn.sparse_conv2d"
+    CONSTRAINTS: ClassVar[Constraints] = {**SparseOp.PARTS, "C6": OneOf("layout", ("NHWC", "NCHW"))}
+
+    layout = string_property("NHWC")
+    kernel_size = ints_property(1, 1)
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accepts one size for both sides."""
+        size = attributes.get("kernel_size")
+        return {**attributes, "kernel_size": [size, size]} if isinstance(size, int) else attributes
+
+    @property
+    def channel_axis(self) -> int:
+        """The axis of the data's channels."""
+        return 3 if self.layout.data == "NHWC" else 1
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the data's shape with the weight's rows as channels; checks C7 to C11."""
+        data, weight = facts.shape(0), facts.shape(1)
+        fits = len(data) == 4 and len(weight) in (2, 3)
+        facts.require(fits, "C7", f"needs ranks 4, and 2 or 3, found {len(data)} and {len(weight)}")
+        size = ints(self.kernel_size)
+        is_odd = len(size) == 2 and size[0] == size[1] and size[0] % 2 == 1 and size[0] > 0
+        facts.require(is_odd, "C10", f"the kernel {list(size)} has no centre")
+        axis = self.channel_axis
+        height = require_sparse(facts, data[axis] * size[0] * size[1], ("C8", "C9")).height
+        self.require_numbers(facts, "C11")
+        return tensor_type((*data[:axis], height, *data[axis + 1 :]), facts.element(0))
+
+    def evaluate(self, data: Array, weight: Array, indices: Array, indptr: Array) -> Array:
+        """Multiplies the matrix of all windows by the weight."""
+        axis, (size, _) = self.channel_axis, ints(self.kernel_size)
+        images = np.moveaxis(data, axis, -1)
+        count, height, width, channels = images.shape
+        # An image without rows or columns has no windows, but numpy requires space for one.
+        room = [
+            (0, 0) if edge in (0, 3) else (size // 2, max(size // 2, size - extent))
+            for edge, extent in enumerate(images.shape)
+        ]
+        padded = np.pad(images, room)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), (1, 2))[:, :height, :width]
+        order = (0, 1, 2, 4, 5, 3) if axis == 3 else (0, 1, 2, 3, 4, 5)
+        matrix = windows.transpose(order).reshape(count * height * width, channels * size * size)
+        blocks = weight.reshape((*weight.shape, *(1,) * (3 - weight.ndim)))
+        result = times_transpose(matrix, blocks, indices, indptr)
+        return np.moveaxis(result.reshape(count, height, width, result.shape[1]), -1, axis).copy()
+
+    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+        """Multiplies the weight by the matrix whose columns are all windows."""
+        from xrelay.dialects.relay.computes.sparse import SparseBlocks
+
+        data, weight, indices, indptr = (build.operand(index) for index in range(4))
+        axis, element = self.channel_axis, build.element(data)
+        image, columns = _Image(build.shape(data), axis), self._windows(build, data)
+        blocks = SparseBlocks(build, weight, indices, indptr, build.shape(columns)[0])
+        sums, rows = blocks.sums_of_many(columns), blocks.sizes.rows
+
+        def fill(b: Body) -> SSAValue:
+            channel, place = b.spatial[axis], image.number(b, b.spatial)
+            return b.read(sums, b.quotient(channel, rows), b.remainder(channel, rows), place)
+
+        return [build.compute("sparse_conv2d", build.result_shape, element, fill)]
+
+    def _windows(self, build: TopiBuilder, data: SSAValue) -> SSAValue:
+        """Returns the elements of all windows, zero-padded: (columns of the weight, pixels)."""
+        axis, (size, _) = self.channel_axis, ints(self.kernel_size)
+        image, element = _Image(build.shape(data), axis), build.element(data)
+        space = {"k": image.channels * (size * size), "m": product((image.count, image.height, image.width))}
+
+        def fill(b: Body) -> SSAValue:
+            k, m = b.spatial
+            if axis == 3:
+                tap, channel = b.quotient(k, image.channels), b.remainder(k, image.channels)
+            else:
+                channel, tap = b.quotient(k, size * size), b.remainder(k, size * size)
+            number, y, x = image.point(b, m)
+            y, x = y + b.quotient(tap, size) - size // 2, x + b.remainder(tap, size) - size // 2
+            at = image.access(number, y, x, channel)
+            if size == 1:
+                return b.read(data, *at)
+            inside = b.in_bounds([y, x], [image.height, image.width])
+            return b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(0, element))
+
+        return build.compute("windows", space, element, fill)
+
+
+class _Image:
+    """Linear indices of pixels of images whose channels are at an axis."""
+
+    def __init__(self, shape: Shape, axis: int):
+        self._axis = axis
+        self.channels = shape[axis]
+        self.count, self.height, self.width = (*shape[:axis], *shape[axis + 1 :])
+
+    def number(self, b: Body, point: Sequence[AffineExpr]) -> AffineExpr:
+        """Returns the linear index of a pixel."""
+        image, y, x = (*point[: self._axis], *point[self._axis + 1 :])
+        return b.scaled(b.scaled(image, self.height) + y, self.width) + x
+
+    def point(self, b: Body, number: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
+        """Returns the image, row and column of a linear index."""
+        row = b.quotient(number, self.width)
+        return b.quotient(row, self.height), b.remainder(row, self.height), b.remainder(number, self.width)
+
+    def access(self, image: AffineExpr, y: AffineExpr, x: AffineExpr, channel: AffineExpr) -> list[AffineExpr]:
+        """Returns the indices of an element."""
+        at = [image, y, x]
+        at.insert(self._axis, channel)
+        return at

@@ -28,7 +28,7 @@ from xrelay.dialects.relay.core.properties import optional_int, optional_int_pro
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn.dense_pack import packed_block, packed_layout
+from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.weights import Array

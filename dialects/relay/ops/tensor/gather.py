@@ -146,7 +146,7 @@ class TakeOp(IndexingOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the data at the indices along the axis."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
-        from xrelay.dialects.relay.computes.reshape import reshaped_indices
+        from xrelay.dialects.relay.computes.movement import reshaped_indices
 
         data, indices = build.operand(0), build.operand(1)
         shape, places = build.shape(data), build.shape(indices)

@@ -76,7 +76,7 @@ class ReshapingOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the element at the same row-major index."""
-        from xrelay.dialects.relay.computes.reshape import reshaped
+        from xrelay.dialects.relay.computes.movement import reshaped
 
         return [reshaped(build)]
 

@@ -304,7 +304,7 @@ class PadOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads at the index less the width before each axis."""
-        from xrelay.dialects.relay.computes.padding import padded
+        from xrelay.dialects.relay.computes.movement import padded
 
         widths = ints(self.pad_width)
         axes = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]

@@ -105,7 +105,7 @@ class GetValidCountsOp(ScoredBoxesOp):
         """Moves valid boxes to the front, followed by -1."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.front_rows import FrontRows
+        from xrelay.dialects.relay.computes.ordering import FrontRows
         from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import CmpfOp
 
@@ -261,7 +261,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts by score, suppresses boxes in each class, and returns the results in the requested form."""
-        from xrelay.dialects.relay.computes.front_rows import FrontRows
+        from xrelay.dialects.relay.computes.ordering import FrontRows
         from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import CmpiOp
 

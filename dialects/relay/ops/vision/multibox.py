@@ -222,7 +222,7 @@ class MultiboxTransformLocOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the best class of each box, then the rows of the kept boxes, or of all."""
-        from xrelay.dialects.relay.computes.front_rows import FrontRows
+        from xrelay.dialects.relay.computes.ordering import FrontRows
         from xrelay.dialects.relay.computes.scalars import chosen
         from xrelay.dialects.topi.build import variables
         from xrelay.dialects.topi.scalars import convert_scalar

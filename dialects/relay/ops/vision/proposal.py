@@ -187,7 +187,7 @@ class ProposalOp(RelayOp):
         """Builds the selected boxes in order, repeated if there are too few."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.front_rows import FrontRows
+        from xrelay.dialects.relay.computes.ordering import FrontRows
         from xrelay.dialects.relay.computes.scalars import as_number, chosen
         from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 

@@ -1,1 +1,0 @@
-"""Operators on sparse tensors in coordinate format (COO)."""
