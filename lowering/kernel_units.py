@@ -44,9 +44,9 @@ from xrelay.dialects.shared.attribute_names import (
 )
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
-from xrelay.passes.loop.hoist_scratch import pass_declared_scratch
+from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
+from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.nest_queries import kernels_of
-from xrelay.passes.loop.noalias import mark_noalias
 
 KERNEL = "kernel"
 """The symbol of the kernel in every unit; the names of other functions in the unit begin with it."""

@@ -17,7 +17,7 @@ from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, memory_stri
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
-from xrelay.passes.loop.dot_products import DotStep, dot_step
+from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.target.features import DOT_TERMS
 
 

@@ -35,7 +35,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.passes.loop.buffer_size import element_bytes
+from xrelay.passes.loop.memory.buffer_size import element_bytes
 
 
 def convert_parts(function: func.FuncOp) -> None:

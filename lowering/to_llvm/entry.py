@@ -3,7 +3,7 @@
 `i32 @xrelay_entry(ptr ctx, ptr args)` loads the pointer arguments of `@main` from the array `args`. If `@main` takes
 sizes of named dimensions, one more element of `args` points to them, as 64-bit integers, and
 `i32 @xrelay_plan(ptr ctx, ptr dims, ptr sizes)` writes the required sizes to the array `sizes` (see
-`passes/loop/plan_function.py`).
+`passes/loop/memory/plan_memory.py`).
 """
 
 from __future__ import annotations

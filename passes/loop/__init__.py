@@ -1,5 +1,4 @@
-"""Rewrites of loop nests: schedule primitives, lowering of blocks, and memory planning.
+"""Rewrites of loop nests: schedule primitives (`primitives/`), memory planning (`memory/`), and the lowering of blocks.
 
-Each primitive has a file (`split.py`, `tile.py`, …) with its rewrite and its pass; shared parts are in `primitives/`.
 `nest_queries.py` has the queries on nests, `nest_edits.py` the edits.
 """

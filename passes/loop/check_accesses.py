@@ -25,7 +25,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.loop.index_questions import affine, positive_where
+from xrelay.passes.loop.index_conditions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within
 

@@ -31,7 +31,7 @@ from xrelay.dialects.loop.schedule import (
     Vectorize,
 )
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.primitives import apply_primitive
+from xrelay.passes.loop.primitives.rewrites import apply_primitive
 
 Arguments = ParamSpec("Arguments")
 

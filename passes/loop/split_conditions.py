@@ -27,7 +27,7 @@ from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.loop.index_questions import Limits, affine, answer_of, combined_answer, limits_of
+from xrelay.passes.loop.index_conditions import Limits, affine, answer_of, combined_answer, limits_of
 from xrelay.passes.loop.nest_edits import Names, compute, substitute_index, take_body
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
 

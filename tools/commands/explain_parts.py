@@ -39,7 +39,7 @@ def part_lines(module: ModuleOp) -> Iterator[str]:
 
 def _part_line(op: SubviewOp) -> str:
     from xrelay.dialects.loop.subview_op import known_offset
-    from xrelay.passes.loop.part_lives import name_of
+    from xrelay.passes.loop.memory.subview_lifetimes import name_of
 
     offset = known_offset(op)
     place = "an element computed at run time" if offset is None else f"element {offset}"

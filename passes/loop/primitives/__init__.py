@@ -1,5 +1,1 @@
-"""Parts of schedule primitives: legality conditions, the registry of rewrites, and the passes made of both."""
-
-from xrelay.passes.loop.primitives.rewrites import REWRITES, apply_primitive, rewrites
-
-__all__ = ["REWRITES", "apply_primitive", "rewrites"]
+"""Schedule primitives: each file has the rewrite of a primitive and its pass; `legality.py` has shared conditions."""

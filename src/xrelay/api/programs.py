@@ -46,8 +46,7 @@ from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.infra.module_level import module_level
-from xrelay.passes.loop.declared_outputs import check_declared_outputs
-from xrelay.passes.loop.entry import call_single_kernel
+from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.passes.types.infer_type import RelayInferTypePass
 from xrelay.runtime.metadata import TensorSpec, function_spec
 

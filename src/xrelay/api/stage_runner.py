@@ -26,8 +26,7 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.timing import PassTiming
 from xrelay.passes.instruments.verify import Verify
-from xrelay.passes.loop.declared_outputs import check_declared_outputs
-from xrelay.passes.loop.entry import call_single_kernel
+from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 
 Progress = Callable[[int, int, str], None]

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop import run_loop_module
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.loop.plan_memory import plan_memory
+from xrelay.passes.loop.memory.plan_memory import plan_memory
 
 TEXT = """
 func.func private @double(%a: memref<?x8xf32> {loop.extents = array<i64: 0>},

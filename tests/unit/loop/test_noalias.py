@@ -14,7 +14,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.shared.attribute_names import NOALIAS
-from xrelay.passes.loop.noalias import mark_noalias
+from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.signature import argument_attrs
 
 Range = tuple[int, int]

@@ -26,9 +26,8 @@ from xrelay.dialects.loop.schedule import (
 )
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.nest_queries import loops_of
-from xrelay.passes.loop.primitives import REWRITES, rewrites
 from xrelay.passes.loop.primitives.legality import find_loop
-from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import REWRITES, primitive_pass, rewrites
 from xrelay.passes.loop.schedule import Schedule, apply_schedule
 
 KERNEL = """

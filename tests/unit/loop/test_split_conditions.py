@@ -7,7 +7,7 @@ from unittest.mock import patch
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop import split_conditions
-from xrelay.passes.loop.index_questions import Limits, limits_of
+from xrelay.passes.loop.index_conditions import Limits, limits_of
 
 TEXT = """
 func.func private @rows(%X: memref<16x16xf32>, %Y: memref<16x16xf32>) attributes {loop.kernel} {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.work import growth
 
-from xrelay.passes.loop.arena import ArenaPlan, Lifetime, assign_offsets
+from xrelay.passes.loop.memory.arena import ArenaPlan, Lifetime, assign_offsets
 
 
 @st.composite

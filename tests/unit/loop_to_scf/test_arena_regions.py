@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xrelay.passes.loop.arena_regions import RegionPlan, Request, plan_regions
+from xrelay.passes.loop.memory.arena import RegionPlan, Request, plan_regions
 
 UNITS = ("n", "m", "")
 

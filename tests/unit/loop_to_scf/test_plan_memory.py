@@ -14,7 +14,7 @@ from xdsl.ir import Block, Region
 
 from xrelay.errors import PassError
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.loop.plan_memory import MemoryStatistics, plan_memory
+from xrelay.passes.loop.memory.plan_memory import MemoryStatistics, plan_memory
 
 
 def program(sizes: list[int], calls: list[tuple[int, int]]) -> ModuleOp:

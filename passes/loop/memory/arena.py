@@ -1,0 +1,326 @@
+"""Places buffers in one arena: computes offsets from lifetimes, as numbers or as code.
+
+Buffers of known size are placed by a sweep over time with a best-fit free list, like a memory allocator that has all
+requests in advance. At each step the buffers that start there are placed, largest first, into the smallest free range
+that holds them; the ranges of buffers that end there are freed afterwards and merged with their neighbours. If no range
+fits, the arena grows; a free range at its end is extended. With n buffers this takes O(n log n) comparisons. The
+offsets are not minimal (that problem is NP-hard), but the arena is never larger than the sum of the buffers.
+
+In an `@main` that binds names, offsets are computed at run time from the values of the names. The size of a buffer is
+then a known number of bytes, rounded up to the alignment, times a unit: the product of its dynamic extents. If the
+number is so small that rounding it would waste memory, the unit is rounded up instead. Buffers of one unit are placed
+like buffers of known size, as if the unit were 1; the result is a region of the arena whose size scales with the unit.
+Regions that are not alive at the same time share a slot, which has the size of the largest. The arena is the sequence
+of its slots.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from heapq import heappop, heappush
+from typing import Final, Generic, TypeVar
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, cf, memref
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.upstream.arith_extras import CmpfOp, IndexCastOp, SIToFPOp
+from xrelay.passes.loop.memory.buffer_size import bytes_and_factors
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """A request for `size` bytes from step `first` to step `last`, both included."""
+
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class ArenaPlan:
+    """`offsets[i]` is the offset of request `i`; the arena has `size` bytes."""
+
+    offsets: tuple[int, ...]
+    size: int
+
+
+@dataclass
+class _FreeList:
+    """The free ranges of a growing arena; sizes are multiples of the alignment."""
+
+    end: int = 0
+    by_size: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    size_at: dict[int, int] = field(default_factory=dict[int, int])
+    begin_of_end: dict[int, int] = field(default_factory=dict[int, int])
+
+    def _add(self, begin: int, size: int) -> None:
+        insort(self.by_size, (size, begin))
+        self.size_at[begin] = size
+        self.begin_of_end[begin + size] = begin
+
+    def _remove(self, begin: int) -> int:
+        size = self.size_at.pop(begin)
+        del self.begin_of_end[begin + size]
+        del self.by_size[bisect_left(self.by_size, (size, begin))]
+        return size
+
+    def allocate(self, size: int) -> int:
+        """Returns the offset of a range of `size` bytes: the smallest free range that holds it, or bytes at the end."""
+        found = bisect_left(self.by_size, (size, 0))
+        if found < len(self.by_size):
+            begin = self.by_size[found][1]
+            if rest := self._remove(begin) - size:
+                self._add(begin + size, rest)
+            return begin
+        begin = self.begin_of_end.get(self.end, self.end)
+        if begin != self.end:
+            self._remove(begin)
+        self.end = begin + size
+        return begin
+
+    def release(self, begin: int, size: int) -> None:
+        """Frees a range and merges it with free neighbours."""
+        if begin + size in self.size_at:
+            size += self._remove(begin + size)
+        if begin in self.begin_of_end:
+            before = self.begin_of_end[begin]
+            size += self._remove(before)
+            begin = before
+        self._add(begin, size)
+
+
+def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaPlan:
+    """Returns offsets, multiples of `alignment`, such that requests alive at the same step never overlap.
+
+    A request of zero bytes gets an offset but no memory. Steps may be any integers; `first <= last` is required of each
+    request, and `alignment >= 1`.
+    """
+    room = [-(-life.size // alignment) * alignment for life in lifetimes]
+    order = sorted(range(len(lifetimes)), key=lambda i: (lifetimes[i].first, -room[i], i))
+    ends = sorted(range(len(lifetimes)), key=lambda i: lifetimes[i].last)
+    offsets = [0] * len(lifetimes)
+    free = _FreeList()
+    freed = 0
+    for i in order:
+        while lifetimes[ends[freed]].last < lifetimes[i].first:
+            if room[ends[freed]]:
+                free.release(offsets[ends[freed]], room[ends[freed]])
+            freed += 1
+        if room[i]:
+            offsets[i] = free.allocate(room[i])
+    return ArenaPlan(tuple(offsets), free.end)
+
+
+_Unit = TypeVar("_Unit", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Request(Generic[_Unit]):
+    """A buffer of `size` times `unit` bytes from step `first` to step `last`, both included.
+
+    Its offset is a multiple of `grain` times `unit`; all requests of one unit have the same grain.
+    """
+
+    unit: _Unit
+    size: int
+    first: int
+    last: int
+    grain: int = 1
+
+
+@dataclass(frozen=True)
+class Region(Generic[_Unit]):
+    """`size` times `unit` bytes in a slot of the arena, alive from step `first` to `last`."""
+
+    unit: _Unit
+    size: int
+    first: int
+    last: int
+    slot: int
+
+
+@dataclass(frozen=True)
+class RegionPlan(Generic[_Unit]):
+    """`places[i]` is the region of request `i` and its offset there, which is multiplied by the unit."""
+
+    regions: tuple[Region[_Unit], ...]
+    places: tuple[tuple[int, int], ...]
+
+    @property
+    def slots(self) -> list[list[Region[_Unit]]]:
+        """The regions of each slot, in the order of the slots."""
+        found: list[list[Region[_Unit]]] = [
+            [] for _ in range(max((region.slot + 1 for region in self.regions), default=0))
+        ]
+        for region in self.regions:
+            found[region.slot].append(region)
+        return found
+
+
+def plan_regions(requests: Sequence[Request[_Unit]]) -> RegionPlan[_Unit]:
+    """Returns a plan in which requests alive at the same step never overlap.
+
+    With n requests this takes O(n log n) comparisons. `first <= last` is required of each request.
+    """
+    members: dict[_Unit, list[int]] = {}
+    for number, request in enumerate(requests):
+        members.setdefault(request.unit, []).append(number)
+    places: list[tuple[int, int]] = [(0, 0)] * len(requests)
+    sizes: list[int] = []
+    for region, numbers in enumerate(members.values()):
+        plan = assign_offsets([_lifetime(requests[number]) for number in numbers], requests[numbers[0]].grain)
+        sizes.append(plan.size)
+        for number, offset in zip(numbers, plan.offsets, strict=True):
+            places[number] = (region, offset)
+    spans = [
+        (min(requests[number].first for number in numbers), max(requests[number].last for number in numbers))
+        for numbers in members.values()
+    ]
+    rows = zip(members, sizes, spans, _slots(spans), strict=True)
+    return RegionPlan(tuple(Region(unit, size, *span, slot) for unit, size, span, slot in rows), tuple(places))
+
+
+def _lifetime(request: Request[_Unit]) -> Lifetime:
+    return Lifetime(request.size, request.first, request.last)
+
+
+def _slots(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Assigns slots to spans such that overlapping spans have different slots, with as few slots as possible."""
+    slots = [0] * len(spans)
+    busy: list[tuple[int, int]] = []
+    free: list[int] = []
+    count = 0
+    for number in sorted(range(len(spans)), key=lambda n: spans[n]):
+        first, last = spans[number]
+        while busy and busy[0][0] < first:
+            free.append(heappop(busy)[1])
+        if not free:
+            free.append(count)
+            count += 1
+        slots[number] = free.pop()
+        heappush(busy, (last, slots[number]))
+    return slots
+
+
+SMALL: Final = 512
+"""Bytes per element of a unit below which the unit, not the number of bytes, is rounded up."""
+MAX_ARENA: Final = 1 << 62
+"""The largest size of an arena in bytes: half the range of `index`, since sizes are estimated in f64."""
+TOO_LARGE: Final = "out of memory: the buffers of @main do not fit in 64 bits"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The product of some extents, rounded up to a multiple of `grain`."""
+
+    extents: tuple[SSAValue, ...] = ()
+    grain: int = 1
+
+
+def request_of(
+    alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, int], life: tuple[int, int]
+) -> Request[Unit]:
+    """The request of a buffer that is alive in the steps `life`; `order` numbers the values of the function."""
+    size, factors = bytes_and_factors(alloc)
+    extents = tuple(sorted(factors, key=order.__getitem__))
+    if extents and size < SMALL:
+        return Request(Unit(extents, alignment), size, *life)
+    return Request(Unit(extents), -(-size // alignment) * alignment, *life, grain=alignment)
+
+
+@dataclass(frozen=True)
+class ArenaCode:
+    """The offset of each request and the bytes of the arena, as values."""
+
+    places: Sequence[SSAValue]
+    size: SSAValue
+
+
+def emit_arena(requests: Sequence[Request[Unit]], builder: Builder) -> ArenaCode:
+    """Emits the offsets of requests whose units are `Unit`s, and an assertion that the arena is not too large."""
+    plan = plan_regions(requests)
+    code = _SizeCode(builder)
+    code.check(plan.regions)
+    begins: list[SSAValue] = []
+    end = code.number(0)
+    for regions in plan.slots:
+        begins.append(end)
+        sizes = [code.times(region.unit, region.size) for region in regions]
+        end = code.sum(end, reduce(code.larger, sizes))
+    slots = [begins[region.slot] for region in plan.regions]
+    units = [region.unit for region in plan.regions]
+    return ArenaCode([code.sum(slots[n], code.times(units[n], offset)) for n, offset in plan.places], end)
+
+
+class _SizeCode:
+    """Emits sums and products of sizes without duplicates."""
+
+    def __init__(self, builder: Builder):
+        self._builder = builder
+        self._numbers: dict[int, SSAValue] = {}
+        self._units: dict[Unit, SSAValue] = {}
+        self._products: dict[tuple[Unit, int], SSAValue] = {}
+        self._sums: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
+
+    def number(self, value: int) -> SSAValue:
+        if value not in self._numbers:
+            self._numbers[value] = self._add(arith.ConstantOp(IntegerAttr(value, IndexType())))
+        return self._numbers[value]
+
+    def times(self, unit: Unit, number: int) -> SSAValue:
+        """`unit` times `number`."""
+        if not unit.extents or not number:
+            return self.number(number)
+        if (unit, number) not in self._products:
+            self._products[unit, number] = self._add(arith.MuliOp(self._unit(unit), self.number(number)))
+        return self._products[unit, number]
+
+    def sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """`lhs + rhs`."""
+        zero = self.number(0)
+        if zero in (lhs, rhs):
+            return rhs if lhs is zero else lhs
+        if (lhs, rhs) not in self._sums:
+            self._sums[lhs, rhs] = self._add(arith.AddiOp(lhs, rhs))
+        return self._sums[lhs, rhs]
+
+    def larger(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """The greater of two sizes."""
+        return self._add(arith.MaxSIOp(lhs, rhs))
+
+    def check(self, regions: Sequence[Region[Unit]]) -> None:
+        """Emits an assertion that the regions, placed one after the other, fit in `MAX_ARENA` bytes."""
+        if not any(region.unit.extents for region in regions):
+            return
+        sizes = [self._estimate(region.unit, region.size) for region in regions]
+        total = reduce(lambda lhs, rhs: self._add(arith.AddfOp(lhs, rhs)), sizes)
+        fits = self._add(CmpfOp(total, self._real(MAX_ARENA), "olt"))
+        self._builder.insert(cf.AssertOp(fits, TOO_LARGE))
+
+    def _unit(self, unit: Unit) -> SSAValue:
+        if unit not in self._units:
+            value = reduce(lambda lhs, rhs: self._add(arith.MuliOp(lhs, rhs)), unit.extents)
+            if unit.grain > 1:
+                value = self._add(arith.AddiOp(value, self.number(unit.grain - 1)))
+                value = self._add(arith.AndIOp(value, self.number(-unit.grain)))
+            self._units[unit] = value
+        return self._units[unit]
+
+    def _estimate(self, unit: Unit, number: int) -> SSAValue:
+        """`unit` times `number` in f64."""
+        value = self._real(number)
+        for extent in unit.extents:
+            factor = self._add(SIToFPOp(self._add(IndexCastOp(extent, i64)), f64))
+            value = self._add(arith.MulfOp(value, factor))
+        return self._add(arith.AddfOp(value, self._real(number * unit.grain)))
+
+    def _real(self, number: int) -> SSAValue:
+        return self._add(arith.ConstantOp(FloatAttr(float(number), f64)))
+
+    def _add(self, op: Operation) -> SSAValue:
+        return self._builder.insert(op).results[0]

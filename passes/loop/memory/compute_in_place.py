@@ -1,0 +1,285 @@
+"""`loop-compute-in-place`: lets kernels write results into the buffers of inputs that are not used afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ScheduleAttr, StoreOp, SubviewOp, Tail, ValueMap
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.signature import input_arguments, output_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, SCHEDULE, VERSION
+from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.loop.memory.buffer_size import expected_bytes
+from xrelay.passes.loop.memory.lifetimes import GIVERS, Buffer, roots_of
+from xrelay.passes.loop.nest_queries import enclosing_loops, kernels_of, loops_of
+
+
+@dataclass(frozen=True)
+class LoopComputeInPlacePass(XRelayPass):
+    """Makes the output of an elementwise kernel share the buffer of an input, at the input's last use.
+
+    Before → after:
+
+    ```
+    %t = memref.alloc() : T                             %t = memref.alloc() : T
+    func.call @k(%x, %t) : (T, T) -> ()            →    func.call @k(%x, %t) : (T, T) -> ()
+    %s = memref.alloc() : T                             func.call @add(%t, %x, %t) : (T, T, T) -> ()
+    func.call @add(%t, %x, %s) : (T, T, T) -> ()        func.call @l(%t, %y) : (T, T) -> ()
+    func.call @l(%s, %y) : (T, T) -> ()                 func.func private @add(…) attributes {loop.kernel,
+                                                            loop.in_place = array<i64: 0, 2>}
+    ```
+
+    `loop.in_place` names the arguments that may share a buffer, which is a property of the kernel. If only some calls
+    of a kernel compute in place, these call a copy, `@add_in_place`, and the kernel stays unchanged. If the result is
+    an output of the function, the input is computed in the output's buffer instead.
+
+    Not reused are inputs that are read at another index than the output is written, or in another block; buffers that
+    are arguments, constants or views, used later, transferred to another owner, or passed twice to one call; an output
+    that is used before; buffers with different extent values; and buffers of less than `least` bytes.
+    """
+
+    name = "loop-compute-in-place"
+    numerics = EXACT
+
+    least: int = field(default=1 << 16, metadata={"help": "bytes of the smallest buffer that is worth it"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites the calls and kernels of the module in place."""
+        pairs = _pairs_of_kernels(op)
+        chosen: dict[str, dict[tuple[int, int], list[func.CallOp]]] = {}
+        functions = [each for each in op.ops if isinstance(each, func.FuncOp) and len(each.body.blocks) == 1]
+        for function in (each for each in functions if LOOP_KERNEL not in each.attributes):
+            for call, pair in _Reuse(function, self.least).run(pairs):
+                chosen.setdefault(call.callee.string_value(), {}).setdefault(pair, []).append(call)
+        _mark(op, chosen)
+
+
+def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
+    """The pairs of arguments of each kernel that may share a buffer in all versions of the kernel."""
+    kernels = kernels_of(module)
+    versions = versions_by_kernel(kernels)
+    found = {kernel.sym_name.data: pairs_in_place(kernel) for kernel in kernels}
+    for name, rows in versions.items():
+        for version, _ in rows:
+            others = set(found.get(version.sym_name.data, ()))
+            found[name] = [pair for pair in found.get(name, ()) if pair in others]
+    return {name: pairs for name, pairs in found.items() if pairs}
+
+
+# --- which calls may
+
+
+@dataclass
+class _Use:
+    """A buffer, or several merged buffers: their first and last use, as positions in their block."""
+
+    buffer: SSAValue
+    first: int
+    last: int
+    given: bool = False
+
+
+class _Reuse:
+    """Finds the calls of a graph function that can compute in place, and merges their buffers."""
+
+    def __init__(self, function: func.FuncOp, least: int):
+        self._block, self._least = function.body.block, least
+        self._outputs = set(output_arguments(function))
+        self._roots = roots_of(self._block)
+        self._positions: dict[Operation, int] = {}
+        self._uses: dict[SSAValue, _Use] = {}
+        self._calls: list[func.CallOp] = []
+
+    def run(self, pairs: Mapping[str, Sequence[tuple[int, int]]]) -> list[tuple[func.CallOp, tuple[int, int]]]:
+        """Merges buffers; returns the calls that compute in place, each with its pair of `pairs`."""
+        for op in self._block.ops:
+            for inner in walk_ops(op):
+                self._note(inner)
+        joined: list[tuple[func.CallOp, tuple[int, int]]] = []
+        for call in self._calls:
+            pair = next((each for each in pairs.get(call.callee.string_value(), ()) if self._join(call, *each)), None)
+            if pair is not None:
+                joined.append((call, pair))
+        self._replace()
+        return joined
+
+    def _note(self, op: Operation) -> None:
+        """Records the uses of buffers by an op; ops are visited in text order."""
+        before = op.prev_op
+        self._positions[op] = 0 if before is None else self._positions[before] + 1
+        if isinstance(op, SubviewOp):
+            return
+        for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
+            if isinstance(root, SSAValue):
+                position = self._position_in(_block_of(root), op)
+                use = self._uses.setdefault(root, _Use(root, position, position))
+                use.last = max(use.last, position)
+                use.given |= isinstance(op, GIVERS)
+        if isinstance(op, func.CallOp):
+            self._calls.append(op)
+
+    def _position_in(self, block: Block | None, op: Operation) -> int:
+        """The position of `op`, or of its ancestor, in `block`."""
+        while op.parent is not block and (around := op.parent_op()) is not None:
+            op = around
+        return self._positions[op]
+
+    def _join(self, call: func.CallOp, source: int, output: int) -> bool:
+        """Merges two operands of a call into one buffer if that changes no result; returns whether it did."""
+        old, new = call.arguments[source], call.arguments[output]
+        if self._roots.get(old) != (old,) or self._roots.get(new) != (new,) or old.type != new.type:
+            return False
+        uses, wanted = self._uses[old], self._uses[new]
+        position = self._positions[call]
+        if not isinstance(uses.buffer.owner, memref.AllocOp) or _block_of(old) is not call.parent:
+            return False
+        if uses.given or uses.last != position or wanted.first != position or _block_of(new) is not call.parent:
+            return False
+        if self._is_shared(call, uses, {source}) or self._is_shared(call, wanted, {output}):
+            return False
+        if not self._can_take(uses, new) or expected_bytes(old) < self._least:
+            return False
+        uses.last, uses.given = wanted.last, wanted.given
+        if not isinstance(new.owner, memref.AllocOp):
+            uses.buffer = new
+        self._uses[new] = uses
+        return True
+
+    def _is_shared(self, call: func.CallOp, use: _Use, own: set[int]) -> bool:
+        """Whether an operand of a call other than `own` refers to the buffer of `use`."""
+        others = (each for number, each in enumerate(call.arguments) if number not in own)
+        return any(isinstance(r, SSAValue) and self._uses.get(r) is use for o in others for r in self._roots.get(o, ()))
+
+    def _can_take(self, uses: _Use, new: SSAValue) -> bool:
+        """Whether the buffer of `uses` fits `new`: equal extents, or an output of static shape."""
+        old = uses.buffer.owner
+        if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):
+            return list(old.dynamic_sizes) == list(new.owner.dynamic_sizes) and old.alignment == new.owner.alignment
+        return new in self._outputs and DYNAMIC_INDEX not in SSAValue.get(new, type=MemRefType).type.get_shape()
+
+    def _replace(self) -> None:
+        """Replaces merged allocations by the buffer that holds them."""
+        for value, use in self._uses.items():
+            if value is not use.buffer and isinstance(value.owner, memref.AllocOp):
+                value.replace_all_uses_with(use.buffer)
+                Rewriter.erase_op(value.owner)
+
+
+def _block_of(buffer: Buffer) -> Block | None:
+    """The block that defines a buffer."""
+    owner = buffer.owner if isinstance(buffer, SSAValue) else None
+    return owner.parent if isinstance(owner, Operation) else owner
+
+
+# --- the kernels
+
+
+def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequence[func.CallOp]]]) -> None:
+    """Marks kernels that compute in place; a kernel that is also called otherwise gets a copy with the mark."""
+    if not chosen:
+        return
+    kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
+    versions = versions_by_kernel(kernels.values())
+    taken = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
+    counts: dict[str, int] = {}
+    for op in ops_of(module, func.CallOp):
+        counts[op.callee.string_value()] = counts.get(op.callee.string_value(), 0) + 1
+    for name, rows in chosen.items():
+        for pair, calls in rows.items():
+            found = [kernels[name], *(version for version, _ in versions.get(name, ()))]
+            if len(calls) < counts[name]:
+                found = [_copy(kernel, taken) for kernel in found]
+                for call in calls:
+                    call.callee = SymbolRefAttr(found[0].sym_name)
+                for version, (_, told) in zip(found[1:], versions.get(name, ()), strict=True):
+                    version.attributes[VERSION] = replace(told, of=found[0].sym_name.data).attribute()
+            for kernel in found:
+                kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i64, pair)
+
+
+def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
+    """Inserts a copy of a kernel after it, under a fresh name that is added to `taken`."""
+    copy = kernel.clone()
+    copy.sym_name = StringAttr(fresh_name(f"{kernel.sym_name.data}_in_place", taken))
+    Rewriter.insert_op(copy, InsertPoint.after(kernel))
+    return copy
+
+
+def pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
+    """The pairs of numbers of an input and an output that may share a buffer; an output may be in several pairs."""
+    if _overlaps(kernel):
+        return []
+    return [(source, output) for output, each in enumerate(kernel.body.block.args) for source in _sources(kernel, each)]
+
+
+def _overlaps(kernel: func.FuncOp) -> bool:
+    """Whether tiles of the kernel overlap, now or once its schedule is applied."""
+    schedule = kernel.attributes.get(SCHEDULE)
+    steps = schedule.data if isinstance(schedule, ScheduleAttr) else ()
+    tails = [loop.tail for loop in loops_of(kernel).values()]
+    return Tail.OVERLAP in tails or any(getattr(step, "tail", None) is Tail.OVERLAP for step in steps)
+
+
+def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
+    """The numbers of the inputs that may share the buffer of `output`."""
+    store = _only_store(output) if output in output_arguments(kernel) else None
+    block = None if store is None else store.parent_op()
+    if store is None or not isinstance(block, BlockOp):
+        return
+    zero = ValueMap.constant(0)
+    known = {variable: zero for variable, extent in zip(block.variables, block.extents, strict=True) if extent == 1}
+    index, before = store.index.substitute(known), _ops_before(store, block)
+    if not _stores_once(block, index):
+        return
+    for number, argument in enumerate(input_arguments(kernel)):
+        if argument.type == output.type and extents_of(argument) == extents_of(output):
+            users = [use.operation for use in argument.uses]
+            loads = [op for op in users if isinstance(op, LoadOp) and op in before]
+            is_all = len(loads) + users.count(block) == len(users)
+            if loads and is_all and all(load.index.substitute(known) == index for load in loads):
+                yield number
+
+
+def _ops_before(store: StoreOp, block: BlockOp) -> set[Operation]:
+    """The ops of a block, including those in its conditions, that precede `store`."""
+    return set(takewhile(lambda op: op is not store, block.body.walk()))
+
+
+def _only_store(output: SSAValue) -> StoreOp | None:
+    """The only op that accesses `output`, if it is a store."""
+    users = [use.operation for use in output.uses]
+    stores = [op for op in users if isinstance(op, StoreOp)]
+    blocks = [op for op in users if isinstance(op, BlockOp) and output not in op.reads]
+    return stores[0] if len(stores) == 1 and len(stores) + len(blocks) == len(users) else None
+
+
+def _stores_once(block: BlockOp, index: ValueMap) -> bool:
+    """Whether each point of a block runs once and stores its own element; variables of extent 1 are 0 in `index`."""
+    if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds):
+        return False
+    stored = [index.operands[expr.position] for expr in index.exprs if isinstance(expr, AffineDimExpr)]
+    is_plain = all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in index.exprs)
+    missing = {variable for variable, extent in zip(block.variables, block.extents, strict=True) if extent != 1}
+    loops = [loop.index for loop in enclosing_loops(block)]
+    bindings = block.bindings
+    return (
+        is_plain
+        and len(set(stored)) == len(stored)
+        and missing <= set(stored) <= set(block.variables)
+        and all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in bindings.exprs)
+        and set(loops) == set(bindings.operands)
+        and sum(isinstance(expr, AffineDimExpr) for expr in bindings.exprs) == len(loops)
+    )

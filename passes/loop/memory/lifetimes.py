@@ -1,0 +1,201 @@
+"""The buffers that values of a graph function refer to, their lifetimes, and the deallocation of dynamic buffers.
+
+A subview of a buffer counts as the buffer; `loop.subview` itself is not a use.
+
+Branches and loops between the calls are included: a step is the number of an op in text order. Branches share memory
+like successive code. A buffer from outside a loop is needed until the end of the loop, because the next iteration reads
+it again.
+
+A dynamic buffer, which is outside of the arena, is owned by the block that allocates it. The operands of `scf.yield`,
+`scf.condition` and `func.return`, and the initial operands of an `scf.while`, transfer ownership. Buffers that are
+results of `scf.if`, `scf.while` or `func.call` are therefore owned by the block of the op, and those that are region
+arguments by the region. A buffer that an op deallocates explicitly must be deallocated on all paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.loop import SubviewOp, WeightOp
+from xrelay.dialects.shared.attribute_names import ARENA
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.signature import argument_attrs
+
+Buffer = SSAValue | Attribute
+"""The identity of a piece of memory: the value that allocates it, or the attribute of a weight."""
+
+
+LOOPS = (scf.WhileOp, scf.ForOp)
+"""The ops with regions that run repeatedly."""
+
+GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
+"""The ops that transfer the ownership of the buffers among their operands."""
+
+
+def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
+    """Maps each memref value of a graph function's block, and of regions in it, to the buffers it may refer to."""
+    roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
+    arenas = _arenas(block)
+    for op in _ops_in(block):
+        if isinstance(op, scf.IfOp | scf.WhileOp | func.CallOp):
+            given = [*op.results, *(arg for region in op.regions for inner in region.blocks for arg in inner.args)]
+            roots |= {value: (value,) for value in given if isa(value.type, MemRefType)}
+            continue
+        sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
+        for result in op.results:
+            if isinstance(op, WeightOp):
+                roots[result] = (op.weight,)
+            elif isinstance(result.type, MemRefType):
+                roots[result] = (result,) if not sources or _is_place_in(arenas, op) else sources
+    return roots
+
+
+def _arenas(block: Block) -> set[SSAValue]:
+    """The arguments of a function's block that are marked as arenas."""
+    function = block.parent_op()
+    if not isinstance(function, func.FuncOp):
+        return set()
+    return {arg for arg, attrs in zip(block.args, argument_attrs(function), strict=True) if ARENA in attrs}
+
+
+def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
+    """Whether `op` is a view of an arena, or a view at a constant offset; a plan keeps these buffers apart."""
+    if not isinstance(op, memref.ViewOp):
+        return False
+    return op.source in arenas or isinstance(op.byte_shift.owner, arith.ConstantOp)
+
+
+@dataclass(frozen=True)
+class Lifetimes:
+    """First and last use of each buffer, as steps, and the buffers whose ownership is transferred."""
+
+    first: dict[Buffer, int]
+    last: dict[Buffer, int]
+    given: set[Buffer]
+
+
+def lifetimes_in(block: Block) -> Lifetimes:
+    """The lifetimes of the buffers of a graph function's block."""
+    roots = roots_of(block)
+    lives = Lifetimes({}, {}, set())
+    ops = list(_ops_in(block))
+    spans = _loop_spans(ops)
+    for step, op in enumerate(ops):
+        if isinstance(op, SubviewOp):
+            continue
+        for root in (root for operand in op.operands for root in roots.get(operand, ())):
+            first, last = _needed(root, op, step, spans) if spans else (step, step)
+            lives.first[root] = min(lives.first.get(root, first), first)
+            lives.last[root] = max(lives.last.get(root, last), last)
+            if isinstance(op, GIVERS):
+                lives.given.add(root)
+    return lives
+
+
+def _ops_in(block: Block) -> Iterator[Operation]:
+    """The ops of a block and of the regions in it, in text order."""
+    return (inner for op in block.ops for inner in walk_ops(op))
+
+
+def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
+    """The steps of each loop: its own, and that of the last op in it."""
+    steps = {op: step for step, op in enumerate(ops)}
+    spans: dict[Operation, tuple[int, int]] = {}
+    for op, step in steps.items():
+        if isinstance(op, LOOPS):
+            end = op.regions[-1].block.last_op
+            spans[op] = (step, step if end is None else steps[end])
+    return spans
+
+
+def _needed(root: Buffer, op: Operation, step: int, spans: dict[Operation, tuple[int, int]]) -> tuple[int, int]:
+    """The steps for which `op` needs a buffer, extended to whole loops that use but do not define it."""
+    owner = root.owner if isinstance(root, SSAValue) else None
+    made_in = owner.parent if isinstance(owner, Operation) else owner
+    found, block = (step, step), op.parent
+    while block is not None and block is not made_in:
+        around = block.parent_op()
+        if around is None:
+            break
+        found = spans.get(around, found)
+        block = around.parent
+    return found
+
+
+def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
+    """Adds a `memref.dealloc` for each of `allocs` and each buffer from a call or an op of scf, unless it is freed.
+
+    Before → after:
+
+    ```
+    %t = memref.alloc(%k) : memref<?xf32>         %t = memref.alloc(%k) : memref<?xf32>
+    func.call @k(%x, %t, %k) : …              →   func.call @k(%x, %t, %k) : …
+    func.call @l(%t, %y, %k) : …                  func.call @l(%t, %y, %k) : …
+                                                  memref.dealloc %t : memref<?xf32>
+    ```
+
+    Buffers whose ownership is transferred are not freed.
+    """
+    block = function.body.block
+    buffers = [*(alloc.memref for alloc in allocs), *_given(block)]
+    last = _last_uses(block, buffers)
+    for buffer in buffers:
+        if buffer not in last:
+            continue
+        user = last[buffer]
+        free = memref.DeallocOp.get(buffer)
+        if user is not None:
+            free.location = user.location
+        Rewriter.insert_op(free, InsertPoint.at_start(_block_of(buffer)) if user is None else InsertPoint.after(user))
+
+
+def _given(block: Block) -> Iterator[SSAValue]:
+    """Yields the buffers among the results of calls, and among the results and arguments of ops of scf."""
+    for op in block.ops:
+        for inner in walk_ops(op):
+            if isinstance(inner, scf.IfOp | scf.WhileOp | func.CallOp):
+                arguments = [arg for region in inner.regions for each in region.blocks for arg in each.args]
+                yield from (value for value in (*inner.results, *arguments) if isinstance(value.type, MemRefType))
+
+
+def _last_uses(block: Block, buffers: Iterable[SSAValue]) -> dict[SSAValue, Operation | None]:
+    """Maps each buffer that is not freed or transferred to the last op of its block that uses it.
+
+    For an unused buffer this is its defining op, or `None` for an argument.
+    """
+    last: dict[SSAValue, Operation | None] = {
+        buffer: buffer.owner if isinstance(buffer.owner, Operation) else None for buffer in buffers
+    }
+    roots = roots_of(block)
+    for op in block.ops:
+        for inner in walk_ops(op):
+            ends = isinstance(inner, (*GIVERS, memref.DeallocOp))
+            for root in (root for operand in inner.operands for root in roots.get(operand, ())):
+                if not isinstance(root, SSAValue) or root not in last:
+                    continue
+                if ends:
+                    del last[root]
+                else:
+                    last[root] = _in_block(inner, _block_of(root))
+    return last
+
+
+def _block_of(buffer: SSAValue) -> Block:
+    """The block that owns a buffer."""
+    home = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
+    assert home is not None, "a buffer belongs to a block"
+    return home
+
+
+def _in_block(op: Operation, block: Block) -> Operation:
+    """The ancestor of `op` in `block`, or `op` itself."""
+    while op.parent is not block and (around := op.parent_op()) is not None:
+        op = around
+    return op

@@ -1,0 +1,247 @@
+"""Finds the arguments of kernels that alias no other argument at any call in a module.
+
+An argument is marked if at every call its buffer is not another argument's buffer, nor a subview that overlaps it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import chain, combinations, islice, pairwise, product
+from typing import Final
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnitAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
+from xdsl.ir.affine import AffineDimExpr
+
+from xrelay.dialects.loop import SubviewOp, ValueMap
+from xrelay.dialects.loop.extents import expression_of
+from xrelay.dialects.loop.subview_op import strides_of
+from xrelay.dialects.shared.attribute_names import DIM, NOALIAS
+from xrelay.errors import PassError
+from xrelay.index_algebra.affine_bounds import linear_form
+from xrelay.index_algebra.affine_products import factors_of, times
+from xrelay.index_algebra.linear_form import LinearForm
+from xrelay.index_algebra.value_map import Space
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.memory.lifetimes import Buffer, roots_of
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+
+Calls = Mapping[str, Sequence[func.CallOp]]
+"""The calls of each function of a module, by its symbol."""
+
+
+def mark_noalias(functions: Mapping[str, func.FuncOp], calls: Calls, main: func.FuncOp | None) -> None:
+    """Adds `llvm.noalias` to each memref argument of `functions` whose buffer is no other argument's at every call.
+
+    The arguments of `main` are distinct by contract. Those of other callers may overlap, so their callees get no mark.
+    """
+    for name, positions in _distinct_arguments({name: calls[name] for name in calls if name in functions}, main):
+        attrs = argument_attrs(functions[name])
+        for position in positions:
+            attrs[position][NOALIAS] = UnitAttr()
+        set_argument_attrs(functions[name], attrs)
+
+
+def check_noalias(declared: Mapping[str, func.FuncOp], calls: Calls, main: func.FuncOp | None) -> None:
+    """Raises `PassError` if a call violates the `llvm.noalias` marks of a kernel declaration.
+
+    Such kernels are compiled before the memory of their callers is planned.
+    """
+    kernels = {name: op for name, op in declared.items() if name in calls and op.arg_attrs is not None}
+    kept = dict(_distinct_arguments({name: calls[name] for name in kernels}, main)) if kernels else {}
+    for name, kernel in kernels.items():
+        for position, attributes in enumerate(argument_attrs(kernel)):
+            if NOALIAS in attributes and position not in kept.get(name, ()):
+                raise PassError(f"argument {position} of @{name} overlaps another one, which its code does not allow")
+
+
+def _distinct_arguments(calls: Calls, main: func.FuncOp | None) -> list[tuple[str, list[int]]]:
+    """The positions of arguments that share no buffer, for each function that only `main` calls."""
+    if main is None:
+        return []
+    roots, own = roots_of(main.body.block), set[Operation](walk_ops(main))
+    return [(name, _never_shared(sites, roots)) for name, sites in calls.items() if own.issuperset(sites)]
+
+
+def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> list[int]:
+    """The positions of memref operands that share a buffer with no other operand at any of the calls."""
+    shared: set[int] = set()
+    for site in sites:
+        users: defaultdict[Buffer, list[int]] = defaultdict(list)
+        for position, operand in enumerate(site.arguments):
+            for root in roots.get(operand, ()):
+                users[root].append(position)
+        for positions in users.values():
+            buffers = [site.arguments[position] for position in positions]
+            shared.update(positions[number] for number in _overlapping(buffers, roots))
+    positions = range(len(sites[0].arguments))
+    return [i for i in positions if i not in shared and isinstance(sites[0].arguments[i].type, MemRefType)]
+
+
+def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> set[int]:
+    """The positions of the `buffers` that may have an element in common with another of them.
+
+    All have a root in common. Parts of different buffers that a condition or a loop selects may overlap.
+    """
+    if len(buffers) < 2:
+        return set()
+    wholes: defaultdict[SSAValue, list[int]] = defaultdict(list)
+    for number, buffer in enumerate(buffers):
+        wholes[_whole_of(buffer)].append(number)
+    if len(wholes) == 1:
+        return _overlapping_views(buffers)
+    turns = [number for number, buffer in enumerate(buffers) if isinstance(buffer.owner, arith.SelectOp)]
+    if len(turns) < len(buffers):
+        return set(range(len(buffers)))
+    pairs = (
+        (one, other) for one, other in combinations(turns, 2) if not _take_turns(buffers[one], buffers[other], roots)
+    )
+    return set(chain.from_iterable(pairs))
+
+
+def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
+    """Whether one condition selects both buffers, never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
+    first, second = one.owner, other.owner
+    if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
+        return False
+    sides = ((first.lhs, second.lhs), (first.rhs, second.rhs))
+    return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in sides)
+
+
+MANY: Final = 100
+"""The largest number of uses of a value that are searched for a use as an extent."""
+
+
+def _whole_of(value: SSAValue) -> SSAValue:
+    """The outermost buffer that a value is a part of, or the value itself."""
+    while isinstance(op := value.owner, SubviewOp):
+        value = op.source
+    return value
+
+
+def _overlapping_views(parts: Sequence[SSAValue]) -> set[int]:
+    """The positions of the `parts` of one buffer that may have an element in common with another of them.
+
+    Ranges of constant size at constant distances from each other are sorted. Other ranges are compared in pairs, unless
+    each part ends before the next one begins.
+    """
+    if any(not isinstance(part.owner, SubviewOp) for part in parts):
+        return set(range(len(parts)))
+    ranges = [_range(part) for part in parts]
+    groups: defaultdict[ValueMap, list[tuple[int, int, int]]] = defaultdict(list)
+    alone: list[int] = []
+    for number, (begin, end) in enumerate(ranges):
+        if (size := _constant(end.plus(begin, -1))) is None:
+            alone.append(number)
+        else:
+            base, first = _without_constant(begin)
+            groups[base].append((first, first + size, number))
+    if len(alone) + len(groups) > 1 and all(_is_at_most(one[1], other[0]) for one, other in pairwise(ranges)):
+        return set()
+    found = {number for group in groups.values() for number in _overlapping_intervals(group)}
+    sets = [*([number] for number in alone), *([number for *_, number in group] for group in groups.values())]
+    for these, those in combinations(sets, 2):
+        for one, other in product(these, those):
+            if not _are_apart(ranges[one], ranges[other]):
+                found |= {one, other}
+    return found
+
+
+def _overlapping_intervals(intervals: Sequence[tuple[int, int, int]]) -> set[int]:
+    """The last fields of intervals, as (begin, end, number), that overlap another interval."""
+    found: set[int] = set()
+    last, reach = -1, 0
+    for begin, end, number in sorted(intervals):
+        if last >= 0 and begin < reach:
+            found |= {last, number}
+        if last < 0 or end > reach:
+            last, reach = number, end
+    return found
+
+
+def _are_apart(one: tuple[ValueMap, ValueMap], other: tuple[ValueMap, ValueMap]) -> bool:
+    return _is_at_most(one[1], other[0]) or _is_at_most(other[1], one[0])
+
+
+def _constant(number: ValueMap) -> int | None:
+    form = linear_form(number.exprs[0])
+    return None if form.terms else form.constant
+
+
+def _without_constant(number: ValueMap) -> tuple[ValueMap, int]:
+    """The terms of a sum, and its constant."""
+    form = linear_form(number.exprs[0])
+    return ValueMap.make([LinearForm(form.terms).expr()], number.operands), form.constant
+
+
+def _begin(value: SSAValue) -> ValueMap:
+    """The first element of a part in its outermost buffer."""
+    begin = ValueMap.constant(0)
+    while isinstance(op := value.owner, SubviewOp):
+        begin, value = begin.plus(expression_of(op.offset)), op.source
+    return begin
+
+
+def _range(part: SSAValue) -> tuple[ValueMap, ValueMap]:
+    """The first element of a part in its outermost buffer, and the element after its last."""
+    begin, type = _begin(part), SSAValue.get(part, type=MemRefType).type
+    if strides := strides_of(type):
+        return begin, begin.plus(_span(part, strides))
+    return begin, begin.plus(reduce(_product, _extents(part), ValueMap.constant(1)))
+
+
+def _extents(part: SSAValue) -> list[ValueMap]:
+    shape = SSAValue.get(part, type=MemRefType).type.get_shape()
+    sizes = iter(part.owner.sizes if isinstance(part.owner, SubviewOp) else ())
+    return [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in shape]
+
+
+def _span(part: SSAValue, strides: Sequence[int]) -> ValueMap:
+    """An upper bound of the distance from the first element of a strided part to the element after its last."""
+    spans = ValueMap.constant(0)
+    for extent, stride in zip(_extents(part), strides, strict=True):
+        spans = spans.plus(extent, stride)
+    return spans
+
+
+def _product(lhs: ValueMap, rhs: ValueMap) -> ValueMap:
+    space = Space(lhs.operands)
+    (left,), (right,) = space.lift(lhs), space.lift(rhs)
+    return ValueMap.make([times(left, right)], space.values)
+
+
+def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
+    """Whether `lhs` is at most `rhs`: their difference is a sum of products of extents."""
+    difference = rhs.plus(lhs, -1)
+    form = linear_form(difference.exprs[0])
+    return form.constant >= 0 and all(
+        coefficient >= 0 and all(_is_extent(difference.operands, factor) for factor in factors_of(atom))
+        for atom, coefficient in form.terms
+    )
+
+
+def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
+    """Whether a factor is the size of a name or the extent of a buffer, and therefore nonnegative."""
+    if not isinstance(factor, AffineDimExpr):
+        return False
+    value = operands[factor.position]
+    return _is_size_of_name(value) or any(_names_extents(use) for use in islice(value.uses, MANY))
+
+
+def _is_size_of_name(value: SSAValue) -> bool:
+    if not isinstance(value, BlockArgument) or not isinstance(function := value.block.parent_op(), func.FuncOp):
+        return False
+    attributes = function.arg_attrs
+    return attributes is not None and DIM in attributes.data[value.index].data
+
+
+def _names_extents(use: Use) -> bool:
+    """Whether the operand is an extent: of an allocation, a view or a part."""
+    op = use.operation
+    if isinstance(op, memref.AllocOp):
+        return True
+    # The sizes follow the arena or the whole, and the offset in it.
+    return isinstance(op, memref.ViewOp | SubviewOp) and use.index >= 2

@@ -1,0 +1,110 @@
+"""`cache_write` and the pass `loop-cache-write`: a block gets a result buffer of its own, copied by a new block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.loop import BlockOp, SchedulePrimitive
+from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.schedule import CacheWrite
+from xrelay.passes.loop.nest_edits import alloc_like, copy_nest, retarget
+from xrelay.passes.loop.nest_queries import blocks_of, nest_root
+from xrelay.passes.loop.primitives.legality import check_new_names, common_positions, find_block, refusal
+from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
+
+
+@rewrites(CacheWrite)
+def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
+    """Redirects `step.block` to buffers of its own in `step.space`, copied by the new block `<block>_write`.
+
+    ```
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) … writes(%C) …
+    ```
+    becomes with `cache_write("gemm")`
+    ```
+    %c = memref.alloc() : memref<12x64xf32, "local">
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) … writes(%c) …
+    loop.for "gemm_write_0" %i2 to 12 {
+      loop.for "gemm_write_1" %j2 to 64 {
+        loop.block "gemm_write" (%vi : spatial 12 = %i2, %vj : spatial 64 = %j2) reads(%c) writes(%C) {…}
+    ```
+
+    `compute_at` then moves the block into tiles of the copy and shrinks the buffer to a tile of registers. The loops of
+    the copy are named `<block>_write_<dimension>`, or `step.names`. Of several results, those with other users are
+    copied. Raises `ScheduleError` for a block that does not write all of its buffers completely, once, as their only
+    writer, and each at the same index, and for a block inside another block's nest.
+    """
+    block = find_block(kernel, step.block, step)
+    buffers = _results(block, step)
+    rank = SSAValue.get(buffers[0], type=MemRefType).type.get_num_dims()
+    names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(rank)]
+    root, shape = _check(kernel, block, buffers, names, step)
+    place = root.parent_block()
+    if place is None:
+        raise refusal(step, f"block {step.block!r}", "it is in no function", "put it into one")
+    copies: dict[SSAValue, SSAValue] = {}
+    for buffer in buffers:
+        type = SSAValue.get(buffer, type=MemRefType).type
+        alloc = alloc_like(MemRefType(type.element_type, [], memory_space=StringAttr(step.space)), shape)
+        alloc.memref.name_hint = f"{step.block}_tile"
+        place.insert_op_before(alloc, root)
+        retarget(block, buffer, alloc.memref)
+        copies[alloc.memref] = buffer
+    place.insert_op_after(copy_nest(f"{step.block}_write", names, shape, copies), root)
+
+
+def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
+    """The buffers that `block` writes and other ops use; all written buffers if no other op uses any."""
+    used = [b for b in block.writes if any(not _is_within(use.operation, block) for use in b.uses)]
+    outputs = [b for b in block.writes if b in used or not isinstance(b, OpResult)]
+    if not (outputs or block.writes):
+        raise refusal(step, f"block {step.block!r}", "it writes nothing", "name a block with a result")
+    return outputs or list(block.writes)
+
+
+def _is_within(op: Operation, block: BlockOp) -> bool:
+    return op is block or block.is_ancestor(op)
+
+
+def _check(
+    kernel: func.FuncOp, block: BlockOp, buffers: Sequence[SSAValue], names: list[str], step: CacheWrite
+) -> tuple[Operation, Sequence[Extent]]:
+    """Returns the outermost op of the nest and the extents of the buffers; `ScheduleError` if copying is not legal."""
+    subject = f"block {step.block!r}"
+    positions = common_positions(block, block.writes, step)
+    written: list[Extent] = [1 if position is None else block.extents[position] for position in positions]
+    for buffer in buffers:
+        for dimension, (part, whole) in enumerate(zip(written, extents_of(buffer), strict=True)):
+            if part != whole:
+                what = "another part than all" if isinstance(part, SSAValue) else f"{part} of {whole} elements"
+                reason = f"it writes {what} of dimension {dimension}"
+                raise refusal(step, subject, reason, "only a block that writes a whole buffer can be copied")
+        others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
+        if others:
+            reason = f"block {others[0].block_name!r} writes the same buffer"
+            raise refusal(step, subject, reason, "only a block that writes its buffer alone can be copied")
+    root = nest_root(block)
+    if root.parent_op() is not kernel:
+        raise refusal(step, subject, "it is inside another nest already", "use cache_write before compute_at")
+    if f"{step.block}_write" in blocks_of(kernel):
+        raise refusal(step, subject, f"there is a block {step.block + '_write'!r} already", "use cache_write once")
+    _check_names(kernel, names, len(positions), step)
+    return root, written
+
+
+def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: SchedulePrimitive) -> None:
+    if len(names) != rank:
+        raise refusal(step, "names", f"{len(names)} names for a buffer of rank {rank}", "name one loop per dimension")
+    check_new_names(kernel, names, set(), step)
+
+
+LoopCacheWritePass = primitive_pass(CacheWrite, "block=gemm")

@@ -1,0 +1,103 @@
+"""`contract` and the pass `loop-contract`: products along a loop are summed in each lane of the enclosing loop."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.for_op import MAX_LANES
+from xrelay.dialects.loop.schedule import Contract
+from xrelay.passes.infra.xrelay_pass import EXACT
+from xrelay.passes.loop.nest_queries import only_op
+from xrelay.passes.loop.primitives.dot_products import dot_step
+from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
+from xrelay.passes.loop.primitives.vectorize import index_stride
+from xrelay.target.features import DOT_TERMS
+
+
+@rewrites(Contract)
+def contract(kernel: func.FuncOp, step: Contract) -> None:
+    """Marks `step.lanes` as vectorized and `step.loop`, directly inside it, as contracted.
+
+    ```
+    loop.for "o" %o to 16 {
+      loop.for "k" %k to 4 {
+        loop.block "dot" (%vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) {…}
+      }
+    }
+    ```
+    becomes
+    ```
+    loop.for "o" %o to 16 vectorized {
+      loop.for "k" %k to 4 contracted {
+        loop.block "dot" (%vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) {…}
+      }
+    }
+    ```
+
+    The block adds the product of two bytes to an i32: `X[…, %vk]` of ui8, the same in every lane, and `W[…, %vo, %vk]`
+    of i8. The four bytes of all lanes are contiguous, and CPUs have an instruction for this operation.
+
+    Raises `ScheduleError` for any other block, a loop that does not have 4 iterations, more than 1024 lanes, extents
+    known only at run time, loops that are not serial, and bytes in another order.
+    """
+    lanes, loop = find_loop(kernel, step.lanes, step), find_loop(kernel, step.loop, step)
+    subject = f"loop {step.loop!r}"
+    if only_op(lanes) is not loop:
+        reason = f"it is not the only loop directly inside of {step.lanes!r}"
+        raise refusal(step, subject, reason, "reorder the loops first")
+    if (terms := static_extent(loop, step)) != DOT_TERMS:
+        reason = f"it has {terms} iterations, {DOT_TERMS} products are added up at once"
+        raise refusal(step, subject, reason, f"split it by {DOT_TERMS} and contract the inner loop")
+    if (count := static_extent(lanes, step)) > MAX_LANES:
+        reason = f"it has {count} iterations, a vector at most {MAX_LANES} lanes"
+        raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and take the inner loop")
+    _check_serial(step, lanes, loop)
+    block = only_op(loop)
+    if not isinstance(block, BlockOp):
+        raise refusal(step, subject, "it does not hold one block alone", "contract an innermost loop")
+    if (problem := _problem(block, lanes, loop)) is not None:
+        reason = f"block {block.block_name!r} {problem}"
+        raise refusal(step, subject, reason, "vectorize the loop of lanes, or change the layout")
+    lanes.kind, loop.kind, loop.no_unroll = LoopKind.VECTORIZED, LoopKind.CONTRACTED, False
+
+
+def _check_serial(step: Contract, lanes: ForOp, loop: ForOp) -> None:
+    for each, own in ((lanes, LoopKind.VECTORIZED), (loop, LoopKind.CONTRACTED)):
+        if each.kind not in (LoopKind.SERIAL, own):
+            raise refusal(step, f"loop {each.loop_name!r}", f"it is {each.kind}", "contract serial loops")
+
+
+def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
+    """Returns the reason why the block is not a dot product in lanes, or `None`."""
+    found = dot_step(block.body.block)
+    if found is None:
+        return "does not add the product of a ui8 and an i8 to an i32"
+    if _strides(found.sum, loop) != 0:
+        return "does not add up along it"
+    if _strides(found.sum, lanes) != 1:
+        return f"has its sums {_strides(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
+    for load, wanted in ((found.unsigned, (0, 1)), (found.signed, (DOT_TERMS, 1))):
+        strides = _strides(load, lanes), _strides(load, loop)
+        if strides != wanted:
+            return f"reads bytes {strides} elements apart along the two loops, not {wanted}"
+    return None
+
+
+def _strides(load: LoadOp, loop: ForOp) -> int | None:
+    """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies."""
+    total, step = 0, 1
+    index = load.index
+    for position in reversed(range(len(index))):
+        own = index_stride(index[position], loop.index)
+        extent = extents_of(load.memref)[position]
+        if own is None or (own != 0 and step == 0):
+            return None
+        total += own * step
+        step = step * extent if isinstance(extent, int) else 0
+    return total
+
+
+LoopContractPass = primitive_pass(Contract, "loop=k lanes=o", EXACT)

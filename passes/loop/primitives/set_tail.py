@@ -1,0 +1,34 @@
+"""`set_tail` and the pass `loop-set-tail`: selects the strategy for a partial last tile."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import Tail
+from xrelay.dialects.loop.schedule import SetTail
+from xrelay.passes.loop.nest_queries import enclosing_loops
+from xrelay.passes.loop.primitives.legality import check_overlap, find_loop
+from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
+
+
+@rewrites(SetTail)
+def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
+    """Sets the strategy for a partial last tile of `step.loop`: peel, mask or overlap.
+
+    ```
+    loop.for "w_o" %w_o to 5 {…}
+    ```
+    becomes with `set_tail("w_o", mask)`
+    ```
+    loop.for "w_o" %w_o to 5 tail = mask {…}
+    ```
+
+    Raises `ScheduleError` for `overlap` if computing an element twice changes the result.
+    """
+    loop = find_loop(kernel, step.loop, step)
+    if step.tail is Tail.OVERLAP:
+        check_overlap(loop, enclosing_loops(loop), step)
+    loop.tail = step.tail
+
+
+LoopSetTailPass = primitive_pass(SetTail, "loop=w_o tail=mask")
