@@ -74,7 +74,7 @@ VARIABLE: Final = "relay.variable"
 """The name of a parameter's variable if `relay.name` differs because an earlier parameter has it; the builder sets
 it."""
 FUSE_WITH: Final = "relay.fuse_with"
-"""The consumer into whose kernel an op should be fused (see `passes/fusion/hints.py`); users set it."""
+"""The consumer into whose kernel an op should be fused (see `passes/fusion/op_patterns.py`); users set it."""
 CALIBRATED: Final = "relay.calibrated"
 """On an op: the observed range of each operand, or `unit` if it was not observed; the calibration of `relay.quantize`
 and users set it, `relay-quantize-annotate` reads and removes it."""

@@ -54,7 +54,7 @@ from xrelay.index_algebra.dims import ANY
 from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.relay_to_topi.call_requirements import record_kernel_requirements
 from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
-from xrelay.passes.fusion.kernel_constants import is_kernel_constant
+from xrelay.passes.fusion.outline_fused import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.verify import walk_ops

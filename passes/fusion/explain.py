@@ -1,7 +1,10 @@
 """Explains fusion: lists the kernels of a module, and for each op the reason for its kernel.
 
 `explain_fusion` fuses the given module and returns the decisions of the partition as data, with the names of the
-kernels. `explain_story.py` writes this data as text, `explain_formats.py` writes it as JSON and as a graph.
+kernels. `change_for` returns the change that would let a node be fused. It removes one obstacle and does not promise
+fusion: the next obstacle has a change of its own. Applying one change after the other ends with the node fused, or with
+a node that no change can fuse: an opaque op, a reduction, a heavy op whose value goes into a tuple, or the result of a
+function. `explain_text.py` writes the data.
 """
 
 from __future__ import annotations
@@ -9,22 +12,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.locations import format_location
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.fusion.forward_graph import ForwardGraph
+from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
 from xrelay.passes.fusion.fuse_ops import FunctionFusion, fuse_module
-from xrelay.passes.fusion.fusion_reason import FusionDecision
-from xrelay.passes.fusion.hints import hint_of, names_of
-from xrelay.passes.fusion.op_patterns import is_fusable_scalar
-from xrelay.passes.fusion.partition import FusionOptions, Partition
+from xrelay.passes.fusion.op_patterns import hint_of, is_fusable_scalar, names_of
+from xrelay.passes.fusion.partition import INTO_TUPLE, PATH_RULES, FusionDecision, FusionOptions, FusionRule, Partition
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def explain_fusion(module: ModuleOp, options: FusionOptions) -> list[ExplainedBl
 
 def _explain_block(fusion: FunctionFusion) -> ExplainedBlock:
     nodes = fusion.nodes
-    found = [(node, op) for node in range(len(nodes.refs)) if (op := nodes.op(node)) is not None]
+    found = [(node, op) for node, op in enumerate(nodes.ops) if op is not None]
     ops = {node: _explain_op(node, op, nodes.graph.names[node]) for node, op in found if _is_shown(op)}
     members: defaultdict[FusedOp, list[int]] = defaultdict(list)
     alone: list[int] = []
@@ -133,10 +136,8 @@ def _is_shown(op: Operation) -> bool:
 
 def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
     value = op.results[0].name_hint if op.results else None
-    hint = hint_of(op)
-    wanted = None if hint is None else hint.data
     names = frozenset({*names_of(op), *(locations := _locations(op.location)), f"#{node}", str(node)})
-    return ExplainedOp(node, operator, value, locations, wanted, names, _composite(op))
+    return ExplainedOp(node, operator, value, locations, hint_of(op), names, _composite(op))
 
 
 def _composite(op: Operation) -> Composite | None:
@@ -172,3 +173,117 @@ def _locations(location: Attribute) -> tuple[str, ...]:
     if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
         parts = location.locations.data
     return tuple(dict.fromkeys(place for part in parts if (place := format_location(part)) is not None))
+
+
+_RULES = {rule.rule: rule for rule in (*PATH_RULES.values(), INTO_TUPLE)}
+STOP_FUSION = "annotation.stop_fusion"
+"""The operator with which users separate kernels."""
+
+
+class ChangeKind(Enum):
+    """A kind of change, and the advice; the names of `node` and `other` and the `amount` are those of `FusionChange`.
+
+    `users` are the consumers of `node`, `sink` is the post-dominator, and `operator` that of `sink`.
+    """
+
+    RAISE_LEVEL = "raise the optimisation level to 1 or more"
+    RAISE_DEPTH = "raise max-depth to {amount} or more; the number is counted as far as the limit"
+    RAISE_ARGUMENTS = "raise max-function-args by {amount} or more"
+    KEEP_INSIDE = "its value would have to be seen by ops alone, not outside"
+    ONE_USER = "its users ({users}) would have to meet, or all but one of them go"
+    REMOVE = "remove {node}"
+    SAME_SHAPE = "{node} would have to keep the shape of {other}"
+    SIMPLER = "{node} would have to be a simpler op, best an elementwise one"
+    CHOOSE_FIRST = (
+        '{sink} would have to be free of {other}: relay.fuse_with = "{operator}" on this op lets it choose first'
+    )
+    FREE = "{node} would have to be free of {other}: relay.annotation.stop_fusion between them keeps them apart"
+    FUSE_FIRST = "{node} would have to be fused into an injective op first"
+
+
+@dataclass(frozen=True)
+class FusionChange:
+    """One change; its kind defines the meaning of the other fields."""
+
+    kind: ChangeKind
+    node: int
+    other: int | None = None
+    amount: int | None = None
+
+
+def change_for(partition: Partition, decision: FusionDecision) -> FusionChange | None:
+    """The change for the node of `decision`; `None` if it is fused already or no change exists."""
+    node, graph = decision.node, partition.graph
+    if decision.fused:
+        return None
+    if graph.names[node] == STOP_FUSION:
+        return FusionChange(ChangeKind.REMOVE, node)
+    match decision.rule:
+        case FusionRule.OPAQUE | FusionRule.REDUCTION:
+            return None
+        case FusionRule.POST_DOMINATOR:
+            return _meeting(graph, node)
+        case FusionRule.LEVEL:
+            return FusionChange(ChangeKind.RAISE_LEVEL, node)
+        case FusionRule.DEPTH:
+            return FusionChange(ChangeKind.RAISE_DEPTH, node, amount=decision.found)
+        case FusionRule.ARGUMENTS:
+            found, limit = decision.found, decision.limit
+            return FusionChange(ChangeKind.RAISE_ARGUMENTS, node, amount=(found or 0) - (limit or 0))
+        case _:
+            return _unblocking(partition, decision)
+
+
+def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int | None:
+    """The heavy op of the node's kernel that keeps the node out of a tuple fused into an injective op, or `None`."""
+    sink = decision.post_dominator
+    if decision.rule is not FusionRule.TUPLE or decision.blocker != sink or sink is None:
+        return None
+    return partition.anchors[partition.roots[decision.node]]
+
+
+def _meeting(graph: ForwardGraph, node: int) -> FusionChange | None:
+    """The change by which `node` gets a post-dominator."""
+    if not graph.outputs[node]:
+        return None
+    return FusionChange(ChangeKind.KEEP_INSIDE if graph.extern[node] else ChangeKind.ONE_USER, node)
+
+
+def _unblocking(partition: Partition, decision: FusionDecision) -> FusionChange | None:
+    """The change to the edge or node that blocks fusion."""
+    graph, blocker = partition.graph, decision.blocker
+    if blocker is None:
+        return None
+    if isinstance(blocker, Edge):
+        return _simpler_edge(graph, blocker, decision.rule)
+    if graph.names[blocker] == STOP_FUSION:
+        return FusionChange(ChangeKind.REMOVE, blocker)
+    anchor = heavy_in_own_kernel(partition, decision)
+    if anchor is not None:
+        return None if anchor == decision.node else FusionChange(ChangeKind.FREE, decision.node, anchor)
+    if decision.rule is FusionRule.TUPLE and blocker == decision.post_dominator:
+        return FusionChange(ChangeKind.FUSE_FIRST, blocker)
+    return _free_node(partition, decision, blocker)
+
+
+def _simpler_edge(graph: ForwardGraph, edge: Edge, rule: FusionRule) -> FusionChange:
+    producer, consumer, pattern = edge
+    if graph.names[consumer] == STOP_FUSION:
+        return FusionChange(ChangeKind.REMOVE, consumer)
+    if rule is FusionRule.ANCHOR and pattern is OpPatternKind.BROADCAST:
+        return FusionChange(ChangeKind.SAME_SHAPE, consumer, producer)
+    return FusionChange(ChangeKind.SIMPLER, consumer)
+
+
+def _free_node(partition: Partition, decision: FusionDecision, blocker: int) -> FusionChange:
+    """The change to a node whose own pattern, or whose kernel's pattern, does not fit."""
+    rule = _RULES[decision.rule]
+    fitting = rule.sink if blocker == decision.post_dominator else rule.inner
+    root = partition.roots[blocker]
+    anchor = partition.anchors[root]
+    holder = root if anchor is None else anchor
+    if holder == blocker or partition.graph.patterns[blocker] not in fitting:
+        return FusionChange(ChangeKind.SIMPLER, blocker)
+    if decision.rule is FusionRule.ANCHOR and blocker == decision.post_dominator:
+        return FusionChange(ChangeKind.CHOOSE_FIRST, decision.node, holder)
+    return FusionChange(ChangeKind.FREE, blocker, holder)

@@ -49,7 +49,7 @@ class ForwardGraph:
     """Kernel arguments that the node alone would need (Relay's args_num)."""
     counted_operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     """The operands, without variables, whose groups count among the arguments of the node's kernel
-    (`kernel_arguments.py`)."""
+    (`groups.py`)."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """The number of unknown dimensions of the node's result; each is one more output of its kernel."""
     hints: dict[int, AbstractSet[int]] = field(default_factory=dict[int, AbstractSet[int]])
@@ -92,10 +92,6 @@ class ForwardGraph:
         counted = operands if counted is None else counted
         self.counted_operands.append(tuple(operand for operand in counted if not self.is_variable[operand]))
         return node
-
-    def mark_extern(self, node: int) -> None:
-        """Marks the node's value as used outside the graph."""
-        self.extern[node] = True
 
     def describe(self, node: int) -> str:
         """The node as text for messages: `#3 nn.relu`."""

@@ -28,8 +28,9 @@ unless they have side effects, which a call of a function without a body may hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -44,12 +45,13 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE, RESHAPE_ONLY
 from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.errors import PassError
-from xrelay.passes.fusion.group_names import GroupNames, group_name
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, FROM_LEVEL, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures
 
@@ -99,12 +101,6 @@ class FunctionFusion:
     nodes: FunctionGraph
     partition: Partition
 
-    def explanations(self) -> Iterator[str]:
-        """Yields one line about every op of the function, in post-DFS order."""
-        for decision in self.partition.decisions:
-            if self.nodes.op(decision.node) is not None:
-                yield decision.explain(self.nodes.graph)
-
 
 def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFusion]:
     """Returns the fusion of every function of the module without changing the module."""
@@ -147,14 +143,14 @@ class _GroupMaker:
         """Makes the groups in text order of their results, so that names are numbered in that order."""
         _erase(self.nodes.unneeded)
         members = self.partition.members()
-        roots = {op: root for root in members if (op := self.nodes.op(root)) is not None}
+        roots = {op: root for root in members if (op := self.nodes.ops[root]) is not None}
         walls: list[Operation] = []
         for op in _in_text_order(self.nodes.body):
             if kind_of(op) is OpKind.BARRIER:
                 self.results.add(op.results[0], op.operands[0])
                 walls.append(op)
             elif op in roots:
-                self._make(op, roots[op], [self.nodes.op(node) for node in members[roots[op]]])
+                self._make(op, roots[op], [self.nodes.ops[node] for node in members[roots[op]]])
         self.results.apply(_is_inside_with)
         _erase(walls)
         # Scalars that were copied into all their users' groups.
@@ -167,7 +163,7 @@ class _GroupMaker:
         ops = [op for op in group if kind_of(op) is not OpKind.FIELD or op.operands[0].owner in group]
         if ops and ops[-1] is root_op and kind_of(root_op) is not OpKind.TUPLE and any(map(is_groupable, ops)):
             anchor = self.partition.anchors[root]
-            heavy = None if anchor is None else self.nodes.op(anchor)
+            heavy = None if anchor is None else self.nodes.ops[anchor]
             pattern = self.partition.patterns[root]
             make_group(ops, self.names, pattern, heavy, link_params=self.link_params, results=self.results)
 
@@ -197,7 +193,7 @@ def make_group(
     group = FusedOp.create(
         operands=inputs.arguments,
         result_types=[result.type],
-        properties=_properties(names.unique(group_name(operators)), pattern, anchor),
+        properties=_properties(names.unique(_group_name(operators)), pattern, anchor),
         regions=[Region(body)],
         location=location,
     )
@@ -312,3 +308,52 @@ def _in_text_order(body: Block) -> list[Operation]:
         if kind_of(op) is OpKind.REGIONS:
             pending.extend(iter(region.block.ops) for region in reversed(op.regions))
     return found
+
+
+MAX_LENGTH = 80
+"""Longer names are abbreviated: first repeated ops, then the tail."""
+
+
+class GroupNames:
+    """Generates names of groups that are unique among the groups and symbols of a module."""
+
+    def __init__(self, module: ModuleOp):
+        self._taken = {name.data for op in walk_ops(module) if (name := _symbol(op)) is not None}
+        self._last: dict[str, int] = {}
+
+    def unique(self, base: str) -> str:
+        """`base`, or `base_1`, `base_2`, … if that is taken."""
+        return fresh_name(base, self._taken, self._last)
+
+
+def _group_name(ops: Iterable[Operation]) -> str:
+    """The name of a group of `ops`: its operators in order, without constants and tuples."""
+    operators = [
+        op.name.removeprefix("relay.").replace(".", "_")
+        for op in ops
+        if kind_of(op) in (OpKind.OPERATOR, OpKind.BARRIER, OpKind.BINDING)
+    ]
+    return abbreviated(operators if operators else ["tuple_get_item"])
+
+
+def abbreviated(operators: Sequence[str]) -> str:
+    """`fused_a_b_c`; if that is too long `fused_ax20_b`, then `fused_a_b_and_17_more`."""
+    name = "_".join(["fused", *operators])
+    if len(name) <= MAX_LENGTH:
+        return name
+    runs = [(operator, len(list(group))) for operator, group in groupby(operators)]
+    parts = [operator if count == 1 else f"{operator}x{count}" for operator, count in runs]
+    name = "_".join(["fused", *parts])
+    if len(name) <= MAX_LENGTH:
+        return name
+    kept, length = 1, len("fused_") + len(parts[0])
+    while kept < len(parts) and length + 1 + len(parts[kept]) <= MAX_LENGTH - len("_and_999999_more"):
+        length += 1 + len(parts[kept])
+        kept += 1
+    left_out = sum(count for _, count in runs[kept:])
+    return "_".join(["fused", *parts[:kept], "and", str(left_out), "more"])
+
+
+def _symbol(op: Operation) -> StringAttr | None:
+    name = op.properties.get("group_name" if kind_of(op) is OpKind.GROUP else "sym_name")
+    return name if isinstance(name, StringAttr) else None

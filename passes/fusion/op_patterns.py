@@ -6,14 +6,28 @@ influence: an op used only in one branch belongs to that branch. Bindings (`rela
 Results of branches and closures are used outside, like those of the function. Unused pure ops and unused calls of pure
 functions are left out; an op that makes an extent is needed if the extent is named. The body of a loop runs many times
 and the ops outside of it once, so nothing fuses across a use from inside a loop.
+
+The attribute `relay.fuse_with` of an op names the consumer into whose kernel the op should go:
+
+    %l = relay.nn.conv2d(%x, %v)
+    %r = relay.nn.conv2d(%x, %w) {relay.fuse_with = "add"}
+    %y = relay.add(%l, %r)                                  fused with %r, not with %l
+
+Within each phase of the partition, hinted ops are visited before all others, in post-DFS order. If several producers
+may fuse into one consumer and the operand order would choose another of them, the hinted producer is chosen. A hint
+changes no rule, phase or limit. It has no effect if the fusion is not legal, or if it names another op than the op's
+post-dominator, because fusion is decided between these two alone; `explain` reports this. Like every discardable
+attribute it may be dropped, which changes kernels but never results. The name is the consumer's operator (`add`,
+`nn.relu`), the name of its result (`%y` or `y`), or its source location.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import StringAttr, TensorType, TupleType, f32, f64, i1, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
@@ -21,13 +35,13 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.attribute_names import FUSE_WITH
 from xrelay.dialects.shared.identity_memo import IdentityMemo
+from xrelay.dialects.shared.locations import format_location
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
-from xrelay.passes.fusion.function_graph import FunctionGraph, NodeRef
-from xrelay.passes.fusion.hints import resolve_hints
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
 from xrelay.passes.infra.verify import walk_ops
@@ -37,6 +51,25 @@ _COUNTING = (*CALLS, OpKind.TUPLE)
 
 FUSABLE_SCALARS = (f32, i64, i32, f64, i1)
 """Element types of rank-0 constants that are copied into a kernel."""
+
+
+NodeRef: TypeAlias = Operation | SSAValue
+"""A node of the graph: an op, or a parameter of the function or of a closure in it."""
+
+
+@dataclass(frozen=True)
+class FunctionGraph:
+    """A forward graph and the ops and values of its nodes."""
+
+    body: Block
+    graph: ForwardGraph
+    refs: list[NodeRef]
+    """Indexed by node."""
+    ops: list[Operation | None]
+    """Indexed by node; `None` for a value from outside."""
+    numbers: dict[NodeRef, int]
+    unneeded: list[Operation]
+    """Ops that no result needs, in text order."""
 
 
 def forward_graph(body: Block, pure_calls: Container[str] | None = None) -> FunctionGraph:
@@ -49,7 +82,7 @@ def forward_graph(body: Block, pure_calls: Container[str] | None = None) -> Func
     builder.visit_makers()
     unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
     found = FunctionGraph(body, builder.graph, builder.refs, builder.ops, builder.numbers, unneeded)
-    resolve_hints(found)
+    _resolve_hints(found)
     return found
 
 
@@ -136,7 +169,7 @@ class _GraphBuilder:
     def visit_body(self, body: Block) -> None:
         self._visit(self._expression(body))
         for value in _results_of(body):
-            self.graph.mark_extern(self._number(value))
+            self.graph.extern[self._number(value)] = True
         self._order_consumers()
 
     def visit_makers(self) -> None:
@@ -150,7 +183,7 @@ class _GraphBuilder:
         for op in sorted(left, key=lambda op: -positions[op]):
             if any(user in self.numbers for user in names.of(op)):
                 self._visit(iter([op]))
-                self.graph.mark_extern(self.numbers[op])
+                self.graph.extern[self.numbers[op]] = True
         self._order_consumers()
 
     def _order_consumers(self) -> None:
@@ -224,7 +257,7 @@ class _GraphBuilder:
         name = value.name_hint if value.name_hint is not None else "value"
         arguments = self._type(value).arguments
         node = self.graph.add(f"%{name}", OpPatternKind.OPAQUE, is_variable=True, own_arguments=arguments)
-        self.graph.mark_extern(node)
+        self.graph.extern[node] = True
         self._remember(value, None, arguments)
 
     def _add_op(self, op: Operation) -> None:
@@ -243,7 +276,7 @@ class _GraphBuilder:
             dynamic_extents=self._type(op.results[0]).dynamic if op.results and kind in CALLS else 0,
         )
         if is_binding or not op.results:
-            self.graph.mark_extern(node)
+            self.graph.extern[node] = True
         self._remember(op, op, arguments)
 
     def _counted(self, kind: OpKind, used: list[int]) -> list[int]:
@@ -337,3 +370,35 @@ def _captured(op: Operation) -> Iterator[SSAValue]:
     defined: set[SSAValue] = {value for inner in inside for value in inner.results}
     defined.update(value for inner in op.walk() for region in inner.regions for b in region.blocks for value in b.args)
     yield from dict.fromkeys(value for inner in inside for value in inner.operands if value not in defined)
+
+
+def _resolve_hints(nodes: FunctionGraph) -> None:
+    """Adds the hints of the function's ops to its graph, each as the set of nodes with that name; linear time."""
+    hints = {node: hint for node, op in enumerate(nodes.ops) if op is not None and (hint := hint_of(op)) is not None}
+    if not hints:
+        return
+    called: dict[str, set[int]] = {name: set() for name in hints.values()}
+    for node, ref in enumerate(nodes.refs):
+        for name in names_of(ref):
+            if name in called:
+                called[name].add(node)
+    nodes.graph.hints.update((node, called[name]) for node, name in hints.items())
+
+
+def hint_of(op: Operation) -> str | None:
+    """The hint on an op; `None` if it has none or the attribute is not a string."""
+    hint = op.attributes.get(FUSE_WITH)
+    return hint.data if isinstance(hint, StringAttr) else None
+
+
+def names_of(ref: NodeRef) -> set[str]:
+    """The names by which a user can refer to an op or a value: its operator, its source location, its values."""
+    names = set[str]()
+    if isinstance(ref, Operation):
+        names |= {ref.name, ref.name.removeprefix("relay.")}
+        location = format_location(ref.location)
+        names |= set() if location is None else {location}
+    for value in ref.results if isinstance(ref, Operation) else (ref,):
+        if value.name_hint is not None:
+            names |= {value.name_hint, f"%{value.name_hint}"}
+    return names

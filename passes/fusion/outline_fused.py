@@ -23,8 +23,7 @@ likewise. Its result, if a tuple, becomes a flat tuple of tensors, which a `rela
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice is
 copied by a kernel (`relay.cast` to its own element type).
 
-A called `@main` gets a private copy for its callers: a model is run by calling `@main` alone, with its own memory
-(`main_as_callee.py`).
+A called `@main` gets a private copy for its callers: a model is run by calling `@main` alone, with its own memory.
 
 Raises `PassError` for closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` turns into data, and for
 values whose types do not specify their fields.
@@ -32,27 +31,32 @@ values whose types do not specify their fields.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
     TupleType,
     UnitAttr,
+    UnknownLoc,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, RequireOp, StopFusionOp
-from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -63,22 +67,21 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.recorded_requirements import record_requirements, requirements_of
-from xrelay.dialects.shared.types import function_type
+from xrelay.dialects.shared.types import element_type_of, function_type, tuple_type
 from xrelay.errors import PassError
-from xrelay.passes.fusion.flat_signatures import flat_type, flatten_arguments, repeated
-from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
-from xrelay.passes.fusion.group_names import GroupNames
-from xrelay.passes.fusion.kernel_constants import with_constants_outside
-from xrelay.passes.fusion.main_as_callee import enter_main_once
-from xrelay.passes.fusion.own_buffers import copy_of, needs_copy
+from xrelay.passes.fusion.fuse_ops import GroupNames, is_groupable, make_group
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
+from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.relay.dead_code_elimination import PRIVATE
 
-UNIT, PRIVATE = UnitAttr(), StringAttr("private")
+UNIT = UnitAttr()
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class RelayOutlineFusedPass(XRelayPass):
 
 def outline_module(module: ModuleOp) -> None:
     """Outlines every function of `module` that is not a kernel; raises `PassError` for one of several blocks."""
-    enter_main_once(module)
+    _enter_main_once(module)
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
         if isinstance(function, FuncOp) and not function.is_declaration and PRIMITIVE not in function.attributes:
@@ -132,8 +135,8 @@ class _Outliner:
                 f"relay-outline-fused: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it must be"
                 " straight-line code"
             )
-        function.arg_attrs = repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
-        flatten_arguments(function.body)
+        function.arg_attrs = _repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
+        _flatten_arguments(function.body)
         # Values that a region uses from outside are flattened before the region is visited.
         self.waiting = [function.body.block]
         blocks: list[Block] = []
@@ -152,7 +155,7 @@ class _Outliner:
 
     def _outline_op(self, function: FuncOp, op: Operation) -> None:
         if isinstance(op, FusedOp):
-            self._call_group(with_constants_outside(op))
+            self._call_group(_with_constants_outside(op))
         elif self.leaves.record_op(op):
             self._hand_on(op)
         elif isinstance(op, LetOp | StopFusionOp | CompilerAnnotationOp):
@@ -207,12 +210,12 @@ class _Outliner:
         return self._call_group(self._alone(require))[0]
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
-        function.res_attrs = repeated(function.res_attrs, [operand.type for operand in op.operands])
+        function.res_attrs = _repeated(function.res_attrs, [operand.type for operand in op.operands])
         returned: list[SSAValue] = []
         known: set[SSAValue] = set()
         for leaf in (leaf for operand in op.operands for leaf in self.leaves.of(operand)):
-            if needs_copy(leaf, known):
-                copy = copy_of(leaf)
+            if _needs_copy(leaf, known):
+                copy = _copy_of(leaf)
                 Rewriter.insert_op(copy, InsertPoint.before(op))
                 leaf = self._call_group(self._alone(copy))[0]
             known.add(leaf)
@@ -225,15 +228,15 @@ class _Outliner:
         """Rebuilds the choice with a flat tuple of tensors as its result."""
         regions = [op.detach_region(region) for region in list(op.regions)]
         (condition,) = self.leaves.of(op.condition)
-        self._replace_regions(op, IfOp(condition, flat_type(op.result.type), *regions), regions)
+        self._replace_regions(op, IfOp(condition, _flat_type(op.result.type), *regions), regions)
 
     def _outline_loop(self, op: LoopOp) -> None:
         """Rebuilds the loop with tensors as its carried values."""
         initial = [leaf for value in op.initial for leaf in self.leaves.of(value)]
         region = op.detach_region(op.body)
-        flatten_arguments(region)
+        _flatten_arguments(region)
         limits = [None if value is None else self.leaves.of(value)[0] for value in (op.trip_count, op.condition)]
-        new = LoopOp(limits[0], limits[1], initial, flat_type(op.result.type), region)
+        new = LoopOp(limits[0], limits[1], initial, _flat_type(op.result.type), region)
         self._replace_regions(op, new, [region])
 
     def _replace_regions(self, op: IfOp | LoopOp, new: IfOp | LoopOp, regions: Sequence[Region]) -> None:
@@ -310,7 +313,7 @@ class _Outliner:
             name: value for name, value in ((KERNEL_ANCHOR, group.anchor), (KERNEL_PATTERN, group.pattern)) if value
         }
         body = group.detach_region(group.body)
-        flatten_arguments(body)
+        _flatten_arguments(body)
         types = _flatten_result(body.block)
         key = (self.keys.of_block(body.block), self.keys.of_attributes(attributes))
         known = self.kernels.get(key)
@@ -345,8 +348,8 @@ def _flatten_result(block: Block) -> list[Attribute]:
     Rewriter.insert_op(ops, InsertPoint.before(end))
     returned: dict[SSAValue, None] = {}
     for leaf in leaves:
-        if needs_copy(leaf, returned):
-            copy = copy_of(leaf)
+        if _needs_copy(leaf, returned):
+            copy = _copy_of(leaf)
             Rewriter.insert_op(copy, InsertPoint.before(end))
             leaf = copy.result
         returned[leaf] = None
@@ -372,3 +375,111 @@ def _require_unused(op: Operation) -> None:
                 f"relay-outline-fused: a tuple is used by {use.operation.name}, which takes none",
                 location=location_of(use.operation),
             )
+
+
+def _enter_main_once(module: ModuleOp) -> None:
+    """If `@main` is called, renames it and adds a new `@main` that only calls it.
+
+        func.func @main(%n: T) -> T {… func.call @main(%m) …}
+    becomes
+        func.func @main(%n: T) -> T {%r = func.call @main_1(%n); func.return %r}
+        func.func private @main_1(%n: T) -> T {… func.call @main_1(%m) …}
+    """
+    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    main = functions.get("main")
+    calls = [op for op in walk_ops(module) if is_call(op) and callee_name(op) == "main"]
+    if main is None or not calls or main.is_declaration or PRIMITIVE in main.attributes:
+        return
+    name = fresh_name("main", set(functions))
+    block = Block(arg_types=main.function_type.inputs.data)
+    for argument, like in zip(block.args, main.body.blocks[0].args, strict=True):
+        argument.name_hint = like.name_hint
+    call = CallOp(name, block.args, main.function_type.outputs.data)
+    block.add_ops([call, ReturnOp(*call.results)])
+    entry = FuncOp("main", main.function_type, Region(block), arg_attrs=main.arg_attrs, res_attrs=main.res_attrs)
+    entry.attributes, entry.location, call.location = dict(main.attributes), main.location, main.location
+    Rewriter.insert_op(entry, InsertPoint.before(main))
+    main.sym_name, main.sym_visibility = StringAttr(name), PRIVATE
+    for op in calls:
+        op.callee = SymbolRefAttr(name)
+
+
+def _flatten_arguments(body: Region) -> None:
+    """Replaces the tuple arguments of the block of `body` by their leaves, and rebuilds the tuples at its start.
+
+    Builds a new block: inserting arguments one by one would copy all of them each time.
+    """
+    old = body.block
+    if not any(isinstance(argument.type, TupleType) for argument in old.args):
+        return
+    new = Block(arg_types=leaf_types(old.arg_types))
+    body.add_block(new)
+    sources = [argument for argument in old.args for _ in leaf_types([argument.type])]
+    for leaf, source in zip(new.args, sources, strict=True):
+        leaf.name_hint, leaf.location = source.name_hint, source.location
+    values: list[SSAValue] = []
+    leaves = iter(new.args)
+    for argument in old.args:
+        value, ops = rebuild(argument.type, leaves)
+        new.add_ops(ops)
+        values.append(value)
+    Rewriter.inline_block(old, InsertPoint.at_end(new), values)
+
+
+def _flat_type(type: Attribute) -> Attribute:
+    """The tuple type of the leaves of a tuple type; any other type unchanged."""
+    if not isinstance(type, TupleType):
+        return type
+    return tuple_type(leaf_types([type]))
+
+
+def _repeated(
+    attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
+) -> ArrayAttr[DictionaryAttr] | None:
+    """Attributes of parameters or results, _repeated for each leaf of a tuple."""
+    if attributes is None:
+        return None
+    pairs = zip(attributes.data, types, strict=True)
+    return ArrayAttr([attribute for attribute, type in pairs for _ in leaf_types([type])])
+
+
+def is_kernel_constant(op: ConstantOp) -> bool:
+    """Whether a kernel can hold a constant: it has one element, stored in the attribute."""
+    return isinstance(op.value, DenseIntOrFPElementsAttr) and op.array.size == 1
+
+
+def _with_constants_outside(group: FusedOp) -> FusedOp:
+    """Moves the constants that a kernel cannot hold before `group`, and passes them as arguments.
+
+    relay.fused(%p = %x) { %k = relay.constant …; f(%p, %k) }   →   %k = relay.constant …; relay.fused(%p = %x, %q = %k)
+    """
+    body: Block = group.body.block
+    held = [op for op in body.ops if isinstance(op, ConstantOp) and not is_kernel_constant(op)]
+    for op in held:
+        parameter = body.insert_arg(op.result.type, len(body.args))
+        parameter.name_hint = op.result.name_hint
+        op.result.replace_all_uses_with(parameter)
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(group))
+    if held:
+        group.operands = [*group.operands, *(op.result for op in held)]
+    return group
+
+
+def _needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
+    """Whether a returned value has no buffer of its own.
+
+    Such a value comes from outside, is a constant, is returned twice, or is a view of another value's buffer.
+    Sequences, optionals and closures have no buffers and need no copy.
+    """
+    if isinstance(value.type, SequenceType | OptionalType | ClosureType):
+        return False
+    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
+
+
+def _copy_of(value: SSAValue) -> CastOp:
+    """Returns an op that copies a tensor: a cast to its own element type."""
+    copy = CastOp.call(value, dtype=element_type_of(value.type))
+    copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
+    copy.result.name_hint = value.name_hint
+    return copy

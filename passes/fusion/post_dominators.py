@@ -33,19 +33,6 @@ class PostDominatorTree:
     worst_edges: list[Edge | None]
     """An edge with that pattern; `None` for a node without consumers."""
 
-    def is_ancestor(self, ancestor: int, node: int) -> bool:
-        """Whether `ancestor` post-dominates `node` (a node does not post-dominate itself)."""
-        current = self.parents[node]
-        while current is not None and self.depths[current] > self.depths[ancestor]:
-            current = self.parents[current]
-        return current == ancestor
-
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{node} -> {'none' if parent is None else parent}, depth {depth}, {pattern.relay_name}"
-            for node, (parent, depth, pattern) in enumerate(zip(self.parents, self.depths, self.patterns, strict=True))
-        )
-
 
 def post_dominator_tree(graph: ForwardGraph) -> PostDominatorTree:
     """The post-dominator tree of `graph`, in O(edges · log nodes) time and linear memory."""

@@ -49,7 +49,7 @@ def annotate(body: Block, options: FusionOptions) -> None:
     found = partition(nodes.graph, options)
     numbers = found.group_numbers()
     for node, decision in enumerate(found.decisions):
-        op = nodes.op(node)
+        op = nodes.ops[node]
         if op is None:
             continue
         parent = found.tree.parents[node]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.passes.fusion.explain import STOP_FUSION
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
-from xrelay.passes.fusion.fusion_counterfactual import STOP_FUSION
 
 PATTERNS = list(OpPatternKind)
 
@@ -32,7 +32,7 @@ def random_graphs(draw: st.DrawFn) -> ForwardGraph:
         graph.add(name, pattern, uses, own_arguments=draw(st.integers(0, 2)))
     for node in range(len(graph)):
         if not graph.outputs[node] or draw(st.integers(0, 9)) == 0:
-            graph.mark_extern(node)
+            graph.extern[node] = True
         elif draw(st.integers(0, 3)) == 0:
             graph.hints[node] = {draw(st.sampled_from([edge.consumer for edge in graph.outputs[node]]))}
     return graph

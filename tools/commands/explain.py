@@ -164,8 +164,7 @@ def _matching(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
 
 def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence[ExplainedOp] | None) -> Sequence[str]:
     """Returns the lines for stdout."""
-    from xrelay.passes.fusion.explain_formats import dot_lines, to_json
-    from xrelay.passes.fusion.explain_story import group_lines, story_lines
+    from xrelay.passes.fusion.explain_text import dot_lines, group_lines, story_lines, to_json
 
     if args.json:
         return [to_json(blocks, chosen)]

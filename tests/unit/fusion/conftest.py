@@ -20,7 +20,7 @@ class GraphBuilder:
 
     def var(self, name: str = "x") -> int:
         node = self.graph.add(name, OPAQUE, is_variable=True, own_arguments=1)
-        self.graph.mark_extern(node)
+        self.graph.extern[node] = True
         return node
 
     def weight(self) -> int:
@@ -69,7 +69,7 @@ class GraphBuilder:
 
     def returns(self, *nodes: int) -> ForwardGraph:
         for node in nodes:
-            self.graph.mark_extern(node)
+            self.graph.extern[node] = True
         return self.graph
 
 

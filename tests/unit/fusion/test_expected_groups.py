@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.light_models import light_model
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.catalogue.default_pipeline import default_passes
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
-from xrelay.passes.fusion.explain_story import story_lines
+from xrelay.passes.fusion.explain_text import story_lines
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes

@@ -49,7 +49,7 @@ def test_nodes_are_in_post_dfs_order_not_in_text_order():
     block = body(RESIDUAL)
     found = forward_graph(block)
     ops = list(block.ops)
-    assert [found.op(node) for node in range(len(found.graph))] == [None, None, ops[2], ops[1], ops[3]]
+    assert [found.ops[node] for node in range(len(found.graph))] == [None, None, ops[2], ops[1], ops[3]]
     assert names(found) == ["%x", "%w", "nn.conv2d", "nn.conv2d", "add"]
     assert found.graph.extern == [True, True, False, False, True]
 

@@ -9,8 +9,7 @@ import pytest
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.errors import PassError
 from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
-from xrelay.passes.fusion.fusion_reason import FusionRule
-from xrelay.passes.fusion.partition import FusionOptions, partition
+from xrelay.passes.fusion.partition import FusionOptions, FusionRule, partition
 
 if TYPE_CHECKING:
     from conftest import GraphBuilder

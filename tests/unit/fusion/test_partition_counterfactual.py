@@ -12,10 +12,9 @@ from support.examples import examples
 from support.random_graphs import random_graphs
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
-from xrelay.passes.fusion.explain_story import what_would_help
+from xrelay.passes.fusion.explain import ChangeKind, ExplainedBlock, FusionChange, change_for, explain_fusion
+from xrelay.passes.fusion.explain_text import what_would_help
 from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph, Use
-from xrelay.passes.fusion.fusion_counterfactual import ChangeKind, FusionChange, change_for
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.source import full_context, parse_module
 

@@ -8,8 +8,7 @@ import re
 from xrelay.frontend.onnx import import_onnx
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.passes.fusion.explain import explain_fusion
-from xrelay.passes.fusion.explain_formats import dot_lines, to_json
-from xrelay.passes.fusion.explain_story import story_lines
+from xrelay.passes.fusion.explain_text import dot_lines, story_lines, to_json
 from xrelay.passes.fusion.partition import FusionOptions
 
 STRING = r'"(?:[^"\\]|\\.)*"'

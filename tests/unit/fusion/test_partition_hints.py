@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.shared.attribute_names import FUSE_WITH
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
-from xrelay.passes.fusion.explain_story import hint_effect
+from xrelay.passes.fusion.explain_text import hint_effect
 from xrelay.passes.fusion.op_patterns import forward_graph
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.infra.source import full_context, parse_module

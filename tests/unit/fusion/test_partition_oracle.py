@@ -46,7 +46,7 @@ def relay_partition(graph: OracleGraph, options: FusionOptions) -> list[int]:
 
 def labels(fusion: FunctionFusion) -> list[Operation | None]:
     """The ops for which Relay has nodes: bindings are two nodes there, and closures none."""
-    ops = [fusion.nodes.op(node) for node in range(len(fusion.nodes.refs))]
+    ops = fusion.nodes.ops
     return [None if isinstance(op, LetOp | FnOp) else op for op in ops]
 
 

@@ -26,8 +26,7 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, default_passes, pipeline_table
-from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
-from xrelay.passes.fusion.group_names import MAX_LENGTH, abbreviated
+from xrelay.passes.fusion.fuse_ops import MAX_LENGTH, RelayFuseOpsPass, abbreviated, fuse_module
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.cpu_layout_hooks import largest_divisor, vector_block
@@ -199,14 +198,6 @@ def test_a_folded_weight_does_not_keep_its_operand_alive():
 
 
 # --- fusion
-
-
-def test_explanations_name_every_op():
-    (fusion,) = analyse_module(parse(CONV_RELU), FusionOptions())
-    lines = list(fusion.explanations())
-    assert fusion.function == "main"
-    assert len(lines) == 3
-    assert any(line.startswith("#2 nn.conv2d: fused into the group of #3 nn.relu") for line in lines)
 
 
 def test_a_group_is_located_where_its_ops_are():

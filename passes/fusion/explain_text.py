@@ -1,14 +1,23 @@
-"""Writes the explanation of fusion as text: the list of kernels, and the decisions about one op."""
+"""Writes the explanation of fusion: as text, as JSON, or as a Graphviz graph with a cluster for each kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from xrelay.errors import did_you_mean
-from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
+from xrelay.passes.fusion.explain import (
+    ChangeKind,
+    ExplainedBlock,
+    ExplainedGroup,
+    ExplainedOp,
+    FusionChange,
+    change_for,
+    heavy_in_own_kernel,
+)
 from xrelay.passes.fusion.forward_graph import Edge
-from xrelay.passes.fusion.fusion_counterfactual import ChangeKind, FusionChange, change_for, heavy_in_own_kernel
-from xrelay.passes.fusion.fusion_reason import FusionDecision
+from xrelay.passes.fusion.partition import FusionDecision
 
 MOST_USERS = 4
 """The largest number of users of an op that the text names."""
@@ -126,41 +135,17 @@ def _why_not_free(block: ExplainedBlock, node: int) -> str:
 def what_would_help(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     """The change that would let the node be fused; `None` if it is fused already or can never be."""
     change = change_for(block.partition, decision)
-    return None if change is None else _change_text(block, change, decision)
-
-
-def _change_text(block: ExplainedBlock, change: FusionChange, decision: FusionDecision) -> str:
-    name = block.name(change.node)
-    other = "" if change.other is None else block.name(change.other)
-    match change.kind:
-        case ChangeKind.RAISE_LEVEL:
-            return "raise the optimisation level to 1 or more"
-        case ChangeKind.RAISE_DEPTH:
-            return f"raise max-depth to {change.amount} or more; the number is counted as far as the limit"
-        case ChangeKind.RAISE_ARGUMENTS:
-            return f"raise max-function-args by {change.amount} or more"
-        case ChangeKind.KEEP_INSIDE:
-            return "its value would have to be seen by ops alone, not outside"
-        case ChangeKind.ONE_USER:
-            return f"its users ({_users(block, change.node)}) would have to meet, or all but one of them go"
-        case ChangeKind.REMOVE:
-            return f"remove {name}"
-        case ChangeKind.SAME_SHAPE:
-            return f"{name} would have to keep the shape of {other}"
-        case ChangeKind.SIMPLER:
-            return f"{name} would have to be a simpler op, best an elementwise one"
-        case ChangeKind.CHOOSE_FIRST:
-            sink = decision.post_dominator
-            operator = "" if sink is None else block.graph.names[sink]
-            taken = "" if sink is None else f"{block.name(sink)} would have to be free of {other}: "
-            return f'{taken}relay.fuse_with = "{operator}" on this op lets it choose first'
-        case ChangeKind.FREE:
-            free = "it" if change.node == decision.node else name
-            return (
-                f"{free} would have to be free of {other}: relay.annotation.stop_fusion between them keeps them apart"
-            )
-        case ChangeKind.FUSE_FIRST:
-            return f"{name} would have to be fused into an injective op first"
+    if change is None:
+        return None
+    itself, sink = change.kind is ChangeKind.FREE and change.node == decision.node, decision.post_dominator
+    return change.kind.value.format(
+        node="it" if itself else block.name(change.node),
+        other="" if change.other is None else block.name(change.other),
+        amount=change.amount,
+        users=_users(block, change.node),
+        sink="" if sink is None else block.name(sink),
+        operator="" if sink is None else block.graph.names[sink],
+    )
 
 
 def _users(block: ExplainedBlock, node: int) -> str:
@@ -186,3 +171,113 @@ def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
     names = sorted(block.ops[target].names) if target in block.ops else []
     close = did_you_mean(op.hint, names, "")
     return f'"{op.hint}" names no op of this function; without effect' + (f", {close}" if close else "")
+
+
+Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
+
+FORMAT_VERSION = 1
+
+
+def to_json(blocks: Iterable[ExplainedBlock], chosen: Sequence[ExplainedOp] | None = None) -> str:
+    """The blocks with their kernels and ops, as JSON; `chosen` restricts the ops."""
+    document: Json = {"version": FORMAT_VERSION, "blocks": [_block(block, chosen) for block in blocks]}
+    return json.dumps(document, indent=2)
+
+
+def _block(block: ExplainedBlock, chosen: Sequence[ExplainedOp] | None) -> Json:
+    ops = block.ops.values()
+    shown = ops if chosen is None else [op for op in ops if any(op is one for one in chosen)]
+    return {
+        "function": block.function,
+        "kernels": [_group(block, group) for group in block.groups],
+        "ops": [_op(block, op) for op in shown],
+    }
+
+
+def _group(block: ExplainedBlock, group: ExplainedGroup) -> Json:
+    return {
+        "name": group.name,
+        "anchor": group.anchor,
+        "pattern": group.pattern,
+        "nodes": [node for node in group.nodes if node in block.ops],
+        "locations": list(group.locations),
+    }
+
+
+def _op(block: ExplainedBlock, op: ExplainedOp) -> Json:
+    group = block.group_of.get(op.node)
+    return {
+        "node": op.node,
+        "op": op.operator,
+        "value": op.value,
+        "locations": list(op.locations),
+        "pattern": block.graph.patterns[op.node].relay_name,
+        "composite": None
+        if op.composite is None
+        else {"parts": list(op.composite.parts), "expands": op.composite.expansion},
+        "kernel": None if group is None else group.name,
+        "decision": _decision(block, block.decision(op.node)),
+        "hint": hint_effect(block, op),
+    }
+
+
+def _decision(block: ExplainedBlock, decision: FusionDecision) -> Json:
+    blocker = decision.blocker
+    edge = isinstance(blocker, Edge)
+    return {
+        "post_dominator": decision.post_dominator,
+        "fused": decision.fused,
+        "rule": decision.rule.name.lower(),
+        "asks": decision.rule.value,
+        "blocked_by": blocked_by(block, decision),
+        "blocking_node": None if edge else blocker,
+        "blocking_edge": {"from": blocker.producer, "to": blocker.consumer, "pattern": blocker.pattern.relay_name}
+        if isinstance(blocker, Edge)
+        else None,
+        "found": decision.found,
+        "limit": decision.limit,
+        "to_change_it": what_would_help(block, decision),
+        "change": _change(change_for(block.partition, decision)),
+    }
+
+
+def _change(change: FusionChange | None) -> Json:
+    if change is None:
+        return None
+    return {"kind": change.kind.name.lower(), "node": change.node, "other": change.other, "amount": change.amount}
+
+
+def dot_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
+    """Yields a digraph: clusters for kernels, edges with patterns, dashed edges to post-dominators without fusion."""
+    yield "digraph fusion {"
+    yield '  node [shape=box, fontname="monospace"];'
+    for number, block in enumerate(blocks):
+        prefix = f"b{number}_"
+        for index, group in enumerate(block.groups):
+            yield f"  subgraph cluster_{number}_{index} {{"
+            yield f"    label={_quoted(group.name)};"
+            for node in group.nodes:
+                if node in block.ops:
+                    yield f"    {prefix}{node} [label={_quoted(block.ops[node].label)}];"
+            yield "  }"
+        inside = {node for group in block.groups for node in group.nodes}
+        for node, op in block.ops.items():
+            if node not in inside:
+                yield f"  {prefix}{node} [label={_quoted(op.label)}, style=rounded];"
+        yield from (f"  {line}" for line in _edges(block, prefix))
+    yield "}"
+
+
+def _edges(block: ExplainedBlock, prefix: str) -> Iterator[str]:
+    for node in block.ops:
+        for edge in block.graph.outputs[node]:
+            yield f"{prefix}{node} -> {prefix}{edge.consumer} [label={_quoted(edge.pattern.relay_name)}];"
+        decision = block.decision(node)
+        if decision.post_dominator is not None and not decision.fused:
+            ends = f"{prefix}{node} -> {prefix}{decision.post_dominator}"
+            yield f"{ends} [style=dashed, constraint=false, label={_quoted(decision.rule.name.lower())}];"
+
+
+def _quoted(text: str) -> str:
+    """`text` as a quoted string of the DOT language, whose escapes equal JSON's for the characters of names."""
+    return json.dumps(text, ensure_ascii=False)

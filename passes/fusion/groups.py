@@ -1,6 +1,6 @@
-"""Counts the arguments that a kernel would have, as Relay counts them.
+"""The groups of a partition, which become kernels, and the numbers of their arguments, counted as in Relay.
 
-A single node needs an argument for each parameter and each tuple field that it uses. A group needs the sum over its
+A node alone needs an argument for each parameter and each tuple field that it uses. A group needs the sum over its
 nodes; values from other groups are not counted. Before a node is fused, its consumer adds the counts of the groups that
 feed it. If one of these groups counts no arguments *yet*, the sum is provisional: Relay decides such a fusion only when
 it visits the consumer, and then looks through groups without arguments to the groups that feed them.
@@ -16,8 +16,52 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.errors import PassError
 from xrelay.passes.fusion.forward_graph import ForwardGraph
-from xrelay.passes.fusion.union_find import Groups
+
+
+class Groups:
+    """Disjoint sets of nodes, initially of one node each, identified by the node that produces the group's result.
+
+    `pattern`, `num_nodes`, `arguments` and `anchor` are indexed by node. They describe the group whose root the node
+    is, or was when it merged into another group: the rules of partitioning use both.
+    """
+
+    def __init__(self, graph: ForwardGraph):
+        size = len(graph)
+        self._parent = list(range(size))
+        self.pattern = list(graph.patterns)
+        self.num_nodes = [1] * size
+        self.arguments = list(graph.own_arguments)
+        self.anchor: list[int | None] = [
+            node if pattern is OpPatternKind.OUT_ELEM_WISE_FUSABLE else None
+            for node, pattern in enumerate(graph.patterns)
+        ]
+
+    def root(self, node: int) -> int:
+        """The root of the node's group."""
+        root = node
+        while self._parent[root] != root:
+            root = self._parent[root]
+        while self._parent[node] != root:
+            self._parent[node], node = root, self._parent[node]
+        return root
+
+    def merge(self, child: int, parent: int) -> None:
+        """Merges the group of `child` into that of `parent`, whose root stays; raises `PassError` for two heavy ops."""
+        child, parent = self.root(child), self.root(parent)
+        if child == parent:
+            return
+        self._parent[child] = parent
+        self.num_nodes[parent] += self.num_nodes[child]
+        self.arguments[parent] += self.arguments[child]
+        anchor = self.anchor[child]
+        if anchor is not None:
+            if self.anchor[parent] is not None:
+                raise PassError(f"fusion would put two heavy ops, nodes {anchor} and {self.anchor[parent]}, together")
+            self.anchor[parent] = anchor
+            self.pattern[parent] = max(self.pattern[child], self.pattern[parent])
 
 
 class Count(NamedTuple):
