@@ -1,9 +1,9 @@
 """Arithmetic on affine expressions: normal form, bounds over boxes, strides, and the region that a tile reads.
 
 The functions are pure mathematics on `xdsl.ir.affine` expressions over dimensions `d0, d1, …`, independent of any IR. A
-box maps each dimension to its inclusive interval, or to `None` if it is unknown. Quasi-affine subexpressions
-(`floordiv`, `mod`) are atoms of the normal form, so that equal ones cancel. So are semi-affine ones: products of
-dimensions, and quotients and remainders by dimensions, which are undefined if the divisor is 0.
+box maps each dimension to its inclusive interval, to its limit, or to `None` if it is unknown. Quasi-affine
+subexpressions (`floordiv`, `mod`) are atoms of the normal form, so that equal ones cancel. So are semi-affine ones:
+products of dimensions, and quotients and remainders by dimensions, which are undefined if the divisor is 0.
 """
 
 from __future__ import annotations
@@ -21,9 +21,21 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from xrelay.index_algebra.affine_products import binary
-from xrelay.index_algebra.linear_form import LinearForm, addends_of, atom_form, constant_form, sum_of
-from xrelay.index_algebra.symbolic_quotients import Interval, Ranges, divided
+from xrelay.index_algebra.linear_form import (
+    LinearForm,
+    addends_of,
+    atom_form,
+    binary,
+    constant_form,
+    factors_of,
+    monomial_of,
+    spread,
+    sum_of,
+    without_factors,
+)
+
+Interval = tuple[int, int]
+"""Inclusive lower and upper bound."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,166 @@ class Below:
 
 Box = Sequence[Interval | Below | None]
 """The values of each dimension; `None` (or a dimension past the end) is unknown."""
+
+
+_STEPS = 16
+"""The maximum number of terms in a quotient by a sum; the division fails beyond it."""
+
+_FACTORS = 6
+"""The maximum number of factors of a product in a proof, which replaces each by its limit and multiplies out."""
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """The values of dimensions, for proofs."""
+
+    box: Box
+
+    @property
+    def limits(self) -> dict[int, AffineExpr]:
+        """Dimensions that run from 0 to an expression minus 1."""
+        return {dim: values.limit for dim, values in enumerate(self.box) if isinstance(values, Below)}
+
+    def interval(self, form: LinearForm) -> Interval | None:
+        """Returns the interval of a form, or None if it is unknown."""
+        return _form_bounds(form, self.box)
+
+    def is_nonnegative(self, form: LinearForm) -> bool:
+        """Whether `form` is provably 0 or more."""
+        found = self.interval(form)
+        return (found is not None and found[0] >= 0) or self.has_no_negative_term(form)
+
+    def has_no_negative_term(self, form: LinearForm) -> bool:
+        """Whether the constant, all coefficients and all factors are 0 or more."""
+        return form.constant >= 0 and all(
+            coefficient >= 0 and all(self._is_nonnegative_factor(factor) for factor in factors_of(atom))
+            for atom, coefficient in form.terms
+        )
+
+    def _is_nonnegative_factor(self, factor: AffineExpr) -> bool:
+        if isinstance(factor, AffineDimExpr) and factor.position in self.limits:
+            return True
+        found = self.interval(atom_form(factor))
+        return found is not None and found[0] >= 0
+
+    def greatest(self, form: LinearForm, kept: set[int]) -> LinearForm | None:
+        """An upper bound of `form` over the dimensions in `kept` and those of limits; `None` if none is found."""
+        total = LinearForm((), form.constant)
+        for atom, coefficient in form.terms:
+            term = LinearForm((), coefficient)
+            for factor in factors_of(atom):
+                largest = self._greatest_factor(factor, kept)
+                if largest is None:
+                    return None
+                term = term.times(largest)
+            total = total.plus(term)
+        return total
+
+    def _greatest_factor(self, factor: AffineExpr, kept: set[int]) -> LinearForm | None:
+        if not self._is_nonnegative_factor(factor):
+            return None
+        if isinstance(factor, AffineDimExpr):
+            if factor.position in self.limits:
+                return spread(self.limits[factor.position]).plus(LinearForm((), -1))
+            if factor.position in kept:
+                return atom_form(factor)
+        if isinstance(factor, AffineBinaryOpExpr) and factor.kind is AffineBinaryOpKind.Mod:
+            return spread(factor.rhs).plus(LinearForm((), -1))
+        found = self.interval(atom_form(factor))
+        return atom_form(factor) if found is None else LinearForm((), found[1])
+
+
+def _divided(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[LinearForm, LinearForm]:
+    """The quotient and remainder of `form` by `divisor`; the part that cannot be decided becomes an atom."""
+    whole, rest = _split(form, divisor, ranges)
+    if rest == LinearForm(()) or _is_below(rest, divisor, ranges):
+        return whole, rest
+    quotient, remainder = (
+        atom_form(AffineBinaryOpExpr(kind, rest.expr(), divisor.expr()))
+        for kind in (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
+    )
+    return whole.plus(_nested(rest, divisor, ranges) or quotient), remainder
+
+
+def _split(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[LinearForm, LinearForm]:
+    """Split `form` as `whole * divisor + rest`."""
+    if len(divisor.terms) == 1 and divisor.constant == 0:
+        return _split_by_monomial(form, *divisor.terms[0])
+    whole, rest = LinearForm(()), form
+    lead, coefficient = max(divisor.terms, key=lambda term: len(factors_of(term[0])))
+    for _ in range(_STEPS):
+        step = next((s for term in rest.terms if (s := _share(*term, lead, coefficient)) is not None), None)
+        if step is None:
+            break
+        whole, rest = whole.plus(step), rest.plus(step.times(divisor).scaled(-1))
+        if rest == LinearForm(()) or _is_below(rest, divisor, ranges):
+            return whole, rest
+    return LinearForm(()), form
+
+
+def _split_by_monomial(form: LinearForm, monomial: AffineExpr, coefficient: int) -> tuple[LinearForm, LinearForm]:
+    whole, rest = LinearForm(()), LinearForm((), form.constant)
+    for term in form.terms:
+        share = _share(*term, monomial, coefficient)
+        if share is None:
+            rest = rest.plus(LinearForm((term,)))
+        else:
+            whole = whole.plus(share)
+    return whole, rest
+
+
+def _share(atom: AffineExpr, value: int, monomial: AffineExpr, coefficient: int) -> LinearForm | None:
+    """`value * atom` divided by `coefficient * monomial`; `None` if there is a remainder."""
+    left = without_factors(atom, factors_of(monomial))
+    if left is None or value % coefficient:
+        return None
+    share = value // coefficient
+    return LinearForm(((monomial_of(left), share),)) if left else LinearForm((), share)
+
+
+def _is_below(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> bool:
+    """Whether `form` is provably in [0, divisor), so that it is its own remainder."""
+    if any(len(factors_of(atom)) > _FACTORS for atom, _ in (*form.terms, *divisor.terms)):
+        return False
+    if not ranges.is_nonnegative(form) or any(coefficient < 0 for _, coefficient in form.terms):
+        return False
+    kept = set[int]().union(*(atom.used_dims() for atom, _ in divisor.terms))
+    greatest = ranges.greatest(form, kept)
+    if greatest is None:
+        return False
+    room = divisor.plus(LinearForm((), -1)).plus(greatest.scaled(-1))
+    if ranges.is_nonnegative(room):
+        return True
+    return len(divisor.terms) == 1 and divisor.constant == 0 and _is_nonnegative_from_one(room, divisor, ranges)
+
+
+def _is_nonnegative_from_one(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> bool:
+    """Whether `form` is 0 or more if no factor of the divisor is 0.
+
+    Each nonnegative factor `f` is then at least 1, and is replaced by `f' + 1` with a nonnegative `f'`.
+    """
+    factors = {f for f in factors_of(divisor.terms[0][0]) if ranges.is_nonnegative(atom_form(f))}
+    total = LinearForm((), form.constant)
+    for atom, coefficient in form.terms:
+        term = LinearForm((), coefficient)
+        for factor in factors_of(atom):
+            term = term.times(LinearForm(((factor, 1),), 1 if factor in factors else 0))
+        total = total.plus(term)
+    return ranges.has_no_negative_term(total)
+
+
+def _nested(rest: LinearForm, divisor: LinearForm, ranges: _Ranges) -> LinearForm | None:
+    """Fold `(x floordiv y) floordiv z` to `x floordiv (y * z)`, for `z` of 1 or more; `None` if it does not apply."""
+    if rest.constant or len(rest.terms) != 1 or rest.terms[0][1] != 1 or not ranges.is_nonnegative(divisor):
+        return None
+    inner = rest.terms[0][0]
+    if not isinstance(inner, AffineBinaryOpExpr) or inner.kind is not AffineBinaryOpKind.FloorDiv:
+        return None
+    if isinstance(inner.rhs, AffineConstantExpr):
+        by = divisor.scaled(inner.rhs.value)
+    else:
+        by = spread(inner.rhs).times(divisor)
+    return _divided(spread(inner.lhs), by, ranges)[0]
 
 
 def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
@@ -74,8 +246,7 @@ def _by_symbol(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, bo
     """A quotient or remainder by a divisor that is not constant."""
     if kind is AffineBinaryOpKind.CeilDiv:
         left = left.plus(right).plus(LinearForm((), -1))
-    limits = {dim: values.limit for dim, values in enumerate(box) if isinstance(values, Below)}
-    quotient, rest = divided(left, right, Ranges(lambda form: _form_bounds(form, box), limits))
+    quotient, rest = _divided(left, right, _Ranges(box))
     return rest if kind is AffineBinaryOpKind.Mod else quotient
 
 
@@ -275,3 +446,60 @@ def join(left: Span, right: Span) -> Span | None:
     base = left.base if offset >= 0 else right.base
     low, high = min(0, offset), max(left.extent, offset + right.extent)
     return Span(base, high - low)
+
+
+_REPLACEMENTS = 32
+"""The maximum number of terms that a proof replaces."""
+
+
+def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr]) -> bool:
+    """Whether `expr` is provably 0 or more.
+
+    `box` has the intervals of dimensions. A dimension in `limits` runs from 0 to its limit minus 1; a limit is an
+    expression over dimensions without limits. Quotients by a constant c are replaced by `(x - x mod c) / c`, and
+    everything is scaled by c.
+    """
+    form, scale = linear_form(expr, box), 1
+    for _ in range(_REPLACEMENTS):
+        form = _at_limits(form, limits)
+        known = bounds(form.expr(), box)
+        if known is not None and known[0] > -scale:
+            return True
+        quotient = next((term for term in form.terms if _divisor(term[0]) is not None), None)
+        if quotient is None:
+            return False
+        form, factor = _without_quotient(form, *quotient)
+        scale *= factor
+    return False
+
+
+def _divisor(atom: AffineExpr) -> int | None:
+    """The constant divisor if `atom` is a quotient by one; else `None`."""
+    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
+        return atom.rhs.value if isinstance(atom.rhs, AffineConstantExpr) else None
+    return None
+
+
+def _at_limits(form: LinearForm, limits: Mapping[int, AffineExpr]) -> LinearForm:
+    """The form with each dimension that has a limit at the end of its range that minimises the form."""
+    result = LinearForm((), form.constant)
+    for atom, coefficient in form.terms:
+        if not isinstance(atom, AffineDimExpr) or atom.position not in limits:
+            result = result.plus(LinearForm(((atom, coefficient),)))
+        elif coefficient < 0:
+            last = linear_form(limits[atom.position]).plus(LinearForm((), -1))
+            result = result.plus(last.scaled(coefficient))
+    return result
+
+
+def _without_quotient(form: LinearForm, atom: AffineExpr, coefficient: int) -> tuple[LinearForm, int]:
+    """`form` times a factor, with `c * (x floordiv c)` replaced by `x - x mod c`; also returns the factor."""
+    if not isinstance(atom, AffineBinaryOpExpr):
+        return form, 1
+    divisor = linear_form(atom.rhs).constant
+    factor = divisor // gcd(divisor, coefficient)
+    whole = linear_form(atom.lhs).plus(
+        linear_form(AffineBinaryOpExpr(AffineBinaryOpKind.Mod, atom.lhs, atom.rhs)).scaled(-1)
+    )
+    rest = LinearForm(tuple(term for term in form.terms if term[0] != atom), form.constant)
+    return rest.scaled(factor).plus(whole.scaled(coefficient * factor // divisor)), factor

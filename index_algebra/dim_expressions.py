@@ -1,14 +1,15 @@
-"""Expressions over named dimensions, and their arithmetic (`dims` has the functions on them).
+"""Expressions over named dimensions, their arithmetic and their text (`dims` has the functions on them).
 
 An expression is a polynomial over atoms with integer coefficients, so equal sums compare equal. Named dimensions are 0
 or more. Text form (inside `#relay.dims<…>`): `n`, `n + 1`, `2 * n * m`, `(n + 1) floordiv 2`, `n mod 4`, `max(n, m)`,
-`min(n, m)`, `broadcast(n, m)`, `?`.
+`min(n, m)`, `broadcast(n, m)`, `?`. Expressions share subexpressions, so a few lines of a model can describe one whose
+text is exponentially long: their size is limited.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
@@ -16,8 +17,68 @@ from typing import Literal, TypeAlias
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra import polynomial_terms as sums
-from xrelay.index_algebra.dim_limits import MAX_DEGREE, MAX_DEPTH, MAX_SIZE, check_limit
-from xrelay.index_algebra.dim_text import parenthesised, sum_text
+
+MAX_DEPTH = 64
+"""The maximum nesting depth of quotients, remainders and selections."""
+
+MAX_DEGREE = 12
+"""The maximum number of factors in a product: proofs about products of more factors take too long."""
+
+MAX_SIZE = 1000
+"""The maximum number of names, operations and bytes of numbers in the text of an expression."""
+
+
+def check_limit(found: int, limit: int, parts: str) -> None:
+    """Raises `DimensionError` if an expression has `found` of its `parts`, more than `limit`."""
+    if found > limit:
+        raise DimensionError(f"an extent has more than {limit} {parts}", help="fix the extents of the inputs")
+
+
+WORDS = frozenset({"max", "min", "broadcast", "floordiv", "mod", "broadcastable"})
+"""Keywords of expressions and requirements, which cannot be names of dimensions."""
+
+
+def sum_text(terms: Iterable[tuple[Sequence[str], int]]) -> str:
+    """The text of a sum of products; a term is the text of its factors and a non-zero coefficient."""
+    text = ""
+    for factors, coefficient in terms:
+        term = _product_text(factors, abs(coefficient))
+        if text:
+            text += f" {'-' if coefficient < 0 else '+'} {term}"
+        else:
+            text = f"-{parenthesised(term)}" if coefficient < 0 else term
+    return text
+
+
+def _product_text(factors: Sequence[str], coefficient: int) -> str:
+    if not factors:
+        return str(coefficient)
+    if len(factors) == 1 and coefficient == 1:
+        return factors[0]
+    return " * ".join(([str(coefficient)] if coefficient != 1 else []) + [_factor_text(factor) for factor in factors])
+
+
+def _factor_text(factor: str) -> str:
+    """The text of a factor: a name or call without parentheses, a quotient or remainder in parentheses."""
+    return factor if factor.isidentifier() or is_call(factor) else f"({factor})"
+
+
+def is_call(text: str) -> bool:
+    """Whether `text` as a whole is one call: `max(n, m)`, but not `max(n, m) mod 4`."""
+    name, bracket, _ = text.partition("(")
+    if not bracket or not name.isidentifier():
+        return False
+    depth = 0
+    for position, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == ")" and depth == 0:
+            return position == len(text) - 1
+    return False
+
+
+def parenthesised(text: str) -> str:
+    """`text` as an operand of `floordiv`, `mod` or unary minus."""
+    return f"({text})" if (" " in text and not is_call(text)) or text.startswith("-") else text
 
 
 @dataclass(frozen=True, order=True)

@@ -1,8 +1,10 @@
-"""Knowledge about the atoms of dimensions, and simplification of dimensions by it."""
+"""Knowledge about the atoms of dimensions: simplification by it, and inequalities that follow from known ones."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import gcd
 
 from xrelay.errors import DimensionError
@@ -22,8 +24,17 @@ from xrelay.index_algebra.dim_expressions import (
     single_atom,
     terms_of,
 )
-from xrelay.index_algebra.dim_intervals import ANYTHING, EXTENT, Interval, interval_of, may_be_one
-from xrelay.index_algebra.dim_residues import UNKNOWN_RESIDUE, Residue, monomial_residue, residue_of
+from xrelay.index_algebra.dim_intervals import (
+    ANYTHING,
+    EXTENT,
+    UNKNOWN_RESIDUE,
+    Interval,
+    Residue,
+    interval_of,
+    may_be_one,
+    monomial_residue,
+    residue_of,
+)
 
 _MAX_STEPS = 64
 """The maximum length of a chain of replacements."""
@@ -53,11 +64,17 @@ class DimKnowledge:
         self._simplified: dict[Dim, Dim | None] = {}
         self._values: dict[Atom, Dim] = {}
         self._intervals: dict[Dim, Interval] = {}
+        self._facts: dict[tuple[Monomial, bool], list[Polynomial]] = {}
+        """The polynomials that are 0 or more, by their terms and the signs of these."""
+        self._known: set[Polynomial] = set()
+        self._lows: dict[tuple[Dim, int | None], int | None] = {}
 
     def copy(self) -> DimKnowledge:
         """The same knowledge as an independent object."""
         other = DimKnowledge()
         other.solved, other.bounds, other.residues = dict(self.solved), dict(self.bounds), dict(self.residues)
+        other._facts = {key: list(facts) for key, facts in self._facts.items()}
+        other._known = set(self._known)
         return other
 
     def forget_results(self) -> None:
@@ -65,6 +82,7 @@ class DimKnowledge:
         self._simplified.clear()
         self._values.clear()
         self._intervals.clear()
+        self._lows.clear()
 
     def bound(self, atom: Atom) -> Interval:
         """The known interval of `atom` itself."""
@@ -220,6 +238,71 @@ class DimKnowledge:
             total = total + _expanded_term(monomial, coefficient)
         return total
 
+    # --- inequalities ------------------------------------------------------------------------------------------------
+
+    def add_nonnegative(self, dim: Polynomial) -> bool:
+        """Record that `dim` is 0 or more; returns whether that is new."""
+        if dim in self._known:
+            return False
+        self._known.add(dim)
+        for monomial, coefficient in dim.terms:
+            if monomial:
+                self._facts.setdefault((monomial, coefficient > 0), []).append(dim)
+        return True
+
+    def is_recorded(self, dim: Dim) -> bool:
+        """Whether `dim` itself is one of the recorded polynomials."""
+        return dim in self._known
+
+    def lower_bound(self, dim: Dim, enough: int | None = None) -> int | None:
+        """A lower bound of `dim`, or `None` if none is found. The search ends at a bound of `enough` or more.
+
+        A known polynomial that shares a term with `dim` is subtracted as often as makes the term vanish; since it is 0
+        or more, `dim` is at least the rest. So `n - k >= 0` gives `n + 1 - k` the lower bound 1.
+        """
+        low = self.interval(dim)[0]
+        if not isinstance(dim, Polynomial) or not self._facts or _reaches(low, enough):
+            return low
+        if (dim, enough) not in self._lows:
+            self._lows[dim, enough] = self._search(dim, low, enough)
+        return self._lows[dim, enough]
+
+    def _search(self, dim: Polynomial, low: int | None, enough: int | None) -> int | None:
+        pending, seen = deque([(dim, low)]), {dim}
+        best = low
+        while pending and len(seen) <= _STEPS and not _reaches(best, enough):
+            for rest in self._rests(*pending.popleft()):
+                found = self.interval(rest)[0]
+                if found is not None and (best is None or found > best):
+                    best = found
+                if isinstance(rest, Polynomial) and rest not in seen:
+                    seen.add(rest)
+                    pending.append((rest, found))
+        return best
+
+    def _rests(self, dim: Polynomial, low: int | None) -> list[Dim]:
+        """The rests of `dim` after a known polynomial cancels one of its terms, negative terms first.
+
+        If `dim` has no lower bound, a term without one must vanish in any proof: only the first such term is tried.
+        """
+        terms = sorted((term for term in dim.terms if term[0]), key=lambda term: term[1] > 0)
+        if low is None:
+            terms = [term for term in terms if self.interval(from_terms(dict([term])))[0] is None][:1]
+        left: list[Dim] = []
+        for monomial, coefficient in terms:
+            for part in self._divisors(monomial):
+                for fact in reversed(self._facts.get((part, coefficient > 0), [])[-_FACTS:]):
+                    own = terms_of(fact)[part]
+                    rest = _without(monomial, part)
+                    if coefficient % own == 0 and self._at_least_zero(from_terms({rest: 1})):
+                        with suppress(DimensionError):  # the difference is too large
+                            left.append(dim - from_terms({rest: coefficient // own}) * fact)
+        return left
+
+    def _divisors(self, monomial: Monomial) -> list[Monomial]:
+        """The product itself and its single factors; the other factors then multiply the known polynomial."""
+        return [monomial, *((atom,) for atom in dict.fromkeys(monomial) if len(monomial) > 1)]
+
 
 def _without_inner_remainder(atom: Atom, coefficient: int, modulus: int) -> Dim:
     """`coefficient * atom`, or a simpler dimension with the same remainder: `n mod 8` and `n` are equal modulo 4."""
@@ -271,3 +354,21 @@ def _expanded_term(monomial: Monomial, coefficient: int) -> Dim:
 def _common_factor(atom: Operation) -> int:
     """The greatest common divisor of all coefficients of both operands."""
     return gcd(*terms_of(atom.lhs).values(), *terms_of(atom.rhs).values())
+
+
+_STEPS = 24
+"""The maximum number of combinations that one search tries."""
+
+_FACTS = 8
+"""The maximum number of facts that are tried for one term, latest first."""
+
+
+def _reaches(low: int | None, enough: int | None) -> bool:
+    return low is not None and enough is not None and low >= enough
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial:
+    rest = list(monomial)
+    for atom in part:
+        rest.remove(atom)
+    return tuple(rest)

@@ -8,9 +8,7 @@ from __future__ import annotations
 from xdsl.parser import AttrParser
 
 from xrelay.errors import DimensionError
-from xrelay.index_algebra.dim_expressions import SelectionKind, divide, modulo, select
-from xrelay.index_algebra.dim_limits import MAX_DEPTH
-from xrelay.index_algebra.dim_text import WORDS
+from xrelay.index_algebra.dim_expressions import MAX_DEPTH, WORDS, SelectionKind, divide, modulo, select
 from xrelay.index_algebra.dims import ANY, Dim, symbol
 
 _SELECTIONS: dict[str, SelectionKind] = {"max": "max", "min": "min", "broadcast": "broadcast"}

@@ -13,6 +13,7 @@ from typing import Final
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import (
     ANY,
+    WORDS,
     AnyDim,
     Atom,
     Dim,
@@ -34,7 +35,6 @@ from xrelay.index_algebra.dim_expressions import (
     substitute,
     terms_of,
 )
-from xrelay.index_algebra.dim_text import WORDS
 
 __all__ = [
     "ANY",

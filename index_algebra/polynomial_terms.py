@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from math import gcd
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 AtomT = TypeVar("AtomT", bound=Hashable)
+Monomial: TypeAlias = tuple[AtomT, ...]
+Terms: TypeAlias = Mapping[Monomial[AtomT], int]
 
 _LAST = "\U0010ffff"
 """Sorts after the text of every atom."""
@@ -19,7 +21,7 @@ _DIVISION_STEPS = 64
 """The maximum number of terms in a quotient of two sums; the division fails beyond it."""
 
 
-def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, ...], int], ...]:
+def ordered(terms: Terms[AtomT]) -> tuple[tuple[Monomial[AtomT], int], ...]:
     """The non-zero terms, by descending degree, then by text."""
     kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
     if len(kept) < 2:
@@ -27,9 +29,7 @@ def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, 
     return tuple(sorted(kept, key=lambda term: (-len(term[0]), [str(atom) for atom in term[0]])))
 
 
-def plus(
-    lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int], factor: int = 1
-) -> dict[tuple[AtomT, ...], int]:
+def plus(lhs: Terms[AtomT], rhs: Terms[AtomT], factor: int = 1) -> dict[Monomial[AtomT], int]:
     """`lhs + factor * rhs`, without terms that cancel."""
     total = dict(lhs)
     for monomial, coefficient in rhs.items():
@@ -41,9 +41,9 @@ def plus(
     return total
 
 
-def times(lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int]) -> dict[tuple[AtomT, ...], int]:
+def times(lhs: Terms[AtomT], rhs: Terms[AtomT]) -> dict[Monomial[AtomT], int]:
     """The product of two sums."""
-    total: dict[tuple[AtomT, ...], int] = {}
+    total: dict[Monomial[AtomT], int] = {}
     for left, left_coefficient in lhs.items():
         for right, right_coefficient in rhs.items():
             monomial = tuple(sorted(left + right, key=str)) if left and right else left + right
@@ -51,17 +51,17 @@ def times(lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], 
     return total
 
 
-def content(terms: Mapping[tuple[AtomT, ...], int]) -> int:
+def content(terms: Terms[AtomT]) -> int:
     """The greatest common divisor of all coefficients; 0 if there are no terms."""
     return gcd(*terms.values())
 
 
-def divided(terms: Mapping[tuple[AtomT, ...], int], divisor: int) -> dict[tuple[AtomT, ...], int]:
+def divided(terms: Terms[AtomT], divisor: int) -> dict[Monomial[AtomT], int]:
     """Every coefficient divided by the positive `divisor` and rounded down."""
     return {monomial: coefficient // divisor for monomial, coefficient in terms.items()}
 
 
-def without_factors(monomial: tuple[AtomT, ...], factors: tuple[AtomT, ...]) -> tuple[AtomT, ...] | None:
+def without_factors(monomial: Monomial[AtomT], factors: Monomial[AtomT]) -> Monomial[AtomT] | None:
     """`monomial` divided by the product of `factors`; `None` if one of them is missing."""
     rest = list(monomial)
     for atom in factors:
@@ -71,14 +71,12 @@ def without_factors(monomial: tuple[AtomT, ...], factors: tuple[AtomT, ...]) -> 
     return tuple(rest)
 
 
-def exact_quotient(
-    lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int]
-) -> dict[tuple[AtomT, ...], int] | None:
+def exact_quotient(lhs: Terms[AtomT], rhs: Terms[AtomT]) -> dict[Monomial[AtomT], int] | None:
     """The sum whose product with `rhs` is `lhs`; `None` if none is found. `rhs` is not zero.
 
     Long division by the leading monomial, in lexicographic order.
     """
-    rest, quotient = dict(lhs), dict[tuple[AtomT, ...], int]()
+    rest, quotient = dict(lhs), dict[Monomial[AtomT], int]()
     lead = min(rhs, key=_lexicographic)
     for _ in range(_DIVISION_STEPS):
         if not rest:
@@ -93,24 +91,24 @@ def exact_quotient(
     return None
 
 
-def _lexicographic(monomial: tuple[AtomT, ...]) -> tuple[str, ...]:
+def _lexicographic(monomial: Monomial[AtomT]) -> tuple[str, ...]:
     """Sort key with `x * x` before `x * y` before `x` before `y` before 1, an order that multiplication preserves."""
     return (*map(str, monomial), _LAST)
 
 
 def split_multiples(
-    terms: Mapping[tuple[AtomT, ...], int],
-    factors: tuple[AtomT, ...],
+    terms: Terms[AtomT],
+    factors: Monomial[AtomT],
     coefficient: int,
-    splits: Callable[[tuple[AtomT, ...]], bool],
-) -> tuple[dict[tuple[AtomT, ...], int], dict[tuple[AtomT, ...], int]]:
+    splits: Callable[[Monomial[AtomT]], bool],
+) -> tuple[dict[Monomial[AtomT], int], dict[Monomial[AtomT], int]]:
     """Split the sum as `whole * (coefficient * factors) + rest`, with `whole` as large as possible; `coefficient` > 0.
 
     If `splits` holds for its monomial, a term may contribute to both; its coefficient in `rest` is then in
     `[0, coefficient)`.
     """
-    whole: dict[tuple[AtomT, ...], int] = {}
-    rest: dict[tuple[AtomT, ...], int] = {}
+    whole: dict[Monomial[AtomT], int] = {}
+    rest: dict[Monomial[AtomT], int] = {}
     for monomial, value in terms.items():
         quotient = without_factors(monomial, factors)
         times_whole, left = divmod(value, coefficient)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from xrelay.errors import DimensionError
-from xrelay.index_algebra.dim_text import parenthesised
+from xrelay.index_algebra.dim_expressions import parenthesised
 from xrelay.index_algebra.dims import Dim, Operation, evaluate, names_of, single_atom, substitute
 
 LHS: Final = "{lhs}"

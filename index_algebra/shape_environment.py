@@ -10,13 +10,270 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from enum import Enum, auto
+from math import gcd
 
 from xrelay.errors import ContradictionError, DimensionError
-from xrelay.index_algebra.dim_expressions import AnyDim, Dim, Polynomial, Selection, from_terms, single_atom
-from xrelay.index_algebra.dim_facts import DimFacts
-from xrelay.index_algebra.dim_intervals import Interval, intersected
-from xrelay.index_algebra.polynomial_terms import without_factors
+from xrelay.index_algebra.dim_expressions import (
+    AnyDim,
+    Atom,
+    Dim,
+    Operation,
+    Polynomial,
+    Selection,
+    Symbol,
+    as_dim,
+    from_terms,
+    is_nonnegative,
+    parts_of,
+    single_atom,
+    terms_of,
+)
+from xrelay.index_algebra.dim_intervals import UNKNOWN_RESIDUE, Interval, both, intersected, may_be_one, solved
+from xrelay.index_algebra.dim_knowledge import DimKnowledge
+from xrelay.index_algebra.polynomial_terms import divided, without_factors
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
+
+
+class DimFacts:
+    """The assumed facts. A fact about several atoms is watched: it is assumed again when one of them is solved."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.knowledge = DimKnowledge()
+        self.broadcasts: set[frozenset[Dim]] = set()
+        """Pairs of dimensions that broadcast."""
+        self._watchers: dict[Atom, dict[Requirement, None]] = {}
+        self._ranks: dict[str, int] = {}
+        """The names in order of first occurrence."""
+        self._weights: dict[Atom, int] = {}
+        """The number of atoms that an atom has replaced."""
+        self._meet(names)
+
+    def copy(self) -> DimFacts:
+        """The same facts as an independent object."""
+        other = DimFacts()
+        other.knowledge = self.knowledge.copy()
+        other.broadcasts = set(self.broadcasts)
+        other._watchers = {atom: dict(facts) for atom, facts in self._watchers.items()}
+        other._ranks, other._weights = dict(self._ranks), dict(self._weights)
+        return other
+
+    def assume(self, requirement: Requirement) -> None:
+        """Assume `requirement` and its consequences; raises `ContradictionError` if it cannot hold."""
+        pending = [requirement]
+        while pending:
+            fact = pending.pop()
+            self._meet(sorted(fact.names))
+            if not self._assume(fact, pending):
+                what = f": {fact.text}" if fact != requirement else ""
+                raise ContradictionError(f"{requirement.text} contradicts known facts{what}")
+            self.knowledge.forget_results()
+
+    def _meet(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._ranks.setdefault(name, len(self._ranks))
+
+    def _assume(self, fact: Requirement, pending: list[Requirement]) -> bool:
+        """Process `fact` and append its consequences to `pending`; returns whether it can hold."""
+        match fact:
+            case Equal():
+                return self._assume_equal(fact, pending)
+            case AtLeast():
+                return self._assume_at_least(fact, pending)
+            case Divides():
+                return self._assume_divides(fact, pending)
+            case Broadcasts():
+                return self._assume_broadcasts(fact, pending)
+            case _:
+                raise TypeError(f"{type(fact).__name__} is not a supported kind of requirement")
+
+    # --- equations -------------------------------------------------------------------------------------------------
+
+    def _assume_equal(self, fact: Equal, pending: list[Requirement]) -> bool:
+        difference = fact.lhs - fact.rhs
+        normal = self.knowledge.normal(difference)
+        for form in (self.knowledge.rewritten(difference), self.knowledge.rewritten(normal)):
+            equation = _primitive(form)
+            if isinstance(equation, int):
+                return equation == 0
+            if isinstance(equation, Polynomial) and self._solve(equation, fact, pending):
+                return True
+        remainder, modulus = self.knowledge.residue(normal)
+        if modulus and remainder % modulus:
+            return False
+        self._watch(fact, normal)
+        pending += (AtLeast(normal, 0), AtLeast(0, normal))
+        return True
+
+    def _solve(self, equation: Polynomial, fact: Equal, pending: list[Requirement]) -> bool:
+        """Solve `equation == 0` for an atom that occurs only as a term of its own; returns whether there is one."""
+        found = [
+            (monomial[0], coefficient)
+            for monomial, coefficient in equation.terms
+            if len(monomial) == 1 and abs(coefficient) == 1 and not _occurs_elsewhere(monomial[0], equation)
+        ]
+        if not found:
+            return False
+        atom, coefficient = min(found, key=lambda pair: self._cost(pair[0]))
+        value = from_terms({m: -coefficient * c for m, c in equation.terms if m != (atom,)})
+        self._replace(atom, value, pending)
+        if not isinstance(atom, Symbol):
+            self._watch(fact, as_dim(atom))
+            pending += _consequences(atom, value)
+        return True
+
+    def _cost(self, atom: Atom) -> tuple[bool, int, int]:
+        """Sort key of atoms to replace: names first, then atoms with few facts, then atoms that occurred late."""
+        weight = self._weights.get(atom, 0) + len(self._watchers.get(atom, ()))
+        rank = self._ranks.get(atom.name, 0) if isinstance(atom, Symbol) else 0
+        return not isinstance(atom, Symbol), weight, -rank
+
+    def _replace(self, atom: Atom, value: Dim, pending: list[Requirement]) -> None:
+        """Replace `atom` by `value` from now on, and transfer the knowledge about it to `value`."""
+        knowledge = self.knowledge
+        low, high = knowledge.bound(atom)
+        pending += [AtLeast(value, low)] if low is not None else []
+        pending += [AtLeast(high, value)] if high is not None else []
+        if atom in knowledge.residues:
+            remainder, modulus = knowledge.residues.pop(atom)
+            pending.append(Divides(modulus, value - remainder))
+        knowledge.bounds.pop(atom, None)
+        knowledge.solved[atom] = value
+        pending += self._watchers.pop(atom, {})
+        heir = single_atom(value)
+        if heir is not None:
+            self._weights[heir] = self._weights.get(heir, 0) + self._weights.get(atom, 0) + 1
+
+    # --- bounds, residues and the rest -----------------------------------------------------------------------------
+
+    def _assume_at_least(self, fact: AtLeast, pending: list[Requirement]) -> bool:
+        dim = self.knowledge.normal(fact.lhs - fact.rhs)
+        if not isinstance(dim, Polynomial):
+            return not isinstance(dim, int) or dim >= 0
+        common = gcd(*(coefficient for monomial, coefficient in dim.terms if monomial))
+        dim = from_terms(divided(terms_of(dim), common))
+        low, high = self.knowledge.interval(dim)
+        if high is not None and high < 0:
+            return False
+        if low is not None and low >= 0:
+            return True
+        terms = dict(terms_of(dim))
+        constant = terms.pop((), 0)
+        ((monomial, coefficient), *others) = terms.items()
+        if isinstance(dim, Polynomial) and (others or len(monomial) != 1):
+            if self.knowledge.add_nonnegative(dim) and self.knowledge.is_recorded(-dim):
+                pending.append(Equal(dim, 0))
+            self._watch(AtLeast(dim, 0), dim)
+            return True
+        return self._bound(monomial[0], coefficient, constant, fact, pending)
+
+    def _bound(
+        self, atom: Atom, coefficient: int, constant: int, fact: Requirement, pending: list[Requirement]
+    ) -> bool:
+        """Assume that `coefficient * atom + constant` is 0 or more, where `coefficient` is 1 or -1."""
+        low, high = self.knowledge.bound(atom)
+        if coefficient > 0:
+            low = -constant if low is None else max(low, -constant)
+        else:
+            high = constant if high is None else min(high, constant)
+        self.knowledge.bounds[atom] = (low, high)
+        return self._tightened(atom, fact, pending)
+
+    def _tightened(self, atom: Atom, fact: Requirement, pending: list[Requirement]) -> bool:
+        """Round the interval of `atom` to its residue; returns whether the interval is not empty."""
+        self.knowledge.tighten(atom)
+        low, high = self.knowledge.bound(atom)
+        if low is not None and low == high:
+            pending.append(Equal(as_dim(atom), low))
+        if not isinstance(atom, Symbol):
+            self._watch(fact, as_dim(atom))
+        return low is None or high is None or low <= high
+
+    def _assume_divides(self, fact: Divides, pending: list[Requirement]) -> bool:
+        divisor, dim = self.knowledge.simplify(fact.lhs), self.knowledge.normal(fact.rhs)
+        if divisor == 0:
+            return False
+        pending.append(Equal(dim % divisor, 0))
+        if not isinstance(divisor, int):
+            if is_nonnegative(divisor):
+                pending.append(AtLeast(divisor, 1))
+            return True
+        terms = dict(terms_of(dim))
+        constant = terms.pop((), 0)
+        atom = next((monomial[0] for monomial in terms if len(terms) == len(monomial) == 1), None)
+        if atom is None:
+            return True
+        residue = solved(terms[(atom,)], (-constant, abs(divisor)))
+        known = self.knowledge.residues.get(atom, UNKNOWN_RESIDUE)
+        merged = both(known, residue) if residue is not None else None
+        if merged is None:
+            return False
+        self.knowledge.residues[atom] = merged
+        return self._tightened(atom, fact, pending)
+
+    def _assume_broadcasts(self, fact: Broadcasts, pending: list[Requirement]) -> bool:
+        knowledge = self.knowledge
+        lhs, rhs = knowledge.simplify(fact.lhs), knowledge.simplify(fact.rhs)
+        if 1 in (lhs, rhs) or lhs == rhs:
+            return True
+        if not may_be_one(knowledge.interval(lhs)) and not may_be_one(knowledge.interval(rhs)):
+            pending.append(Equal(lhs, rhs))
+            return True
+        for known, other in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(known, int):
+                pending += (AtLeast(max(known, 1), other), AtLeast(other, min(known, 1)))
+        self.broadcasts.add(frozenset((lhs, rhs)))
+        self._watch(fact, lhs)
+        self._watch(fact, rhs)
+        return True
+
+    def _watch(self, fact: Requirement, dim: Dim) -> None:
+        """Register `fact` to be assumed again when an atom of `dim` is replaced."""
+        pending = [dim]
+        while pending:
+            current = pending.pop()
+            for monomial, _ in current.terms if isinstance(current, Polynomial) else ():
+                for atom in monomial:
+                    self._watchers.setdefault(atom, {})[fact] = None
+                    pending += parts_of(atom)
+
+
+def _primitive(dim: Dim | None) -> Dim | None:
+    """`dim` divided by the greatest common divisor of its terms; a non-zero integer if `dim` cannot be 0."""
+    if not isinstance(dim, Polynomial):
+        return dim
+    common = gcd(*(coefficient for monomial, coefficient in dim.terms if monomial))
+    constant = terms_of(dim).get((), 0)
+    return constant % common if constant % common else from_terms(divided(terms_of(dim), common))
+
+
+def _occurs_elsewhere(atom: Atom, equation: Polynomial) -> bool:
+    """Whether `atom` occurs in `equation` outside the term that consists of it alone."""
+    pending: list[Dim] = []
+    for monomial, _ in equation.terms:
+        if len(monomial) > 1 and atom in monomial:
+            return True
+        pending += [part for other in monomial for part in parts_of(other)]
+    while pending:
+        current = pending.pop()
+        for monomial, _ in current.terms if isinstance(current, Polynomial) else ():
+            if atom in monomial:
+                return True
+            pending += [part for other in monomial for part in parts_of(other)]
+    return False
+
+
+def _consequences(atom: Operation | Selection, value: Dim) -> list[Requirement]:
+    """The requirements on the operands of `atom` that follow from `atom == value`."""
+    if isinstance(atom, Selection):
+        if atom.kind == "broadcast":
+            return [Equal(part, 1) for part in atom.parts] if value == 1 else []
+        return [AtLeast(value, part) if atom.kind == "max" else AtLeast(part, value) for part in atom.parts]
+    if not isinstance(atom.rhs, int) or atom.rhs < 1:
+        return []
+    if atom.kind == "mod":
+        return [Divides(atom.rhs, atom.lhs - value)]
+    first = atom.rhs * value
+    return [AtLeast(atom.lhs, first), AtLeast(first + (atom.rhs - 1), atom.lhs)]
 
 
 class Verdict(Enum):
@@ -89,9 +346,9 @@ class ShapeEnvironment:
         """Bounds of `dim`; a bound is `None` if it is not known."""
         if isinstance(dim, AnyDim):
             return None, None
-        knowledge, inequalities = self._facts.knowledge, self._facts.inequalities
+        knowledge = self._facts.knowledge
         normal = knowledge.normal(dim)
-        low, high = inequalities.lower_bound(normal), inequalities.lower_bound(-normal)
+        low, high = knowledge.lower_bound(normal), knowledge.lower_bound(-normal)
         return intersected((low, None if high is None else -high), knowledge.interval(knowledge.simplify(dim)))
 
     # --- verdicts --------------------------------------------------------------------------------------------------
@@ -178,7 +435,7 @@ class ShapeEnvironment:
         return pair in self._facts.broadcasts and all(self._equal(dim, 1) is Verdict.REFUTED for dim in pair)
 
     def _low(self, dim: Dim, enough: int) -> int | None:
-        return self._facts.inequalities.lower_bound(dim, enough)
+        return self._facts.knowledge.lower_bound(dim, enough)
 
     def _without_positive_factors(self, dim: Dim) -> Dim:
         """`dim` without common factors of its terms that are known to be positive; it is 0 for the same sizes."""

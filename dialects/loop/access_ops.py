@@ -24,8 +24,7 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.remembered import remembered
 from xrelay.dialects.upstream.signless import signless
-from xrelay.index_algebra.affine_syntax import parse_affine_exprs, print_affine_exprs
-from xrelay.index_algebra.value_map import ValueMap
+from xrelay.index_algebra.value_map import ValueMap, parse_affine_exprs, print_affine_exprs
 
 
 @irdl_op_definition

@@ -37,8 +37,7 @@ from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.remembered import remembered
 from xrelay.dialects.shared.extents import numbers_in
 from xrelay.dialects.shared.op_making import copies
-from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
-from xrelay.index_algebra.value_map import ValueMap, join_maps
+from xrelay.index_algebra.value_map import ValueMap, join_maps, parse_affine_expr, print_affine_expr
 
 _KINDS: Final = {kind: IterKindAttr(kind) for kind in IterKind}
 

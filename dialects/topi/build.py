@@ -44,8 +44,8 @@ from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp, SI
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import simplify
-from xrelay.index_algebra.affine_products import floor_div, modulo, times
 from xrelay.index_algebra.dims import Dim, maximum, minimum
+from xrelay.index_algebra.linear_form import floor_div, modulo, times
 from xrelay.index_algebra.value_map import Space
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])

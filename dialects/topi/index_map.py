@@ -29,12 +29,9 @@ from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.topi.index_space import BodyOp
 from xrelay.dialects.topi.shapes import certainly_at_most
 from xrelay.index_algebra.affine_bounds import Below, Box, Interval, bounds, linear_form, substitute
-from xrelay.index_algebra.affine_products import floor_div, modulo, times
-from xrelay.index_algebra.affine_syntax import AffineReader, print_exprs
-from xrelay.index_algebra.dim_expressions import as_dim
+from xrelay.index_algebra.dim_expressions import WORDS, as_dim
 from xrelay.index_algebra.dim_intervals import Bounds, interval_of
 from xrelay.index_algebra.dim_syntax import parse_dim
-from xrelay.index_algebra.dim_text import WORDS
 from xrelay.index_algebra.dims import (
     MAX_EXTENT,
     Dim,
@@ -48,7 +45,8 @@ from xrelay.index_algebra.dims import (
     symbol,
     terms_of,
 )
-from xrelay.index_algebra.value_map import Space, ValueMap, symbols_as_dims
+from xrelay.index_algebra.linear_form import floor_div, modulo, times
+from xrelay.index_algebra.value_map import AffineReader, Space, ValueMap, print_exprs, symbols_as_dims
 
 Place: TypeAlias = SSAValue | DimExpr
 """An operand of an index map: an index value or a named dimension."""

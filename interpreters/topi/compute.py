@@ -59,7 +59,9 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
 
 
 def _ranges(op: ComputeOp | ScanOp) -> dict[SSAValue, tuple[int, int]]:
-    ranges = {v: (0, n) for v, n in zip(op.spatial_vars, op.known_spatial, strict=True)}
+    ranges: dict[SSAValue, tuple[int, int]] = {
+        v: (0, n) for v, n in zip(op.spatial_vars, op.known_spatial, strict=True)
+    }
     if isinstance(op, ComputeOp):
         ranges |= {v: (0, n) for v, n in zip(op.reduce_vars, op.known_reduction, strict=True)}
     return ranges

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import LoadOp, RowOp, StoreOp
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
-from xrelay.index_algebra.affine_products import times
+from xrelay.index_algebra.linear_form import times
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import element_strides
 from xrelay.lowering.loop_to_scf.emitter import Emitter

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoopKind
-from xrelay.index_algebra.affine_products import floor_div, modulo, times
+from xrelay.index_algebra.linear_form import floor_div, modulo, times
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.passes.loop.nest_queries import structure_of
 

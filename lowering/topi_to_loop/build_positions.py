@@ -14,8 +14,8 @@ from xrelay.dialects.topi import PositionsOp
 from xrelay.dialects.topi.build import compute
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
-from xrelay.index_algebra.affine_products import times
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.linear_form import times
 from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, nested
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents

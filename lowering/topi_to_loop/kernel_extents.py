@@ -16,9 +16,9 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr
 from xrelay.dialects.topi.index_map import IndexMap, dim_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import linear_form
-from xrelay.index_algebra.affine_products import binary, factors_of, monomial_of, times
 from xrelay.index_algebra.dim_expressions import from_terms
 from xrelay.index_algebra.dims import Dim, DimExpr, terms_of
+from xrelay.index_algebra.linear_form import binary, factors_of, monomial_of, times
 from xrelay.index_algebra.value_map import Space, ValueMap
 
 

@@ -9,7 +9,7 @@ from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.parser.affine_parser import AffineParser
 from xdsl.utils.mlir_lexer import MLIRToken
 
-from xrelay.index_algebra.affine_products import binary
+from xrelay.index_algebra.linear_form import binary
 from xrelay.passes.infra.hex_floats import HexFloatParser
 
 _KINDS = {kind.get_token(): kind for kind in AffineBinaryOpKind}

@@ -14,8 +14,7 @@ from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.shared.op_making import make
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
-from xrelay.index_algebra.affine_products import factors_of
-from xrelay.index_algebra.linear_form import LinearForm
+from xrelay.index_algebra.linear_form import LinearForm, factors_of
 from xrelay.index_algebra.value_map import ValueMap
 
 RangeOf = Callable[[SSAValue], Interval | None]

@@ -16,8 +16,8 @@ from xrelay.dialects.loop.ranges import interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
-from xrelay.index_algebra import symbolic_bounds
 from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.affine_bounds import is_nonnegative as is_nonnegative_within
 from xrelay.index_algebra.value_map import Space
 
 STACK_BYTES: Final = 1 << 20
@@ -190,7 +190,7 @@ def is_nonnegative(value: ValueMap) -> bool:
         for position, operand in enumerate(value.operands)
         if (limit := _limit_of(operand)) is not None
     }
-    return symbolic_bounds.is_nonnegative(value.exprs[0], [index_range(v) for v in space.values], limits)
+    return is_nonnegative_within(value.exprs[0], [index_range(v) for v in space.values], limits)
 
 
 def _limit_of(value: SSAValue) -> ValueMap | None:

@@ -25,8 +25,8 @@ from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, extents_of, 
 from xrelay.dialects.loop.signature import input_arguments, kernel_dims, output_arguments
 from xrelay.dialects.shared.attribute_names import RESHAPE_ONLY
 from xrelay.index_algebra.affine_bounds import linear_form
-from xrelay.index_algebra.affine_products import factors_of, times
 from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.linear_form import factors_of, times
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, nest_root
 

@@ -22,8 +22,7 @@ from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.attribute_names import DIM, NOALIAS
 from xrelay.errors import PassError
 from xrelay.index_algebra.affine_bounds import linear_form
-from xrelay.index_algebra.affine_products import factors_of, times
-from xrelay.index_algebra.linear_form import LinearForm
+from xrelay.index_algebra.linear_form import LinearForm, factors_of, times
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.memory.lifetimes import Buffer, roots_of

@@ -12,10 +12,9 @@ from xdsl.utils.exceptions import ParseError
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_bounds import linear_form, simplify
-from xrelay.index_algebra.affine_products import floor_div, modulo
-from xrelay.index_algebra.dim_limits import MAX_SIZE
+from xrelay.index_algebra.dim_expressions import MAX_SIZE
 from xrelay.index_algebra.dims import Dim, maximum, product, symbol
-from xrelay.index_algebra.linear_form import MAX_PRODUCTS, dim
+from xrelay.index_algebra.linear_form import MAX_PRODUCTS, dim, floor_div, modulo
 from xrelay.index_algebra.requirement import AtLeast
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
 from xrelay.passes.infra.source import full_context

@@ -7,7 +7,7 @@ from itertools import product
 from xdsl.ir.affine import AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.index_algebra.affine_bounds import bounds, linear_form, simplify, stride
-from xrelay.index_algebra.affine_products import binary
+from xrelay.index_algebra.linear_form import binary
 from xrelay.index_algebra.value_map import ValueMap
 
 FIRST, SECOND = AffineDimExpr(0), AffineDimExpr(1)

@@ -11,7 +11,7 @@ from support.examples import examples
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.index_algebra.affine_bounds import Below, Box, bounds, linear_form, simplify, span, stride, substitute
-from xrelay.index_algebra.affine_products import floor_div, modulo, times
+from xrelay.index_algebra.linear_form import floor_div, modulo, times
 
 X, J, K, N, M = (AffineExpr.dimension(k) for k in range(5))
 FAR = 1 << 47

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from xrelay.index_algebra.symbolic_bounds import is_nonnegative
+from xrelay.index_algebra.affine_bounds import is_nonnegative
 
 n, i, j, k = (AffineDimExpr(d) for d in range(4))
 BOX = [(0, 1 << 47), None, (0, 15), (0, 3)]

@@ -284,7 +284,7 @@ class DynStridedSliceOp(RelayOp):
         from xrelay.dialects.relay.computes.movement import moved
         from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import IndexCastOp
-        from xrelay.index_algebra.affine_products import times
+        from xrelay.index_algebra.linear_form import times
 
         if self.slice_mode.data != "size":
             raise LoweringError("its ends are bounds, not numbers of elements; run relay-name-extents first")
