@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import InputError, did_you_mean
-from xrelay.passes.graph.calls import callees_first, calls_in, recursive_functions
+from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.relay.nodes import GlobalVar
 
 
@@ -38,7 +39,7 @@ class CallGraph:
 
     def is_recursive(self, var: GlobalVar | str) -> bool:
         """Returns whether the function may call itself, directly or indirectly."""
-        return self._name(var) in recursive_functions(self._calls)
+        return self._name(var) in nodes_on_cycles(self._calls)
 
     def print_var(self, var: GlobalVar | str) -> str:
         """Returns the function, its number of references and its callees as text."""

@@ -7,7 +7,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.types import is_complete, shape_of
-from xrelay.passes.graph.value_uses import depth_first
+from xrelay.passes.infra.digraph import post_order
 
 MOST_OPS = 64
 """The limit of ops to visit. Computations of shapes are short."""
@@ -25,7 +25,7 @@ def numbers_of(value: SSAValue) -> int | list[int] | None:
         return [each.op for each in op.operands if isinstance(each, OpResult)] if met <= MOST_OPS else []
 
     elements = KnownElements()
-    for op in depth_first([value.op], makers):
+    for op in post_order([value.op], makers):
         if isinstance(op, RelayOp) and all(map(is_complete, op.operand_types)):
             elements.learn(op, op.operand_types)
     known = elements.of(value)

@@ -16,7 +16,7 @@ from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.topi import NamedOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.host.holder_types import holder_of, memref_of
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs, set_result_attrs
 
 

@@ -25,7 +25,8 @@ from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, 
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
-from xrelay.passes.graph.calls import call_components, calls_in
+from xrelay.passes.graph.calls import calls_in
+from xrelay.passes.infra.digraph import cyclic_components
 
 _SAME_BUFFER = (
     memref.ReinterpretCastOp,
@@ -82,7 +83,7 @@ def declare_poll(module: ModuleOp, called: Collection[str]) -> None:
 def poll_recursions(module: ModuleOp) -> None:
     """Adds a poll to the entry of functions that may call themselves."""
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
-    for group in call_components({name: calls_in(function, functions) for name, function in functions.items()}):
+    for group in cyclic_components({name: calls_in(function, functions) for name, function in functions.items()}):
         for name in group:
             _poll(InsertPoint.at_start(functions[name].body.block))
 

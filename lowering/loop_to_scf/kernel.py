@@ -51,7 +51,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
 from xrelay.lowering.loop_to_scf.rows import failure, write_row
 from xrelay.lowering.loop_to_scf.settling import Changes, can_settle
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()

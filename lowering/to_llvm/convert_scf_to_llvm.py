@@ -33,10 +33,8 @@ from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
 from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
 from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, ControlFlowOps
 from xrelay.lowering.to_llvm.types import llvm_types
-from xrelay.passes.infra.conversion import PatternTable, convert_one
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import PatternTable, RebuildingRewriter, convert_one, dispose
 from xrelay.passes.infra.pattern_counts import RECORDER
-from xrelay.passes.infra.rebuilding import RebuildingRewriter
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 

@@ -69,7 +69,7 @@ from xrelay.lowering.to_llvm.frame_stack import (
 from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
-from xrelay.passes.graph.calls import call_components
+from xrelay.passes.infra.digraph import cyclic_components
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
@@ -99,7 +99,7 @@ class LlvmRecursionToFramesPass(XRelayPass):
         """Rewrites the module in place."""
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, llvm.FuncOp) and each.body.blocks}
         callees = {name: dict.fromkeys(_callees(function, functions)) for name, function in functions.items()}
-        groups = call_components(callees)
+        groups = cyclic_components(callees)
         if not groups:
             return
         limit = environment.call_limit() if self.call_limit is None else self.call_limit

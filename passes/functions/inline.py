@@ -81,13 +81,13 @@ from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.functions.inline_closures import ClosureInliner
 from xrelay.passes.functions.inlined_requirements import can_require, required_arguments, required_results
-from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
+from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
@@ -144,7 +144,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     """Inlines as `inline_calls` does; callees with named dimensions only if `named` is set."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
     calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
-    recursive = recursive_functions(calls)
+    recursive = nodes_on_cycles(calls)
     inlinable = {
         name: function
         for name, function in functions.items()

@@ -44,9 +44,10 @@ from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
-from xrelay.passes.graph.calls import calls_in, recursive_functions
+from xrelay.passes.graph.calls import calls_in
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.undo import Undo
+from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
@@ -98,7 +99,7 @@ def _specialize(module: ModuleOp, max_ops: int) -> int:
 class _Specializer:
     def __init__(self, module: ModuleOp, max_ops: int):
         self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
-        self._recursive = recursive_functions(
+        self._recursive = nodes_on_cycles(
             {name: calls_in(function, self._functions) for name, function in self._functions.items()}
         )
         self._taken = set(self._functions)

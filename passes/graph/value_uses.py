@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.shared.op_lists import block_of
 from xrelay.passes.graph.scopes import enclosing_op
+from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -41,26 +40,10 @@ def visit_order(function: FuncOp) -> list[Operation]:
     """
     ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
     inside = (op for op in walk_ops(function) if op is not function)
-    return depth_first([*ends, *inside], _dependencies_of)
+    return post_order([*ends, *inside], _dependencies_of)
 
 
 def _dependencies_of(op: Operation) -> list[Operation]:
     owners = [value.owner for value in op.operands]
     ends = [block.last_op for region in op.regions for block in region.blocks]
     return [part for part in (*owners, *ends) if isinstance(part, Operation)]
-
-
-def depth_first(starts: Iterable[Operation], needs: Callable[[Operation], Sequence[Operation]]) -> list[Operation]:
-    """Returns `starts` and their transitive needs, each once. Needs precede their users, except on cycles."""
-    done: dict[Operation, None] = {}
-    entered = set[Operation]()
-    for start in starts:
-        pending = [start]
-        while pending:
-            op = pending[-1]
-            if op in entered:
-                done.setdefault(pending.pop())
-                continue
-            entered.add(op)
-            pending += (need for need in reversed(needs(op)) if need not in entered)
-    return list(done)

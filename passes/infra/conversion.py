@@ -17,8 +17,10 @@ class. It does not recurse, and the cost is linear in the number of ops visited.
 is not yet, a `builtin.unrealized_conversion_cast` connects them; casts that cancel are removed when both sides are
 converted. So each step of a lowering can run alone on a text, and all steps in sequence leave no cast.
 
-**Locations.** Ops that a pattern inserts get the source location of the op it replaces, fused with those of the ops
-passed to `rewriter.also_from(...)`. A location that the pattern sets itself is kept.
+If everything in a function is converted, a `RebuildingRewriter` needs no casts: patterns write the next level to new
+blocks, and the old program, which they see completely, stays unchanged. Patterns are the same for both rewriters.
+
+**Locations.** Ops that a pattern inserts get the source location of the op it replaces, unless the pattern sets one.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_ori
 
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import describe_location, fuse_locations
-from xrelay.dialects.shared.op_lists import all_ops, is_kind
+from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
@@ -106,18 +108,10 @@ class ConversionRewriter:
         for op in reversed(self.take_inserted()):
             self._remove(op, safe=False)
 
-    def also_from(self, *ops: Operation) -> None:
-        """Fuses the locations of `ops`, which the pattern also replaces, into that of ops inserted from now on."""
-        self._location = fuse_locations([self._location, *(op.location for op in ops)])
-
     def insert(self, op: AnyOpT) -> AnyOpT:
         """Inserts `op` at `insertion_point` and returns it; it and the ops in it are converted later if illegal."""
         self._locate(op)
-        point = self.insertion_point
-        if point.insert_before is None:
-            point.block.add_op(op)
-        else:
-            point.block.insert_op_before(op, point.insert_before)
+        Rewriter.insert_op(op, self.insertion_point)
         self._inserted.append(op)
         return op
 
@@ -186,11 +180,6 @@ class ConversionRewriter:
         for arg in reversed(old):
             block.erase_arg(arg)
 
-    def convert_region_arguments(self, region: Region) -> None:
-        """Converts the types of the arguments of every block of `region`."""
-        for block in region.blocks:
-            self.convert_block_arguments(block)
-
     def finish(self) -> None:
         """Erases unused casts."""
         for cast in tuple(self._casts):
@@ -208,10 +197,7 @@ class ConversionRewriter:
 
     def _cast(self, value: SSAValue, target: Attribute, point: InsertPoint) -> SSAValue:
         cast, result = UnrealizedConversionCastOp.cast_one(value, target)
-        if point.insert_before is None:
-            point.block.add_op(cast)
-        else:
-            point.block.insert_op_before(cast, point.insert_before)
+        Rewriter.insert_op(cast, point)
         self._casts[cast] = None
         return result
 
@@ -375,3 +361,69 @@ def _stacked(op: Operation) -> list[Operation]:
     stack = all_ops(op)
     stack.reverse()
     return stack
+
+
+class RebuildingRewriter(ConversionRewriter):
+    """A rewriter whose patterns write to new blocks; the caller drops the old ones."""
+
+    def __init__(self, types: TypeConverter):
+        super().__init__(types)
+        self._values: dict[SSAValue, SSAValue] = {}
+        self.blocks: dict[Block, Block] = {}
+        """Old blocks → new blocks."""
+
+    def begin(self, op: Operation) -> None:
+        """Sets the location of new ops to that of `op`; the insertion point stays."""
+        self.locate_at(op)
+
+    def operand(self, value: SSAValue) -> SSAValue:
+        """Returns the new value for `value`, or a cast if its op was kept unconverted."""
+        known = self._values.get(value)
+        return super().operand(value) if known is None else known
+
+    def bind(self, old: SSAValue, new: SSAValue) -> None:
+        """Maps `old` to `new`."""
+        if new.name_hint is None:
+            new.name_hint = old.name_hint
+        self._values[old] = new
+
+    def block(self, block: Block) -> Block:
+        """Returns the new block for `block`."""
+        return self.blocks[block]
+
+    def replace(self, op: Operation, values: Operation | Sequence[SSAValue]) -> None:
+        """Maps the results of `op` to `values` (or the results of an op)."""
+        for old, new in zip(op.results, values.results if isinstance(values, Operation) else values, strict=True):
+            self.bind(old, new)
+
+    def erase(self, op: Operation) -> None:
+        """Does nothing: `op` has no counterpart at the new level."""
+
+    def look_through(self, cast: UnrealizedConversionCastOp) -> None:
+        """Maps the results of `cast` to the new values of its operands, which have the same converted types."""
+        self._values.update(zip(cast.results, self.operands(cast.operands), strict=True))
+
+    def keep(self, op: Operation, block: Block) -> None:
+        """Moves `op` to the end of `block`, and replaces its operands with the new values."""
+        op.detach()
+        op.operands = self.operands(op.operands)
+        block.add_op(op)
+
+
+def dispose(old: Region) -> None:
+    """Clears `old` with all its contents: neither its ops nor their values may be accessed any more.
+
+    Ops, values and blocks form reference cycles, so Python frees them only when its collector has searched all young
+    objects. When a level of a program is rewritten completely, that costs more than freeing it here, and memory grows
+    meanwhile. The collector still has to free empty ops whose values were read more than once.
+
+    `old` must not use values that stay alive: it is a function's body, or has no operands any more.
+    """
+    regions = [old]
+    for op in ops_in(old):
+        regions += op.regions
+        vars(op).clear()
+    for region in regions:
+        for block in tuple(region.blocks):
+            vars(block).clear()
+        vars(region).clear()

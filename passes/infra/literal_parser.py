@@ -1,6 +1,7 @@
-"""Parsing of numbers, shapes and `dense<…>`: failures of xDSL's parser become errors at the literal.
+"""Parsing of numbers, shapes, affine maps and `dense<…>`: extends and corrects xDSL's parser.
 
-Constants are also parsed several times as fast: xDSL constructs the type constraint anew for each `dense<…>`.
+Numbers that no type of the language can hold are errors at the literal. Constants are parsed several times as fast:
+xDSL constructs the type constraint anew for each `dense<…>`.
 """
 
 from __future__ import annotations
@@ -25,13 +26,19 @@ from xdsl.dialects.builtin import (
     RankedStructure,
 )
 from xdsl.ir import TypeAttribute
+from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.irdl import AttrConstraint, base
+from xdsl.parser import AttrParser, Parser
+from xdsl.parser.affine_parser import AffineParser
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.mlir_lexer import MLIRToken
 
-from xrelay.passes.infra.semi_affine_maps import SemiAffineMapParser
+from xrelay.index_algebra.affine_products import binary
 
 DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
 """The types of `dense<…>`."""
+_KINDS = {kind.get_token(): kind for kind in AffineBinaryOpKind}
 
 MAX_EXTENT = 2**63 - 1
 MAX_WIDTH = 2**24 - 1
@@ -41,8 +48,51 @@ MAX_DENSE_BYTES = 2**28
 """The maximum size of a constant in the text; a splat is also stored in full."""
 
 
-class LiteralParser(SemiAffineMapParser):
+class _SemiAffineParser(AffineParser):
+    """xDSL's parser of affine maps, extended to operations on any two expressions, as in maps of loop accesses."""
+
+    def _create_binop_expr(self, lhs: AffineExpr, rhs: AffineExpr, binop: MLIRToken) -> AffineExpr:
+        kind = _KINDS.get(binop.text)
+        return super()._create_binop_expr(lhs, rhs, binop) if kind is None else binary(kind, lhs, rhs)
+
+
+class LiteralParser(Parser):
     """Parses literals, and reports those that no type of the language can hold."""
+
+    _Element = AttrParser._TensorLiteralElement
+
+    class _HexElement(_Element):
+        """A hexadecimal element of `dense<…>`: an integer, or the bits of a float.
+
+        xDSL prints `dense<0xFF800000> : vector<4xf32>` for minus infinity, as upstream does, but parses the digits as
+        the integer 4286578688: a maximum with that initial value is silently wrong.
+        """
+
+        def to_type(
+            self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+        ) -> int | float | bool | tuple[int, int] | tuple[float, float]:
+            """Returns the element as a value of `type`."""
+            if not isa(type, AnyFloat) or not isinstance(self.value, int):
+                return super().to_type(parser, type)
+            size = type.compile_time_size
+            if self.value >> 8 * size:
+                parser.raise_error(f"0x{self.value:X} has more bits than {type}", at_position=self.span)
+            (number,) = type.iter_unpack(self.value.to_bytes(size, "little"))
+            return number
+
+    def parse_affine_map(self) -> AffineMap:
+        """Parses `(d0, d1) -> (d0 * d1)`."""
+        return _SemiAffineParser(self._parser_state).parse_affine_map()
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        """Parses one element, and records whether it was hexadecimal."""
+        is_hexadecimal = self._is_at_hexadecimal
+        element = super()._parse_tensor_literal_element()
+        return self._HexElement(element.is_negative, element.value, element.span) if is_hexadecimal else element
+
+    @property
+    def _is_at_hexadecimal(self) -> bool:
+        return self._current_token.text[:2] in ("0x", "0X")
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
@@ -56,7 +106,7 @@ class LiteralParser(SemiAffineMapParser):
 
         xDSL 0.74 raises on a decimal beyond the type, 0.75 rounds it to infinity. Infinities must be written as bits.
         """
-        start, is_bits = self.pos, self._current_token.text[:2] in ("0x", "0X")
+        start, is_bits = self.pos, self._is_at_hexadecimal
         with self._reporting():
             attribute = super().parse_optional_builtin_int_or_float_attr()
         if isinstance(attribute, FloatAttr) and math.isinf(attribute.value.data) and not is_bits:

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
-from xrelay.passes.infra.function_results import bracket_function_results
-from xrelay.passes.infra.printing import TextPrinter
+from xrelay.passes.infra.printing import TextPrinter, bracket_function_results
 from xrelay.runtime.digests import content_key
 
 _LONG: Final = 256

@@ -7,27 +7,36 @@ Contexts are per thread, and per asyncio task within a thread: a new thread star
 with the contexts of its creator, and contexts entered in either are not visible elsewhere. Only a `Sequential` uses the
 context to select passes; a pass that is called directly always runs.
 
-**Instruments.** `with` enters them, leaving it exits them; `hooks` defines the order of their hooks around a pass. If
-entering or leaving raises, the context loses its instruments, and a context that was being entered is not entered. If a
-hook of a pass or the pass itself raises, the contexts around it exit their instruments as usual.
+**Instruments.** `with` enters them, leaving it exits them; `pass_instrument` defines the order of their hooks around a
+pass. If entering or leaving raises, the context loses its instruments, and a context that was being entered is not
+entered. If a hook of a pass or the pass itself raises, the contexts around it exit their instruments as usual.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
 
+from xdsl.passes import ModulePass
+
 from xrelay.errors import PassError
 from xrelay.passes.catalogue.relay_names import canonical
-from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key
+from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key, option_keys
 from xrelay.passes.infra.entered_contexts import entered_contexts, innermost_context, set_entered
-from xrelay.passes.infra.hooks import enter_instruments, exit_instruments
-from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
-from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
-from xrelay.passes.infra.pass_names import check_known
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_known, check_level, check_names
+from xrelay.passes.infra.pass_instrument import (
+    HOOKS,
+    PassInstrument,
+    TraceFunction,
+    TraceInstrument,
+    enter_instruments,
+    exit_instruments,
+)
+from xrelay.passes.infra.xrelay_pass import FROM_LEVEL
 
 DEFAULT_OPT_LEVEL = 2
 
@@ -180,3 +189,33 @@ def _checked_instruments(instruments: object) -> list[PassInstrument]:
             )
         found.append(instrument)
     return found
+
+
+def configured(current: ModulePass, context: PassContext, *, use_level: bool) -> ModulePass:
+    """Returns the pass with default options replaced by those of the context.
+
+    `use_level` is whether the context's opt_level applies, for example to the level of fusion.
+    """
+    if not (context.config or use_level):
+        return current
+    fields = dataclasses.fields(current)
+    given = {
+        field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
+    }
+    options = configured_options(type(current), given, context, use_level=use_level)
+    return current if options == given else dataclasses.replace(current, **options)
+
+
+def configured_options(
+    pass_type: type[ModulePass], given: Mapping[str, object], context: PassContext, *, use_level: bool = True
+) -> dict[str, object]:
+    """Returns the options of a pass in `context`: `given`, then those of the context's config and level."""
+    options = dict(given)
+    for key, option in option_keys(canonical(pass_type.name)).items():
+        if option not in options and key in context.config:
+            options[option] = context.config[key]
+    for field in dataclasses.fields(pass_type) if use_level else ():
+        level = options.get(field.name, field.default)
+        if FROM_LEVEL in field.metadata and isinstance(level, int) and level < 0:
+            options[field.name] = context.opt_level
+    return options

@@ -1,12 +1,13 @@
-"""`PassInfo`, the description of a pass, and the errors for invalid arguments of passes."""
+"""`PassInfo`, the description of a pass, and checks of arguments: levels, and names of passes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError, XRelayError, did_you_mean
+from xrelay.passes.catalogue.relay_names import ELSEWHERE, ROWS, canonical
 from xrelay.passes.infra.xrelay_pass import UNKNOWN, Numerics
 from xrelay.raised import also, raised
 
@@ -102,3 +103,27 @@ def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, 
     if isinstance(error, RecursionError):
         return also(PassError(f"[{name}] the program is nested too deeply", help="split the function"), error)
     return also(PassError(f"[{name}] {doing + ' ' if doing else ''}{raised(error)}"), error)
+
+
+_OTHER_NAMES: set[str] = set()
+
+
+def remember_names(names: Iterable[str]) -> None:
+    """Adds pass names for `check_known`: those of users' passes, and of other tables."""
+    _OTHER_NAMES.update(names)
+
+
+def known_names() -> list[str]:
+    """Returns every pass name that a context accepts."""
+    return [*ROWS, *sorted(_OTHER_NAMES), *sorted(ELSEWHERE - ROWS.keys())]
+
+
+def check_known(names: Iterable[str], what: str) -> frozenset[str]:
+    """Returns `names` in canonical form; raises `PassArgumentError`, with the closest name, for an unknown one."""
+    found: set[str] = set()
+    for name in names:
+        if name not in ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
+            hint = did_you_mean(name, known_names(), "make the pass before the context that names it")
+            raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)
+        found.add(canonical(name))
+    return frozenset(found)

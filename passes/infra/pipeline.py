@@ -1,4 +1,7 @@
-"""Runs pipelines of xDSL passes: the only loop over passes in the project, for tools, `xrelay.compile` and tests."""
+"""Runs pipelines of xDSL passes, on a module or, for `func.func(…)`, on each of its functions separately.
+
+This is the only loop over passes in the project, for tools, `xrelay.compile` and tests.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,21 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
 from xrelay.errors import PassError, XRelayError, one_line
 from xrelay.passes.catalogue.extensions import level_of_pass
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.gc_pause import gc_pause
-from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_options import is_value
+from xrelay.passes.infra.pass_instrument import PassInstrument, run_observed
+from xrelay.passes.infra.pipeline_text import is_value
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import numerics_of
 from xrelay.shortage import shortage_of
 
@@ -102,3 +108,50 @@ def _pass_error(current: ModulePass, error: Exception) -> XRelayError:
         f"[{current.name}] internal error, {type(error).__name__}: {one_line(str(error))}",
         help="XRELAY_DEBUG=1 shows the traceback; please report it",
     )
+
+
+def run_on_functions(
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    *,
+    context: Context,
+    instruments: Sequence[PassInstrument] = (),
+    required: Collection[str] = (),
+) -> None:
+    """Applies `passes` to each function of `module` that has a body, in place; raises the errors of `run_pipeline`.
+
+    Each function is moved into a module of its own, which has the attributes of the whole and declarations of the
+    functions that it references. All passes run on it before the next function; then the result moves back, without
+    the declarations, also if a pass fails. So passes and instruments see only one body.
+    """
+    symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    for function in [symbol for symbol in symbols.values() if not symbol.is_declaration]:
+        following = function.next_op
+        function.detach()
+        others = symbols.keys() - {function.sym_name.data}
+        # a dictionary, for speed: main references thousands of kernels
+        declared = dict.fromkeys(_declaration(symbols[name]) for name in _references(function) if name in others)
+        own = ModuleOp([*declared, function], dict(module.attributes))
+        try:
+            run_pipeline(own, passes, context=context, instruments=instruments, required=required)
+        finally:
+            _put_back([op for op in own.ops if op not in declared], module, following)
+
+
+def _references(function: FuncOp) -> dict[str, None]:
+    """Returns the symbols that `function` references, each once, in order of first reference."""
+    attributes = (value for op in walk_ops(function) for value in (*op.properties.values(), *op.attributes.values()))
+    return dict.fromkeys(value.root_reference.data for value in attributes if isinstance(value, SymbolRefAttr))
+
+
+def _declaration(function: FuncOp) -> FuncOp:
+    """Returns a declaration of the function, without its attributes: a schedule is useless without a body."""
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    return FuncOp.external(function.sym_name.data, list(inputs), list(outputs))
+
+
+def _put_back(ops: Sequence[Operation], module: ModuleOp, following: Operation | None) -> None:
+    """Moves `ops` into `module`, before `following` or to its end."""
+    for op in ops:
+        op.detach()
+    Rewriter.insert_op(ops, InsertPoint(module.body.block, following))

@@ -7,12 +7,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from xrelay.errors import PassError
-from xrelay.passes.infra.function_results import bracket_function_results
 
 
 def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
@@ -63,3 +63,21 @@ class TextPrinter(Printer):
             super().print_attribute(attribute)
             self.text.seek(start)
             self.printed[id(attribute)] = attribute, self.text.read()
+
+
+_BRACKETS: Final = ArrayAttr([DictionaryAttr({})])
+
+
+def bracket_function_results(module: ModuleOp) -> None:
+    """Makes functions of `module` that return only a function printable in a form that can be parsed again.
+
+    xDSL prints `-> (T) -> T` for the result `(T) -> T` of a `func.func`, and parses that as a result T and a
+    superfluous arrow. If results have attributes, it prints the necessary parentheses, so an empty dictionary is added
+    to these functions, and removed from others.
+    """
+    for block in module.body.blocks:
+        for op in block.ops:
+            type = op.properties.get("function_type")  # None if the generic form lacks it, which the verifier reports
+            if isinstance(op, FuncOp) and isinstance(type, FunctionType) and op.res_attrs in (None, _BRACKETS):
+                outputs = type.outputs.data
+                op.res_attrs = _BRACKETS if len(outputs) == 1 and isinstance(outputs[0], FunctionType) else None

@@ -10,7 +10,7 @@ from xdsl.parser.affine_parser import AffineParser
 from xdsl.utils.mlir_lexer import MLIRToken
 
 from xrelay.index_algebra.linear_form import binary
-from xrelay.passes.infra.hex_floats import HexFloatParser
+from xrelay.passes.infra.literal_parser import HexFloatParser
 
 _KINDS = {kind.get_token(): kind for kind in AffineBinaryOpKind}
 

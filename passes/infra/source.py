@@ -19,9 +19,9 @@ from xdsl.utils.exceptions import ParseError as XdslParseError
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.dialects.upstream.checks import is_upstream
 from xrelay.errors import ParseError, XRelayError, one_line
-from xrelay.passes.infra.function_results import bracket_function_results
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
+from xrelay.passes.infra.printing import bracket_function_results
 
 
 def full_context() -> Context:

@@ -6,9 +6,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class Immutability(PassInstrument):

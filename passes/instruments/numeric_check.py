@@ -31,8 +31,7 @@ from xrelay.interpreters.at_level import run_at_level
 from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.instruments.pass_stack import PassStack
+from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.instruments.random_inputs import DRAWS, random_arrays
 
 

@@ -11,11 +11,9 @@ from typing import TextIO
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.catalogue.relay_names import canonical
-from xrelay.passes.infra.pass_info import PassInfo, check_names
-from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_names import check_known
+from xrelay.passes.infra.pass_info import PassInfo, check_known, check_names
+from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class PrintIR(PassInstrument):

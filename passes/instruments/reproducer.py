@@ -29,9 +29,8 @@ from xrelay.errors import ParseError, PassError
 from xrelay.passes.infra.config import VERIFY, ConfigValue, parse_configs
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.instruments.pass_stack import PassStack
 from xrelay.passes.instruments.verify import Verify
 
 MARK = "// xrelay-reproducer:"

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.instruments.pass_stack import PassStack
 
 
 @dataclass(frozen=True)

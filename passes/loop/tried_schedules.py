@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON, SOURCES
 from xrelay.dialects.shared.op_lists import all_ops, defined_values
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import dispose
 
 _NO_PART_OF_IT = frozenset({SCHEDULE, SCHEDULE_REASON, SOURCES})
 """Attributes of a kernel that no primitive reads."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Generic
 
+from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.patterns.post_dominators import PostDominators
 from xrelay.passes.patterns.terms import NodeT, Terms, needs
 
@@ -45,18 +46,7 @@ class NodeGraph(Generic[NodeT]):
 
 
 def below(terms: Terms[NodeT], roots: Sequence[NodeT], without: Sequence[NodeT] = ()) -> list[NodeT]:
-    """Returns the roots and the nodes they need, in post-order, without visiting the nodes `without`; iterative."""
-    order: list[NodeT] = []
-    done = set(without)
-    stack: list[tuple[NodeT, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        node, ready = stack.pop()
-        if node in done:
-            continue
-        if ready:
-            done.add(node)
-            order.append(node)
-        else:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(needs(terms, node)) if part not in done)
-    return order
+    """Returns the roots and the nodes they need, in post-order, without visiting the nodes `without`."""
+    ends = set(without)
+    order = post_order(roots, lambda node: () if node in ends else needs(terms, node))
+    return [node for node in order if node not in ends]

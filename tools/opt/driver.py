@@ -21,9 +21,8 @@ from xrelay import __version__, environment
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError, printable
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.anchoring import run_on_functions
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline import run_on_functions, run_pipeline
 from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.instruments.dump_ir import DumpIR

@@ -15,11 +15,9 @@ from xrelay.lowering.pipelines import graph_rows
 from xrelay.passes.catalogue.extensions import level_of_pass
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, ROWS, option_text, relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY, parse_configs
-from xrelay.passes.infra.context_options import configured
-from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
-from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision, configured
+from xrelay.passes.infra.pass_info import PassInfo, remember_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_names import remember_names
 from xrelay.passes.infra.pipeline_text import FUNCTION, PassTable, PipelineEntry, parse_entries
 from xrelay.tools.opt.catalogue import named_pipelines
 from xrelay.tools.opt.replay import recorded_flags, recorded_run

@@ -36,8 +36,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
-from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 

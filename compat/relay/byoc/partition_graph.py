@@ -51,7 +51,8 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.graph.value_uses import ValueUses, depth_first
+from xrelay.passes.graph.value_uses import ValueUses
+from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -136,7 +137,7 @@ def _put_before_users(function: FuncOp) -> None:
     blocks = [block for op in walk_ops(function) for region in op.regions for block in region.blocks]
     for block in blocks:
         ops = list(block.ops)
-        ordered = depth_first(ops, uses.needed_ops)
+        ordered = post_order(ops, uses.needed_ops)
         if ordered != ops:
             for op in ops:
                 op.detach()

@@ -22,14 +22,11 @@ from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import class_of, member_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
-from xrelay.passes.infra.context_options import configured_options
 from xrelay.passes.infra.option_values import check_value
-from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
-from xrelay.passes.infra.pass_names import remember_names
-from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
+from xrelay.passes.infra.pass_context import PassContext, configured_options
+from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, remember_names
 from xrelay.passes.infra.pipeline import info_of, run_pipeline
-from xrelay.passes.infra.pipeline_text import unknown_name
+from xrelay.passes.infra.pipeline_text import make_pass, refuse_repeated_options, unknown_name
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types

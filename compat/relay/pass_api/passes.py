@@ -3,7 +3,7 @@
     folded = transform.FoldConstant()(module)
 
 The input module never changes: the pass works on a copy. Input and result are verified, and an error of any kind names
-the pass. `xrelay.passes.infra.hooks` documents the hooks and their order.
+the pass. `xrelay.passes.infra.pass_instrument` documents the hooks and their order.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from xrelay.errors import PassError, XRelayError
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY
 from xrelay.passes.infra.gc_pause import gc_pause
-from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
-from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_names import remember_names
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming, remember_names
+from xrelay.passes.infra.pass_instrument import PassInstrument, run_observed
 from xrelay.passes.instruments.immutability import Immutability
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.types.type_upkeep import TypeUpkeep

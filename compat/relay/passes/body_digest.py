@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import BINDS, HASH, REQUIRES
-from xrelay.passes.graph.value_uses import depth_first
+from xrelay.passes.infra.digraph import post_order
 from xrelay.relay.passes.attribute_folds import AttributeFold, digest
 
 DIGITS = 16
@@ -29,7 +29,7 @@ def body_digest(block: Block, attributes: Mapping[str, Attribute]) -> str:
     """
     writer = _Writer()
     writer.write("function", *writer.meaningful(attributes), *map(writer.described, block.args))
-    for op in depth_first([block.last_op] if block.last_op is not None else [], _dependencies):
+    for op in post_order([block.last_op] if block.last_op is not None else [], _dependencies):
         writer.op(op)
     return writer.digest.hexdigest()
 

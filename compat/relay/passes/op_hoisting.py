@@ -10,7 +10,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import is_static
-from xrelay.passes.graph.value_uses import depth_first
+from xrelay.passes.infra.digraph import post_order
 
 MOST_MOVED = 64
 """The maximum number of ops to move for one value, so that a pass that does so for each op takes linear time."""
@@ -63,7 +63,7 @@ class OpHoister:
                 if defining not in seen and not self._precedes(defining, op):
                     seen.add(defining)
                     pending.append(defining)
-        return depth_first(
+        return post_order(
             [value.op], lambda one: [each.op for each in one.operands if isinstance(each, OpResult) and each.op in seen]
         )
 

@@ -39,7 +39,8 @@ from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, greatest, least, product, quotient, symbol
-from xrelay.passes.graph.calls import callees_first, calls_in, recursive_functions
+from xrelay.passes.graph.calls import callees_first, calls_in
+from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.loop.memory.buffer_size import bytes_and_factors, element_size
 from xrelay.passes.loop.memory.lifetimes import GIVERS, LOOPS, roots_of
 from xrelay.passes.loop.nest_queries import buffers_on_stack
@@ -263,7 +264,7 @@ def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], uncounted: 
     called only as closures.
     """
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
-    order, recursive, called = callees_first(calls), recursive_functions(calls), {main.sym_name.data}
+    order, recursive, called = callees_first(calls), nodes_on_cycles(calls), {main.sym_name.data}
     for name in reversed(order):
         if name in called:
             called |= calls[name].keys()

@@ -19,7 +19,7 @@ from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FUNCTIONS
 from xrelay.lowering.to_llvm.ops import EXTERNAL
 from xrelay.lowering.to_llvm.ops import function as llvm_function
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import dispose
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 

@@ -9,8 +9,7 @@ from xdsl.passes import ModulePass
 from xrelay.lowering.pipelines import OPTIMIZER, Stage
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
-from xrelay.passes.infra.context_options import configured
-from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_context import PassContext, configured
 from xrelay.passes.infra.pass_instrument import PassInstrument
 
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})

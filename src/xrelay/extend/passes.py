@@ -26,8 +26,7 @@ from xrelay.lowering.pipelines import extension_points
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.catalogue.extensions import RegisteredPass, add_registered, remove_registered
 from xrelay.passes.catalogue.relay_names import ROWS
-from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError, check_level
-from xrelay.passes.infra.pass_names import remember_names
+from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError, check_level, remember_names
 
 __all__ = ["points", "register_pass", "unregister_pass"]
 

@@ -17,8 +17,7 @@ from xrelay import relay
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.anchoring import run_on_functions
-from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline import run_on_functions, run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module

@@ -9,7 +9,7 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.passes.infra.disposal import dispose
+from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.source import full_context, parse_module
 
 NESTED = """
