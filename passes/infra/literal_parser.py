@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.mlir_lexer import MLIRToken
 
-from xrelay.index_algebra.affine_products import binary
+from xrelay.index_algebra.linear_form import binary
 
 DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
 """The types of `dense<…>`."""
