@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.dialects import arith, llvm, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.constants import constant
@@ -37,22 +37,11 @@ def constant_index(value: SSAValue) -> int | None:
     owner = value.owner
     if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:
         owner = owner.operands[0].owner
-    if type(owner) is memref.DimOp:
-        return static_extent(owner)
     number = owner.properties.get("value") if type(owner) in _CONSTANTS and isinstance(owner, Operation) else None
     return number.value.data if isinstance(number, IntegerAttr) else None
 
 
 _CONSTANTS = (arith.ConstantOp, llvm.ConstantOp)
-
-
-def static_extent(op: memref.DimOp) -> int | None:
-    """Returns the extent that `memref.dim` reads if the type of the memref contains it."""
-    dimension, type_ = constant_index(op.index), op.source.type
-    if dimension is None or not isinstance(type_, MemRefType):
-        return None
-    extent = type_.get_shape()[dimension]
-    return None if extent == DYNAMIC_INDEX else extent
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
@@ -135,20 +124,17 @@ def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
     return least
 
 
-def buffer_alignment(op: memref.AllocaOp | memref.AllocOp | memref.GlobalOp) -> int:
+def buffer_alignment(op: memref.AllocaOp | memref.AllocOp) -> int:
     """Returns the alignment of a buffer in bytes: that of the op, and at least `BUFFER_ALIGNMENT`."""
     return max(BUFFER_ALIGNMENT, op.alignment.value.data) if op.alignment is not None else BUFFER_ALIGNMENT
 
 
 def _argument_alignment(value: BlockArgument) -> int:
     """Returns the `llvm.align` attribute of a function's argument, or 1."""
-    block = value.block
-    function = block.parent_op()
-    if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):
+    function = value.block.parent_op()
+    if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None:
+        return 1
+    if function.body.first_block is not value.block:
         return 1
     align = function.arg_attrs.data[value.index].data.get(ALIGN)
     return align.value.data if isinstance(align, IntegerAttr) else 1
-
-
-def _is_entry(block: Block, function: FuncOp | llvm.FuncOp) -> bool:
-    return function.body.first_block is block

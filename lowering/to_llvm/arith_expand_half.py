@@ -63,7 +63,7 @@ def is_half(type_: Attribute) -> bool:
 
 
 def computes_on_halves(op: Operation) -> bool:
-    """Whether `op` is of arith or math, or a sum or reduction of vectors, and has an operand or a result of 16 bits."""
+    """Whether `op` is of arith or math, or a fused sum of vectors, and has an operand or a result of 16 bits."""
     return _computes(type(op)) and any(is_half(value.type) for value in (*op.operands, *op.results))
 
 
@@ -71,7 +71,7 @@ def computes_on_halves(op: Operation) -> bool:
 def _computes(kind: type[Operation]) -> bool:
     if level_of_class(kind) in ("arith", "math"):
         return not issubclass(kind, MOVING_OPS)
-    return issubclass(kind, vector.ReductionOp | vector.FMAOp)
+    return issubclass(kind, vector.FMAOp)
 
 
 class ComputeInSingle(ConversionPattern[Operation]):
@@ -194,7 +194,7 @@ class ArithExpandHalfPass(XRelayPass):
     """
 
     name = "arith-expand-half"
-    numerics = reassociates("reductions and fused sums of 16-bit numbers are rounded once, from f32")
+    numerics = reassociates("fused sums of 16-bit numbers are rounded once, from f32")
 
     f16: bool = field(
         default=False, metadata={"help": "expand conversions between f16 and f32, for CPUs that have none"}

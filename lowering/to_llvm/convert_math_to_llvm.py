@@ -18,11 +18,9 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import element_type
 from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, PoisonOp
-from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
-from xrelay.lowering.to_llvm.types import llvm_types
-from xrelay.lowering.to_llvm.vector_lanes import lane_count
+from xrelay.lowering.to_llvm.types import lane_count, llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,
     ConversionPattern,
@@ -83,7 +81,7 @@ class CallLibrary(
         if suffix is None or (isa(type_, VectorType) and lanes is None):
             return f"the C library has no such function on {type_}"
         name = op.name.removeprefix("math.") + suffix
-        declare(op, name, llvm.LLVMFunctionType([element], element))
+        _declare(op, name, llvm.LLVMFunctionType([element], element))
         operand = rewriter.operand(op.operand)
         if lanes is None:
             rewriter.replace(op, rewriter.insert(llvm.CallOp(name, operand, return_type=element)))
@@ -96,6 +94,26 @@ class CallLibrary(
             result = rewriter.insert(llvm.InsertElementOp(result, value, index)).res
         rewriter.replace(op, [result])
         return None
+
+
+def _declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
+    """Declares a function of the C library at the end of the module, once; declarations are sorted by name."""
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    assert isinstance(module, ModuleOp), "passes run on modules"
+    block = module.body.block
+    last, behind = block.last_op, None
+    while isinstance(last, llvm.FuncOp) and not last.body.blocks:
+        if last.sym_name.data == name:
+            return
+        behind = last if name < last.sym_name.data else behind
+        last = last.prev_op
+    function = llvm.FuncOp(name, type_, llvm.LinkageAttr("external"))
+    if behind is None:
+        block.add_op(function)
+    else:
+        block.insert_op_before(function, behind)
 
 
 _SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}

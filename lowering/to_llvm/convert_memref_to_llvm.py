@@ -8,46 +8,31 @@ block they were in; SROA promotes them once LLVM has unrolled the loops over the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
-    IntegerAttr,
+    DenseArrayBase,
     MemRefType,
     ModuleOp,
-    TensorType,
     UnrealizedConversionCastOp,
     i1,
     i64,
 )
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION
-from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
+from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.addressing import (
-    Address,
-    buffer_alignment,
-    element_address,
-    memref_type,
-    offset_address,
-    static_extent,
-)
+from xrelay.lowering.to_llvm.addressing import Address, buffer_alignment, element_address, memref_type, offset_address
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.convert_dynamic_buffers import (
-    allocate_dynamic_buffer,
-    allocates_dynamic_buffers,
-    bytes_of,
-    free_dynamic_buffer,
-)
-from xrelay.lowering.to_llvm.dynamic_buffers import declare_dynamic_buffers
-from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
+from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FREE, BUFFER_NEW, declare_dynamic_buffers
+from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic
+from xrelay.lowering.to_llvm.ops import enclosing_function
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW, declare_scratch
 from xrelay.lowering.to_llvm.types import (
     PTR,
@@ -67,6 +52,8 @@ from xrelay.passes.infra.conversion import (
     legal_outside,
 )
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+
+_PRODUCT = llvm.LLVMStructType.from_type_list([i64, i1])
 
 
 def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
@@ -123,7 +110,7 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
         if count is None:
             return f"a stack buffer of type {type_} has no static size"
         here = rewriter.insertion_point
-        rewriter.insertion_point = InsertPoint.at_start(rewriter.block(_entry_block(op)))
+        rewriter.insertion_point = InsertPoint.at_start(rewriter.block(enclosing_function(op).body.blocks[0]))
         one = rewriter.insert(constant(1, i64))
         alloca = rewriter.insert(ops.on_stack(one.results[0], storage_type(type_, count), buffer_alignment(op)))
         rewriter.insertion_point = here
@@ -132,22 +119,28 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 
 
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
-    """`memref.alloc(%n) : memref<?x4xf32>` → a call that allocates `%n * 16` bytes, and an assertion that it succeeded.
+    """`memref.alloc` → a call that allocates, and an assertion that it succeeded.
 
-    A kernel allocates scratch (`scratch.py`), a graph function a dynamic buffer (`convert_dynamic_buffers.py`).
+        %m = memref.alloc(%n) : memref<?x4xf32>    →   %bytes = %n * 16, or all ones if that exceeds 64 bits
+                                                       %p = func.call @xrelay_buffer_new(%bytes) : (i64) -> !llvm.ptr
+                                                       cf.assert %p != null, "out of memory: a buffer of …"
+
+    A graph function allocates a dynamic buffer (`dynamic_buffers.py`). Its assertion has the nodes in the allocation's
+    `xrelay.sources`, or the allocation's source location. A kernel allocates scratch (`scratch.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
-        """Allocates scratch or a dynamic buffer."""
-        if allocates_dynamic_buffers(op):
-            allocate_dynamic_buffer(op, rewriter)
-            return None
-        align = rewriter.insert(constant(buffer_alignment(op), i64)).result
-        call = rewriter.insert(func.CallOp(SCRATCH_NEW, [align, bytes_of(op, rewriter)], [PTR]))
+        """Calls the function, and tests its result."""
+        if is_graph := _is_in_graph_function(op):
+            call = rewriter.insert(func.CallOp(BUFFER_NEW, [_bytes_of(op, rewriter)], [PTR]))
+        else:
+            align = rewriter.insert(constant(buffer_alignment(op), i64)).result
+            call = rewriter.insert(func.CallOp(SCRATCH_NEW, [align, _bytes_of(op, rewriter)], [PTR]))
         address = rewriter.insert(llvm.PtrToIntOp(call.results[0])).output
-        null = rewriter.insert(constant(0, i64)).result
-        there = rewriter.insert(llvm.ICmpOp(address, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
-        rewriter.insert(cf.AssertOp(there.res, f"out of memory: a buffer of {op.memref.type}"))
+        there = rewriter.insert(ops.compare("ne", address, rewriter.insert(constant(0, i64)).result))
+        assertion = rewriter.insert(cf.AssertOp(there.res, f"out of memory: a buffer of {op.memref.type}"))
+        if is_graph and (sources := op.attributes.get(SOURCES, sources_or_location(op))) is not None:
+            assertion.attributes[SOURCES] = sources
         rewriter.replace(op, [call.results[0]])
         return None
 
@@ -156,13 +149,33 @@ class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
     """`memref.dealloc %m` → a call that frees the scratch, or the dynamic buffer in a graph function."""
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
-        """Frees the scratch or the dynamic buffer."""
-        if allocates_dynamic_buffers(op):
-            free_dynamic_buffer(op, rewriter)
-            return None
-        rewriter.insert(func.CallOp(SCRATCH_FREE, [rewriter.operand(op.memref)], []))
+        """Calls the function."""
+        callee = BUFFER_FREE if _is_in_graph_function(op) else SCRATCH_FREE
+        rewriter.insert(func.CallOp(callee, [rewriter.operand(op.memref)], []))
         rewriter.erase(op)
         return None
+
+
+def _is_in_graph_function(op: Operation) -> bool:
+    return GRAPH_FUNCTION in enclosing_function(op).attributes
+
+
+def _bytes_of(op: memref.AllocOp, rewriter: ConversionRewriter) -> SSAValue:
+    """Returns the size of a buffer in bytes; all ones if it exceeds 64 bits, so that the allocation fails."""
+    type_ = memref_type(op.memref)
+    fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)
+    size = rewriter.insert(constant(fixed, i64)).result
+    too_large: SSAValue | None = None
+    for extent in op.dynamic_sizes:
+        factors = [size, rewriter.operand(extent)]
+        product = rewriter.insert(call_intrinsic("umul.with.overflow", factors, _PRODUCT, overloads=[i64])).results[0]
+        size = rewriter.insert(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [0]), product, i64)).res
+        wraps = rewriter.insert(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [1]), product, i1)).res
+        too_large = wraps if too_large is None else rewriter.insert(llvm.OrOp(too_large, wraps)).res
+    if too_large is None:
+        return size
+    most = rewriter.insert(constant(-1, i64)).result
+    return rewriter.insert(llvm.SelectOp(too_large, most, size)).res
 
 
 class ConvertView(ConversionPattern[memref.ViewOp]):
@@ -210,45 +223,12 @@ class ConvertReinterpretCast(ConversionPattern[memref.ReinterpretCastOp]):
         return None
 
 
-SameMemory = memref.CastOp | memref.CollapseShapeOp | memref.ExpandShapeOp | memref.MemorySpaceCastOp
+class ConvertCast(ConversionPattern[memref.CastOp | UnrealizedConversionCastOp]):
+    """`memref.cast`, and `builtin.unrealized_conversion_cast %m : memref<…> to memref<…>` → the same pointer."""
 
-
-class ConvertSameMemory(ConversionPattern[SameMemory]):
-    """`memref.cast`, `collapse_shape`, `expand_shape`, `memory_space_cast` → the same pointer."""
-
-    def rewrite(self, op: SameMemory, rewriter: ConversionRewriter) -> str | None:
+    def rewrite(self, op: memref.CastOp | UnrealizedConversionCastOp, rewriter: ConversionRewriter) -> str | None:
         """Replaces the op with the pointer."""
         rewriter.replace(op, [rewriter.operand(op.operands[0])])
-        return None
-
-
-class ConvertCastBetweenMemrefs(ConversionPattern[UnrealizedConversionCastOp]):
-    """`builtin.unrealized_conversion_cast %m : memref<…> to memref<…>` → the same pointer, for any types."""
-
-    def rewrite(self, op: UnrealizedConversionCastOp, rewriter: ConversionRewriter) -> str | None:
-        """Replaces the op with the pointer."""
-        rewriter.replace(op, [rewriter.operand(op.operands[0])])
-        return None
-
-
-class ConvertAlignedPointer(ConversionPattern[memref.ExtractAlignedPointerAsIndexOp]):
-    """`memref.extract_aligned_pointer_as_index %m` → `llvm.ptrtoint`."""
-
-    def rewrite(self, op: memref.ExtractAlignedPointerAsIndexOp, rewriter: ConversionRewriter) -> str | None:
-        """Converts the pointer to an integer."""
-        rewriter.replace(op, [rewriter.insert(llvm.PtrToIntOp(rewriter.operand(op.source))).output])
-        return None
-
-
-class ConvertDim(ConversionPattern[memref.DimOp]):
-    """`memref.dim %m, %c1 : memref<4x8xf32>` → `llvm.mlir.constant(8)`."""
-
-    def rewrite(self, op: memref.DimOp, rewriter: ConversionRewriter) -> str | None:
-        """Reads the size from the type."""
-        extent = static_extent(op)
-        if extent is None:
-            return f"which dimension of {op.source.type} is asked for, or its size, is not known when compiling"
-        rewriter.replace(op, rewriter.insert(constant(extent, i64)))
         return None
 
 
@@ -269,53 +249,6 @@ class ConvertCopy(ConversionPattern[memref.CopyOp]):
         return None
 
 
-class ConvertGlobal(ConversionPattern[memref.GlobalOp]):
-    """`memref.global "private" constant @g : memref<4xf32> = dense<…>` → `llvm.mlir.global private constant @g`."""
-
-    def rewrite(self, op: memref.GlobalOp, rewriter: ConversionRewriter) -> str | None:
-        """Converts the constant to an array."""
-        type_ = op.type
-        count = element_count(type_)
-        if not isinstance(op.initial_value, DenseIntOrFPElementsAttr) or count is None or not is_contiguous(type_):
-            return "only contiguous globals with a dense value can be converted"
-        values = op.initial_value
-        element = values.get_element_type()
-        if memory_type(element) != element:
-            return f"a global of {element} cannot be converted"
-        rewriter.insert(
-            llvm.GlobalOp(
-                storage_type(type_, count),
-                op.sym_name,
-                "private" if op.sym_visibility.data == "private" else "external",
-                constant=op.constant is not None,
-                value=DenseIntOrFPElementsAttr(TensorType(element, [count]), values.data),
-                alignment=buffer_alignment(op),
-            )
-        )
-        rewriter.erase(op)
-        return None
-
-
-class ConvertGetGlobal(ConversionPattern[memref.GetGlobalOp]):
-    """`memref.get_global @g` → `llvm.mlir.addressof @g`."""
-
-    def rewrite(self, op: memref.GetGlobalOp, rewriter: ConversionRewriter) -> str | None:
-        """Takes the address."""
-        rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.name_, PTR)))
-        return None
-
-
-def _entry_block(op: Operation) -> Block:
-    """Returns the first block of the function around `op`."""
-    around: Operation | None = op.parent_op()
-    while around is not None and not isinstance(around, FuncOp | llvm.FuncOp):
-        around = around.parent_op()
-    entry = around.body.first_block if around is not None else None
-    if entry is None:
-        raise LoweringError("a stack buffer is not inside a function", location=describe_location(op))
-    return entry
-
-
 PATTERNS: tuple[AnyPattern, ...] = (
     ConvertLoad(),
     ConvertStore(),
@@ -325,13 +258,9 @@ PATTERNS: tuple[AnyPattern, ...] = (
     ConvertView(),
     ConvertSubview(),
     ConvertReinterpretCast(),
-    ConvertSameMemory(),
-    ConvertCastBetweenMemrefs(),
-    ConvertAlignedPointer(),
-    ConvertDim(),
+    ConvertCast(),
+    OneToOne(memref.ExtractAlignedPointerAsIndexOp, lambda _, operands, __: llvm.PtrToIntOp(operands[0])),
     ConvertCopy(),
-    ConvertGlobal(),
-    ConvertGetGlobal(),
 )
 """The patterns of this pass."""
 
@@ -355,16 +284,11 @@ class ConvertMemrefToLLVMPass(XRelayPass):
 
 def announce_memory(module: ModuleOp) -> None:
     """Declares the functions of dynamic buffers if there are graph functions, those of scratch if others allocate."""
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     if any(GRAPH_FUNCTION in op.attributes for op in functions):
         declare_dynamic_buffers(module)
     if any(ops_of(op, memref.AllocOp, memref.DeallocOp) for op in functions if GRAPH_FUNCTION not in op.attributes):
         declare_scratch(module)
-
-
-def convert_globals(module: ModuleOp) -> None:
-    """Converts the globals of a module, but not its functions."""
-    apply_conversion(module, PATTERNS, is_legal=lambda op: not isinstance(op, memref.GlobalOp), nested=False)
 
 
 def convert(top: Operation) -> None:

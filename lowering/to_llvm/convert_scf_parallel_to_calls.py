@@ -7,33 +7,35 @@ LLVM has no alias information for pointers loaded from a struct.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects import arith, llvm, memref, scf
+from xdsl.dialects import arith, llvm, math, memref, scf, vector
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
     IndexType,
     ModuleOp,
+    VectorType,
     i64,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
-from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
-from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
+from xrelay.lowering.to_llvm.ops import enclosing_function
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -44,6 +46,28 @@ PARALLEL_FOR = "xrelay_parallel_for"
 INDEX = IndexType()
 TASK_TYPE = FunctionType.from_lists([PTR, INDEX, INDEX], [])
 PARALLEL_FOR_TYPE = FunctionType.from_lists([TASK_TYPE, PTR, INDEX], [])
+
+Amount: TypeAlias = "int | SSAValue"
+"""A number from 0 to `MIN_PARALLEL_WORK`, static or as an index value."""
+
+_ACCESSES = (memref.LoadOp, memref.StoreOp, vector.LoadOp, vector.StoreOp, vector.MaskedLoadOp, vector.MaskedStoreOp)
+_INSTRUCTIONS = (
+    math.AbsFOp,
+    math.CeilOp,
+    math.CopySignOp,
+    math.FloorOp,
+    math.FmaOp,
+    math.RoundEvenOp,
+    math.SqrtOp,
+    math.TruncOp,
+)
+"""Functions for which a CPU has an instruction; others are polynomials or calls."""
+
+_FUNCTION_WORK = 8
+"""The number of operations that a function counts as."""
+
+_MAX_DEPTH = 8
+"""The maximum depth of index arithmetic from values outside the loop to the trip count of an inner loop."""
 
 
 class OutlineParallel(ConversionPattern[scf.ParallelOp]):
@@ -72,8 +96,6 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
             … func.call @xrelay_parallel_for(%task, %env, %n)
           }
 
-    Several dimensions are collapsed into one. A nested parallel loop becomes serial, since all threads run the outer
-    one.
     """
 
     def __init__(self, module: ModuleOp):
@@ -84,12 +106,13 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         """Outlines the body, and calls the pool."""
         if op.res:
             return "reductions across the iterations of a parallel loop are not supported: reduce inside or after it"
-        function = _function_around(op)
+        if len(op.step) != 1 or any(inner is not op for inner in ops_of(op, scf.ParallelOp)):
+            return "a loop of several dimensions, or around another parallel loop, is not supported: collapse it"
+        function = enclosing_function(op)
         name = self._fresh(function.sym_name.data)
-        _serialise_nested(op, rewriter)
         captures, constants = _captured(op)
         count = _trip_count(op, rewriter)
-        work = WorkEstimate(op, rewriter).work(count)
+        work = _WorkEstimate(op, rewriter).work(count)
 
         rewriter.insertion_point = InsertPoint.before(function)
         kernel = function.attributes.get(PART_OF_KERNEL, function.sym_name)
@@ -126,23 +149,14 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
 
 def _run_small(name: str, work: SSAValue, arguments: Sequence[SSAValue], rewriter: ConversionRewriter) -> None:
     """Calls the body directly if there is little work; ops that are inserted next run otherwise."""
-    enough = rewriter.insert(arith.ConstantOp.from_int_and_width(MIN_PARALLEL_WORK, INDEX)).result
+    enough = rewriter.insert(_index(MIN_PARALLEL_WORK)).result
     small = rewriter.insert(arith.CmpiOp(work, enough, "ult")).result
-    begin = arith.ConstantOp.from_int_and_width(0, INDEX)
+    begin = _index(0)
     *captures, count = arguments
     inline = [begin, CallOp(name, [*captures, begin.result, count], []), scf.YieldOp()]
     otherwise = Block()
     rewriter.insert(scf.IfOp(small, [], [*inline], Region(otherwise)))
     rewriter.insertion_point = InsertPoint.at_end(otherwise)
-
-
-def _function_around(op: Operation) -> FuncOp:
-    around: Operation | None = op.parent_op()
-    while around is not None and not isinstance(around, FuncOp):
-        around = around.parent_op()
-    if around is None:
-        raise LoweringError("a parallel loop is not inside a function", location=describe_location(op))
-    return around
 
 
 def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp]]:
@@ -164,48 +178,27 @@ def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp
 
 
 def _trip_count(op: scf.ParallelOp, rewriter: ConversionRewriter) -> SSAValue:
-    """Computes the product of the trip counts of all dimensions before the loop."""
-    return _product(list(_trip_counts(op, rewriter)), rewriter)
+    """Computes `max(0, ceil((upper - lower) / step))` before the loop."""
+    (lower,), (upper,), (step,) = op.lowerBound, op.upperBound, op.step
+    first, last, by = map(constant_index, (lower, upper, step))
+    if first is not None and last is not None and by is not None:
+        return rewriter.insert(_index(max(0, -(-(last - first) // by)))).result
+    span = rewriter.insert(arith.SubiOp(upper, lower))
+    trips = rewriter.insert(arith.CeilDivSIOp(span, step))
+    return rewriter.insert(arith.MaxSIOp(trips, rewriter.insert(_index(0)))).result
 
 
-def _trip_counts(op: scf.ParallelOp, rewriter: ConversionRewriter) -> Iterator[SSAValue]:
-    """Yields `max(0, ceil((upper - lower) / step))` for each dimension."""
-    for lower, upper, step in zip(op.lowerBound, op.upperBound, op.step, strict=True):
-        bounds = [constant_index(value) for value in (lower, upper, step)]
-        if all(bound is not None for bound in bounds):
-            first, last, by = (bound for bound in bounds if bound is not None)
-            yield rewriter.insert(arith.ConstantOp.from_int_and_width(max(0, -(-(last - first) // by)), INDEX)).result
-        else:
-            span = rewriter.insert(arith.SubiOp(upper, lower))
-            trips = rewriter.insert(arith.CeilDivSIOp(span, step))
-            zero = rewriter.insert(arith.ConstantOp.from_int_and_width(0, INDEX))
-            yield rewriter.insert(arith.MaxSIOp(trips, zero)).result
+def _index(number: int) -> arith.ConstantOp:
+    return arith.ConstantOp.from_int_and_width(number, INDEX)
 
 
-def _product(factors: Sequence[SSAValue], rewriter: ConversionRewriter) -> SSAValue:
-    if len(factors) == 1:
-        return factors[0]
-    numbers = [constant_index(factor) for factor in factors]
-    if all(number is not None for number in numbers):
-        product = 1
-        for number in numbers:
-            product *= number if number is not None else 1
-        return rewriter.insert(arith.ConstantOp.from_int_and_width(product, INDEX)).result
-    result = factors[0]
-    for factor in factors[1:]:
-        result = rewriter.insert(arith.MuliOp(result, factor)).result
-    return result
-
-
-def _pack(captures: Sequence[SSAValue], function: FuncOp, rewriter: ConversionRewriter) -> SSAValue:
+def _pack(captures: Sequence[SSAValue], function: FuncOp | llvm.FuncOp, rewriter: ConversionRewriter) -> SSAValue:
     """Stores the captured values to a struct on the function's stack; returns its address."""
     if not captures:
         return rewriter.insert(ZeroOp(PTR)).res
     types = llvm_types()
-    here, entry = rewriter.insertion_point, function.body.first_block
-    assert entry is not None, "the function has a body"
-    struct = _struct_type(captures)
-    rewriter.insertion_point = InsertPoint.at_start(entry)
+    here, struct = rewriter.insertion_point, _struct_type(captures)
+    rewriter.insertion_point = InsertPoint.at_start(function.body.blocks[0])
     one = rewriter.insert(constant(1, i64))
     environment = rewriter.insert(ops.on_stack(one.results[0], struct, BUFFER_ALIGNMENT)).results[0]
     environment.name_hint = "env"
@@ -266,14 +259,14 @@ def _body_function(
         if not values.keys().isdisjoint(operands):
             inner.operands = [values.get(operand, operand) for operand in operands]
 
-    one = arith.ConstantOp.from_int_and_width(1, INDEX)
+    one = _index(1)
     body = op.body.detach_block(0)
     builder = ConversionRewriter(llvm_types())
     builder.insertion_point = InsertPoint.at_start(body)
     iteration = body.insert_arg(INDEX, len(body.args))
     iteration.name_hint = "t"
     block.add_op(one)
-    _bind_induction_variables(op, body, iteration, builder)
+    _bind_induction_variable(op, body, iteration, builder)
     assert body.last_op is not None, "the body ends in scf.reduce"
     body.erase_op(body.last_op)
     body.add_op(scf.YieldOp())
@@ -287,25 +280,18 @@ def _body_function(
     )
 
 
-def _bind_induction_variables(
+def _bind_induction_variable(
     op: scf.ParallelOp, body: Block, iteration: SSAValue, rewriter: ConversionRewriter
 ) -> None:
-    """Computes the induction variables of all dimensions from the iteration number, last dimension fastest."""
-    counts = list(_trip_counts(op, rewriter)) if len(op.step) > 1 else [iteration]
-    rest = iteration
-    for dimension in reversed(range(len(op.step))):
-        position = rest
-        if dimension > 0:
-            position = rewriter.insert(arith.RemUIOp(rest, counts[dimension])).result
-            rest = rewriter.insert(arith.DivUIOp(rest, counts[dimension])).result
-        lower, step = op.lowerBound[dimension], op.step[dimension]
-        if constant_index(step) != 1:
-            position = rewriter.insert(arith.MuliOp(position, step)).result
-        if constant_index(lower) != 0:
-            position = rewriter.insert(arith.AddiOp(position, lower)).result
-        body.args[dimension].replace_all_uses_with(position)
-    for arg in reversed(body.args[:-1]):
-        body.erase_arg(arg)
+    """Computes the induction variable from the iteration number."""
+    (lower,), (step,) = op.lowerBound, op.step
+    value = iteration
+    if constant_index(step) != 1:
+        value = rewriter.insert(arith.MuliOp(value, step)).result
+    if constant_index(lower) != 0:
+        value = rewriter.insert(arith.AddiOp(value, lower)).result
+    body.args[0].replace_all_uses_with(value)
+    body.erase_arg(body.args[0])
 
 
 def _argument_attributes(value: SSAValue) -> DictionaryAttr:
@@ -326,45 +312,137 @@ def _argument_attributes(value: SSAValue) -> DictionaryAttr:
     return DictionaryAttr({})
 
 
-def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
-    """Turns the parallel loops inside `op` into serial ones, innermost first."""
-    nested = [found for found in ops_of(op, scf.ParallelOp) if found is not op]
-    for inner in reversed(nested):
-        if inner.res:
-            raise LoweringError(
-                "a parallel loop with reductions is nested in another", location=describe_location(inner)
-            )
-        block = inner.body.detach_block(0)
-        assert block.last_op is not None, "the body ends in scf.reduce"
-        block.erase_op(block.last_op)
-        block.add_op(scf.YieldOp())
-        for dimension in reversed(range(len(inner.step))):
-            loop = block
-            if dimension > 0:
-                variable = block.args[dimension]
-                loop = Block(arg_types=[INDEX])
-                loop.args[0].name_hint = variable.name_hint
-                variable.replace_all_uses_with(loop.args[0])
-                block.erase_arg(variable)
-                for moved in list(block.ops):
-                    moved.detach()
-                    loop.add_op(moved)
-            bounds = inner.lowerBound[dimension], inner.upperBound[dimension], inner.step[dimension]
-            serial = scf.ForOp(*bounds, [], Region(loop))
-            if dimension > 0:
-                block.add_ops([serial, scf.YieldOp()])
-            else:
-                rewriter.insertion_point = InsertPoint.before(inner)
-                rewriter.insert(serial)
-        rewriter.erase(inner)
-    rewriter.insertion_point = InsertPoint.before(op)
+class _WorkEstimate:
+    """Computes the work of a parallel loop with dynamic extents before the loop.
+
+    It counts operations on elements: arithmetic, functions, and accesses to buffers that are not on the stack, each
+    times its lanes and the trip counts of the loops around it. The estimate is compared only with `MIN_PARALLEL_WORK`,
+    so every number is clamped to that, and nothing overflows.
+    """
+
+    def __init__(self, loop: scf.ParallelOp, rewriter: ConversionRewriter):
+        """Initialises the estimate; `rewriter` inserts before `loop`."""
+        self._loop, self._rewriter = loop, rewriter
+
+    def work(self, iterations: SSAValue) -> SSAValue | None:
+        """Returns the work of so many iterations; None if it is static, or depends on values computed in the loop."""
+        count = constant_index(iterations)
+        inside = self._of_block(self._loop.body.block)
+        if inside is None:
+            return None
+        work = self._product(self._cut_off(iterations if count is None else count), inside)
+        return None if isinstance(work, int) else work
+
+    # --- counted ops
+
+    def _of_block(self, block: Block) -> Amount | None:
+        """Returns the work of one execution of a block; loops in it are few and shallow."""
+        return self._sum([self._of_op(op) for op in block.ops])
+
+    def _of_op(self, op: Operation) -> Amount | None:
+        if not op.regions:
+            return _elements(op)
+        if isinstance(op, scf.ForOp):
+            trips, inside = self._trips(op), self._of_block(op.body.block)
+            return None if trips is None or inside is None else self._product(trips, inside)
+        if isinstance(op, scf.IfOp):
+            return self._sum([self._of_block(region.block) for region in op.regions if region.blocks])
+        return None
+
+    def _trips(self, loop: scf.ForOp) -> Amount | None:
+        """Returns the trip count of a loop; None if it depends on values computed inside the parallel loop."""
+        if constant_index(loop.lb) != 0 or constant_index(loop.step) != 1:
+            return None
+        upper = self._outside(loop.ub, 0)
+        return None if upper is None else self._cut_off(upper)
+
+    # --- values before the loop
+
+    def _outside(self, value: SSAValue, depth: int) -> Amount | None:
+        """Computes a value before the parallel loop; of a minimum, one operand that is available there suffices."""
+        number = constant_index(value)
+        if number is not None:
+            return number
+        owner = value.owner
+        place = owner if isinstance(owner, Operation) else owner.parent_op()
+        if place is None or not self._loop.is_ancestor(place):
+            return value
+        if not isinstance(value, OpResult) or not isinstance(owner, Operation) or depth == _MAX_DEPTH:
+            return None
+        parts = [self._outside(operand, depth + 1) for operand in owner.operands]
+        known = [part for part in parts if part is not None]
+        if isinstance(owner, arith.MinSIOp | arith.MinUIOp) and len(known) == 1:
+            return known[0]
+        if owner.dialect_name() != arith.Arith.name or value.type != INDEX or len(known) < len(parts):
+            return None
+        copy = owner.clone(dict(zip(owner.operands, map(self._value, known), strict=True)))
+        return self._rewriter.insert(copy).results[0]
+
+    # --- clamped sums and products
+
+    def _cut_off(self, value: Amount) -> Amount:
+        if isinstance(value, int):
+            return max(0, min(value, MIN_PARALLEL_WORK))
+        return self._rewriter.insert(arith.MinUIOp(value, self._constant(MIN_PARALLEL_WORK))).result
+
+    def _product(self, left: Amount, right: Amount) -> Amount:
+        if isinstance(left, int) and isinstance(right, int):
+            return self._cut_off(left * right)
+        if isinstance(left, int):
+            left, right = right, left
+        if right == 1 or isinstance(left, int):
+            return left
+        return self._cut_off(self._rewriter.insert(arith.MuliOp(left, self._value(right))).result)
+
+    def _sum(self, parts: Sequence[Amount | None]) -> Amount | None:
+        if None in parts:
+            return None
+        total: Amount = self._cut_off(sum(part for part in parts if isinstance(part, int)))
+        for part in parts:
+            if part is not None and not isinstance(part, int):
+                total = part if total == 0 else self._add(part, total)
+        return total
+
+    def _add(self, left: SSAValue, right: Amount) -> Amount:
+        return self._cut_off(self._rewriter.insert(arith.AddiOp(left, self._value(right))).result)
+
+    def _value(self, amount: Amount) -> SSAValue:
+        return self._constant(amount) if isinstance(amount, int) else amount
+
+    def _constant(self, number: int) -> SSAValue:
+        return self._rewriter.insert(_index(number)).result
+
+
+def _elements(op: Operation) -> int:
+    """Returns the number of elements that an op computes or moves."""
+    weight = _weight(type(op))
+    if weight is None:
+        return 0 if memref.AllocaOp in {type(operand.owner) for operand in op.operands} else _lanes(op)
+    if not weight or {result.type for result in op.results} <= {INDEX}:
+        return 0
+    return _lanes(op) * weight
+
+
+@cache
+def _weight(kind: type[Operation]) -> int | None:
+    """Returns the cost per element of ops of a class; None for an access to memory."""
+    if issubclass(kind, _ACCESSES):
+        return None
+    if level_of_class(kind) not in (arith.Arith.name, math.Math.name) or issubclass(kind, arith.ConstantOp):
+        return 0
+    return _FUNCTION_WORK if level_of_class(kind) == math.Math.name and not issubclass(kind, _INSTRUCTIONS) else 1
+
+
+def _lanes(op: Operation) -> int:
+    types = [value.type for value in (*op.results, *op.operands)]
+    return max([type.element_count() for type in types if isinstance(type, VectorType)], default=1)
 
 
 @dataclass(frozen=True)
 class ConvertScfParallelToCallsPass(XRelayPass):
     """Outlines the bodies of `scf.parallel` and passes them to `xrelay_parallel_for`.
 
-    Parallel loops nested in others become serial. Refuses loops with reductions.
+    Refuses loops with reductions, of several dimensions, and inside of other parallel loops.
     """
 
     name = "convert-scf-parallel-to-calls"

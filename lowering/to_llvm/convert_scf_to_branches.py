@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
@@ -28,10 +28,6 @@ class _Upstream(ControlFlowOps):
     """The ops of cf and arith for control flow."""
 
     annotation = LOOP_ANNOTATION
-
-    def number(self, value: int) -> Operation:
-        """`arith.constant 3 : index`."""
-        return arith.ConstantOp.from_int_and_width(value, IndexType())
 
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
         """`arith.cmpi slt, %i, %n : index`."""
@@ -57,9 +53,9 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 @dataclass(frozen=True)
 class ConvertScfToBranchesPass(XRelayPass):
-    """Converts `scf.for`, `scf.while`, `scf.if` and `scf.index_switch` to cf, with annotations.
+    """Converts `scf.for`, `scf.while` and `scf.if` to cf, with annotations.
 
-    Refuses `scf.parallel` (run `convert-scf-parallel-to-calls` first) and `scf.execute_region`.
+    Refuses `scf.parallel` (run `convert-scf-parallel-to-calls` first) and other ops of scf.
     """
 
     name = "convert-scf-to-branches"

@@ -16,7 +16,7 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
-from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp, i64
+from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.shared.levels import level_of_class
@@ -28,7 +28,6 @@ from xrelay.lowering.to_llvm import convert_math_to_llvm as math_step
 from xrelay.lowering.to_llvm import convert_memref_to_llvm as memref_step
 from xrelay.lowering.to_llvm import convert_vector_to_llvm as vector_step
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
 from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
 from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, ControlFlowOps
@@ -42,10 +41,6 @@ class _LlvmOps(ControlFlowOps):
     """The ops of the llvm dialect for control flow."""
 
     annotation = "loop_annotation"
-
-    def number(self, value: int) -> Operation:
-        """`llvm.mlir.constant(3 : i64)`."""
-        return constant(value, i64)
 
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
         """`llvm.icmp "slt" %i, %n : i64`."""
@@ -105,7 +100,6 @@ class ConvertScfToLLVMPass(XRelayPass):
         for each in tuple(op.ops):
             if isinstance(each, func.FuncOp) and each.body.blocks:
                 _convert_body(each)
-        memref_step.convert_globals(op)
         convert_functions(op)
 
 

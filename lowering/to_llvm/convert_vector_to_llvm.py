@@ -1,6 +1,9 @@
 """convert-vector-to-llvm: one-dimensional vectors become LLVM's vectors.
 
 Vectors of more dimensions have no counterpart; they must be unrolled before, as the loop level does.
+
+Accesses have only the guaranteed alignment: that of the buffer and the constant part of the index, or else of one
+element. On the CPUs we generate code for, an unaligned access to an aligned address costs nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from xdsl.dialects import llvm, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     IntegerType,
+    MemRefType,
     ModuleOp,
     VectorType,
     i64,
@@ -21,12 +26,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.upstream.llvm_extras import ExtractElementOp
+from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, MaskedLoadOp, MaskedStoreOp, PoisonOp
+from xrelay.lowering.to_llvm.addressing import Address, element_address
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math
-from xrelay.lowering.to_llvm.types import llvm_types
-from xrelay.lowering.to_llvm.vector_lanes import ONE_DIMENSION, lane_count, lanes_below, shuffle, splat
-from xrelay.lowering.to_llvm.vector_memory import MEMORY_PATTERNS
+from xrelay.lowering.to_llvm.convert_memref_to_llvm import load, store
+from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic
+from xrelay.lowering.to_llvm.ops import compare, indices, one_result
+from xrelay.lowering.to_llvm.types import lane_count, llvm_types, memory_type
 from xrelay.passes.infra.conversion import (
     AnyPattern,
     ConversionPattern,
@@ -34,7 +40,97 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
-from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+
+ONE_DIMENSION = "only vectors of one dimension can be converted"
+CONTIGUOUS = "vectors are loaded and stored along a dimension of stride 1"
+
+
+class ConvertLoad(ConversionPattern[vector.LoadOp]):
+    """`vector.load %m[%i] : memref<64xf32>, vector<16xf32>` → `llvm.load` of a vector."""
+
+    def rewrite(self, op: vector.LoadOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the address and loads."""
+        address = _vector_address(op.base, op.indices, op.result.type, rewriter)
+        if isinstance(address, str):
+            return address
+        rewriter.replace(op, [load(address, op.result.type, rewriter)])
+        return None
+
+
+class ConvertStore(ConversionPattern[vector.StoreOp]):
+    """`vector.store %v, %m[%i] : memref<64xf32>, vector<16xf32>` → `llvm.store` of a vector."""
+
+    def rewrite(self, op: vector.StoreOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the address and stores."""
+        address = _vector_address(op.base, op.indices, op.vector.type, rewriter)
+        if isinstance(address, str):
+            return address
+        store(op.vector, address, rewriter, nontemporal=op.nontemporal.value.data != 0)
+        rewriter.erase(op)
+        return None
+
+
+class ConvertMaskedLoad(ConversionPattern[vector.MaskedLoadOp]):
+    """`vector.maskedload %m[%i], %mask, %else` → `llvm.masked.load`; masked-off lanes touch no memory."""
+
+    def rewrite(self, op: vector.MaskedLoadOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the address, which may be out of bounds, and loads the active lanes."""
+        address = _vector_address(op.base, op.indices, op.result.type, rewriter, in_bounds=False)
+        if isinstance(address, str):
+            return address
+        rewriter.replace(op, [_masked_load(address, rewriter.operand(op.mask), op.pass_thru, rewriter)])
+        return None
+
+
+class ConvertMaskedStore(ConversionPattern[vector.MaskedStoreOp]):
+    """`vector.maskedstore %m[%i], %mask, %v` → `llvm.masked.store`; masked-off lanes touch no memory."""
+
+    def rewrite(self, op: vector.MaskedStoreOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the address, which may be out of bounds, and stores the active lanes."""
+        address = _vector_address(op.base, op.indices, op.value_to_store.type, rewriter, in_bounds=False)
+        if isinstance(address, str):
+            return address
+        _masked_store(op.value_to_store, address, rewriter.operand(op.mask), rewriter)
+        rewriter.erase(op)
+        return None
+
+
+def _vector_address(
+    base: SSAValue,
+    indices: Sequence[SSAValue],
+    type_: Attribute,
+    rewriter: ConversionRewriter,
+    *,
+    in_bounds: bool = True,
+) -> Address | str:
+    """Returns the address of a vector of `type_` that begins at `base[indices]`."""
+    if lane_count(type_) is None:
+        return ONE_DIMENSION
+    assert isa(base.type, MemRefType), "the op's definition says that this is a memref"
+    strides = base.type.get_strides()
+    if strides and strides[-1] != 1:
+        return CONTIGUOUS
+    return element_address(base, indices, rewriter, in_bounds=in_bounds)
+
+
+def _masked_load(address: Address, mask: SSAValue, otherwise: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+    """Loads the lanes in `mask`, and takes the others from `otherwise`; booleans are bytes in memory."""
+    fallback = rewriter.operand(otherwise)
+    type_, stored = fallback.type, memory_type(fallback.type)
+    if stored != type_:
+        fallback = rewriter.insert(llvm.ZExtOp(fallback, stored)).res
+    loaded = rewriter.insert(MaskedLoadOp(address.pointer, mask, fallback, address.alignment)).res
+    return loaded if stored == type_ else rewriter.insert(llvm.TruncOp(loaded, type_)).res
+
+
+def _masked_store(value: SSAValue, address: Address, mask: SSAValue, rewriter: ConversionRewriter) -> None:
+    """Stores the lanes in `mask`; booleans are bytes in memory."""
+    converted = rewriter.operand(value)
+    stored = memory_type(converted.type)
+    if stored != converted.type:
+        converted = rewriter.insert(llvm.ZExtOp(converted, stored)).res
+    rewriter.insert(MaskedStoreOp(converted, address.pointer, mask, address.alignment))
 
 
 class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):
@@ -52,29 +148,22 @@ class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):
                 return None
             if source.type.get_shape() != (1,):
                 return ONE_DIMENSION
-            wide = shuffle(rewriter.operand(source), [0] * type_.get_shape()[0], rewriter)
+            wide = _shuffle(rewriter.operand(source), [0] * type_.get_shape()[0], rewriter)
             rewriter.replace(op, [wide])
             return None
-        rewriter.replace(op, [splat(source, type_, rewriter)])
+        rewriter.replace(op, [_splat(source, type_, rewriter)])
         return None
 
 
 class ConvertShuffle(ConversionPattern[vector.ShuffleOp]):
-    """`vector.shuffle %a, %b [0, 8]` → `llvm.shufflevector %a, %b [0, 8]`, of vectors extended to one length."""
+    """`vector.shuffle %a, %b [0, 8]` → `llvm.shufflevector %a, %b [0, 8]`."""
 
     def rewrite(self, op: vector.ShuffleOp, rewriter: ConversionRewriter) -> str | None:
         """Shuffles; `shufflevector` requires two vectors of one type."""
         left, right = rewriter.operands([op.v1, op.v2])
-        if lane_count(left.type) is None or lane_count(right.type) is None:
-            return ONE_DIMENSION
-        n, m = lane_count(left.type) or 0, lane_count(right.type) or 0
-        width = max(n, m)
-        left, right = (
-            side if lanes == width else shuffle(side, [i if i < lanes else -1 for i in range(width)], rewriter)
-            for side, lanes in ((left, n), (right, m))
-        )
-        mask = [lane if lane < n else lane - n + width for lane in op.mask.iter_values()]
-        rewriter.replace(op, [shuffle(left, mask, rewriter, right)])
+        if lane_count(left.type) is None or left.type != right.type:
+            return "only one-dimensional vectors of one type are shuffled"
+        rewriter.replace(op, [_shuffle(left, list(op.mask.iter_values()), rewriter, right)])
         return None
 
 
@@ -104,87 +193,44 @@ class ConvertInsert(ConversionPattern[vector.InsertOp]):
 
 
 class ConvertCreateMask(ConversionPattern[vector.CreateMaskOp]):
-    """`vector.create_mask %n : vector<16xi1>` → `[0, 1, …, 15] < splat(%n)`."""
+    """`vector.create_mask %n : vector<16xi1>` → `[0, 1, …, 15] < _splat(%n)`."""
 
     def rewrite(self, op: vector.CreateMaskOp, rewriter: ConversionRewriter) -> str | None:
         """Compares lane numbers with the bound."""
         type_ = op.mask_vector.type
         if not isa(type_, VectorType) or type_.get_num_dims() != 1:
             return ONE_DIMENSION
-        rewriter.replace(op, [lanes_below(op.mask_dim_sizes[0], type_, rewriter)])
+        rewriter.replace(op, [_lanes_below(op.mask_dim_sizes[0], type_, rewriter)])
         return None
 
 
 REDUCTIONS = {
-    "add": ("add", "fadd"),
-    "mul": ("mul", "fmul"),
-    "and": ("and", ""),
-    "or": ("or", ""),
-    "xor": ("xor", ""),
-    "minsi": ("smin", ""),
-    "maxsi": ("smax", ""),
-    "minui": ("umin", ""),
-    "maxui": ("umax", ""),
-    "minnumf": ("", "fmin"),
-    "maxnumf": ("", "fmax"),
-    "minimumf": ("", "fminimum"),
-    "maximumf": ("", "fmaximum"),
+    "add": "add",
+    "mul": "mul",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "minsi": "smin",
+    "maxsi": "smax",
+    "minui": "umin",
+    "maxui": "umax",
 }
-"""Combining kind → the intrinsic `llvm.vector.reduce.…` on integers and on floats."""
-
-COMBINERS = {
-    "add": llvm.AddOp,
-    "mul": llvm.MulOp,
-    "and": llvm.AndOp,
-    "or": llvm.OrOp,
-    "xor": llvm.XOrOp,
-}
-"""Combining kind → the op that adds the accumulator to an integer reduction."""
+"""Combining kind → the intrinsic `llvm.vector.reduce.…`."""
 
 
 class ConvertReduction(ConversionPattern[vector.ReductionOp]):
-    """`vector.reduction <add>, %v, %acc fastmath<reassoc>` → `llvm.vector.reduce.fadd(%acc, %v)`.
-
-    Without `reassoc`, floats are added in order, lane by lane, as the op requires, which is slow. Kinds other than add
-    and mul reduce the vector first and then combine the result with the accumulator.
-    """
+    """`vector.reduction <minui>, %v` → `llvm.vector.reduce.umin(%v)`, of integers."""
 
     def rewrite(self, op: vector.ReductionOp, rewriter: ConversionRewriter) -> str | None:
-        """Reduces, then combines with the accumulator if there is one."""
-        kind = op.kind.data.value
+        """Calls the intrinsic."""
         operand, result = rewriter.operand(op.vector), rewriter.types.convert(op.dest.type)
         if lane_count(operand.type) is None:
             return ONE_DIMENSION
-        integer = isinstance(result, IntegerType)
-        name = REDUCTIONS[kind][0 if integer else 1]
-        if not name:
-            return f"{kind} does not reduce {result}"
-        flags = fast_math(op)
-        acc = None if op.acc is None else rewriter.operand(op.acc)
-        operands = [operand]
-        if name in ("fadd", "fmul"):
-            neutral = -0.0 if name == "fadd" else 1.0
-            operands = [acc if acc is not None else rewriter.insert(constant(neutral, result)).result, operand]
-            acc = None
-        call = call_intrinsic(f"vector.reduce.{name}", operands, result, overloads=[operand.type], fast=flags)
-        value = rewriter.insert(call).results[0]
-        if acc is not None:
-            value = _combine(kind, name, value, acc, flags, rewriter)
-        rewriter.replace(op, [value])
+        if op.acc is not None or not isinstance(result, IntegerType) or op.kind.data.value not in REDUCTIONS:
+            return "only integers are reduced, without an accumulator"
+        name = f"vector.reduce.{REDUCTIONS[op.kind.data.value]}"
+        rewriter.replace(op, rewriter.insert(call_intrinsic(name, [operand], result, overloads=[operand.type])))
         return None
-
-
-def _combine(
-    kind: str, name: str, value: SSAValue, acc: SSAValue, flags: llvm.FastMathAttr, rewriter: ConversionRewriter
-) -> SSAValue:
-    """Combines the accumulator with a reduced vector."""
-    combiner = COMBINERS.get(kind)
-    if combiner is not None:
-        return rewriter.insert(combiner(value, acc)).results[0]
-    scalar = {"fmin": "minnum", "fmax": "maxnum", "fminimum": "minimum", "fmaximum": "maximum"}.get(name, name)
-    return rewriter.insert(
-        call_intrinsic(scalar, [value, acc], value.type, overloads=[value.type], fast=flags)
-    ).results[0]
 
 
 def _lane(
@@ -199,19 +245,53 @@ def _lane(
     return rewriter.insert(constant(number, i64)).result
 
 
-def _fma(_: Operation, operands: Sequence[SSAValue], __: Attribute) -> Operation:
-    return llvm.FMAOp(operands[0], operands[1], operands[2])
+def _lanes_below(bound: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
+    """Returns the mask whose lane k is `k < bound`, signed."""
+    lanes = lane_count(type_)
+    assert lanes is not None, "masks have one dimension"
+    numbers = VectorType(i64, [lanes])
+    ascending = DenseIntOrFPElementsAttr.from_list(numbers, list(range(lanes)))
+    steps = rewriter.insert(one_result(llvm.ConstantOp, (), numbers, {"value": ascending})).results[0]
+    limit = _splat(bound, numbers, rewriter)
+    return rewriter.insert(compare("slt", steps, limit)).results[0]
+
+
+def _splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
+    """Returns a vector of `type_` with `scalar` in every lane."""
+    wide = rewriter.types.convert(type_)
+    lanes = lane_count(wide)
+    assert lanes is not None, "checked by the caller"
+    nothing = rewriter.insert(one_result(PoisonOp, (), wide)).results[0]
+    zero = rewriter.insert(constant(0, i64)).results[0]
+    first = rewriter.insert(one_result(llvm.InsertElementOp, (nothing, rewriter.operand(scalar), zero), wide)).results[
+        0
+    ]
+    return _shuffle(first, [0] * lanes, rewriter, nothing)
+
+
+def _shuffle(
+    left: SSAValue, mask: Sequence[int], rewriter: ConversionRewriter, right: SSAValue | None = None
+) -> SSAValue:
+    """Returns the lanes of `left` and `right` that `mask` selects; -1 is poison."""
+    assert isa(left.type, VectorType), "vectors are shuffled"
+    result = VectorType(left.type.element_type, [len(mask)])
+    lanes = {"mask": indices(tuple(mask))}
+    operands = (left, left if right is None else right)
+    return rewriter.insert(one_result(llvm.ShuffleVectorOp, operands, result, lanes)).results[0]
 
 
 PATTERNS: tuple[AnyPattern, ...] = (
-    *MEMORY_PATTERNS,
+    ConvertLoad(),
+    ConvertStore(),
+    ConvertMaskedLoad(),
+    ConvertMaskedStore(),
     ConvertBroadcast(),
     ConvertShuffle(),
     ConvertExtract(),
     ConvertInsert(),
     ConvertCreateMask(),
     ConvertReduction(),
-    OneToOne(vector.FMAOp, _fma),
+    OneToOne(vector.FMAOp, lambda _, operands, __: llvm.FMAOp(*operands)),
     OneToOne(vector.BitcastOp, lambda _, operands, type_: llvm.BitcastOp(operands[0], type_)),
 )
 """The patterns of this pass."""
@@ -221,11 +301,11 @@ PATTERNS: tuple[AnyPattern, ...] = (
 class ConvertVectorToLLVMPass(XRelayPass):
     """Converts one-dimensional vectors to the llvm dialect.
 
-    Refuses vectors of several dimensions, accesses along a stride other than 1, transfers with a permutation.
+    Refuses vectors of several dimensions, accesses along a stride other than 1, transfers, and reductions of floats.
     """
 
     name = "convert-vector-to-llvm"
-    numerics = REORDERS_SUMS
+    numerics = EXACT
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

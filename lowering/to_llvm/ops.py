@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, TypeVar
 
-from xdsl.dialects import llvm
+from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
@@ -26,8 +26,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import with_element
+from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.types import PTR
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -217,3 +219,13 @@ def intrinsic_call(
             "fastmathFlags": fast,
         },
     )
+
+
+def enclosing_function(op: Operation) -> func.FuncOp | llvm.FuncOp:
+    """Returns the function that contains `op`; raises `LoweringError` if there is none."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, func.FuncOp | llvm.FuncOp):
+        around = around.parent_op()
+    if around is None:
+        raise LoweringError(f"{op.name} is not inside a function", location=describe_location(op))
+    return around

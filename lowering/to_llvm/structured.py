@@ -28,10 +28,6 @@ class ControlFlowOps(ABC):
     """The name of a branch's loop annotation."""
 
     @abstractmethod
-    def number(self, value: int) -> Operation:
-        """Creates an index constant."""
-
-    @abstractmethod
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
         """Creates a comparison of two indices."""
 
@@ -188,28 +184,6 @@ def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
     rewriter.erase(op)
 
 
-def lower_index_switch(op: scf.IndexSwitchOp, writer: BlockWriter) -> Iterator[Block]:
-    """`scf.index_switch` → a chain of comparisons, which LLVM turns into a switch; there are only a few cases here."""
-    rewriter, builder = writer.rewriter, writer.builder
-    chosen, after = rewriter.operand(op.arg), writer.with_arguments(op.results)
-    for value, region in zip(op.cases.get_values(), op.case_regions, strict=True):
-        case = rewriter.insert(builder.number(int(value))).results[0]
-        equal = rewriter.insert(builder.compare("eq", chosen, case)).results[0]
-        target, following = Block(), Block()
-        rewriter.insert(builder.choose(equal, target, following))
-        writer.begin(target)
-        yield region.block
-        writer.close(region.block, after)
-        writer.begin(following)
-    default = Block()
-    rewriter.insert(builder.branch(default, ()))
-    writer.begin(default)
-    yield op.default_region.block
-    writer.close(op.default_region.block, after)
-    writer.begin(after)
-    rewriter.erase(op)
-
-
 def _end_of(block: Block) -> scf.YieldOp:
     end = block.last_op
     assert isinstance(end, scf.YieldOp), "the region ends in scf.yield"
@@ -226,7 +200,6 @@ RULES: Mapping[type[Operation], Rule] = {
     scf.ForOp: lower_for,
     scf.WhileOp: lower_while,
     scf.IfOp: lower_if,
-    scf.IndexSwitchOp: lower_index_switch,
 }
 """Op class → its rule."""
 ENDS = (scf.YieldOp, scf.ConditionOp)

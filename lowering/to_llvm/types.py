@@ -133,3 +133,10 @@ def is_integer_like(type_: Attribute) -> bool:
     """Whether `type_` is an integer or index, or a vector of them."""
     element = type_.element_type if isa(type_, VectorType) else type_
     return isinstance(element, IntegerType | IndexType)
+
+
+def lane_count(type_: Attribute) -> int | None:
+    """Returns the number of lanes of a one-dimensional vector; None for any other type."""
+    if not isa(type_, VectorType) or type_.get_num_dims() != 1 or type_.get_num_scalable_dims():
+        return None
+    return type_.get_shape()[0]

@@ -20,7 +20,6 @@ func.func private @k(
   %c8 = arith.constant 8 : index
   %c60 = arith.constant 60 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %pad = arith.constant 0.0 : f32
   "scf.parallel"(%c0, %c4, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
   ^bb0(%i: index):
     %acc = memref.alloca() : memref<2xvector<8xf32>>
@@ -40,10 +39,10 @@ func.func private @k(
         vector.maskedstore %y[%i, %j], %mask, %r : memref<4x60xf32>, vector<8xi1>, vector<8xf32>
       } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
       %a = memref.load %acc[%c0] : memref<2xvector<8xf32>>
-      %sum = vector.reduction <add>, %a fastmath<reassoc> : vector<8xf32> into f32
+      %sum = vector.extract %a[0] : f32 from vector<8xf32>
       memref.store %sum, %y[%i, %c0] : memref<4x60xf32>
     } else {
-      %v = vector.transfer_read %x[%i, %c4], %pad : memref<4x60xf32>, vector<8xf32>
+      %v = vector.load %x[%i, %c4] : memref<4x60xf32>, vector<8xf32>
       vector.store %v, %y[%i, %c0] : memref<4x60xf32>, vector<8xf32>
     }
     scf.reduce

@@ -81,16 +81,6 @@ func.func @heap(%i: index, %x: f32) {
   func.return
 }
 
-// CHECK-LABEL: func.func @tables
-// CHECK:         llvm.mlir.addressof @table : !llvm.ptr
-func.func @tables(%i: index) -> f32 {
-  %t = memref.get_global @table : memref<2x2xf32>
-  %x = memref.load %t[%i, %i] : memref<2x2xf32>
-  func.return %x : f32
-}
-// CHECK: llvm.mlir.global private constant @table(dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>) {addr_space = 0 : i32, alignment = 64 : i64} : !llvm.array<4 x f32>
-"memref.global"() <{sym_name = "table", sym_visibility = "private", type = memref<2x2xf32>, initial_value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>, constant}> : () -> ()
-
 // CHECK-LABEL: func.func @nothing_to_do
 // CHECK-NEXT:    arith.addi
 func.func @nothing_to_do(%i: index) -> index {

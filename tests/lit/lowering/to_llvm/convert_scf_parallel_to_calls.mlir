@@ -28,31 +28,22 @@ func.func @k(%x: memref<64xf32> {llvm.noalias}, %f: f32) {
 
 // -----
 
-// Two dimensions become one; an inner loop becomes serial; without captures there is no environment.
-// CHECK-LABEL: func.func private @two_parallel_0(%begin: index, %end: index)
+// Without captures there is no environment.
+// CHECK-LABEL: func.func private @indices_parallel_0(%begin: index, %end: index)
 // CHECK:         scf.for %t = %begin to %end step
-// CHECK:           [[R:%.*]] = arith.remui %t, [[N:%.*]] : index
-// CHECK:           arith.divui %t, [[N]] : index
-// CHECK:           arith.muli [[R]], {{.*}} : index
-// CHECK:           scf.for %k =
-// CHECK:             "test.op"(%i, %j, %k)
-// CHECK-LABEL: func.func @two()
+// CHECK:           arith.muli %t, {{.*}} : index
+// CHECK:           "test.op"(%i)
+// CHECK-LABEL: func.func @indices()
 // CHECK:         llvm.mlir.zero : !llvm.ptr
-func.func @two() {
+func.func @indices() {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %c4 = arith.constant 4 : index
   %c8 = arith.constant 8 : index
-  "scf.parallel"(%c0, %c0, %c4, %c8, %c1, %c2) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
-  ^bb0(%i: index, %j: index):
-    "scf.parallel"(%c0, %c4, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
-    ^bb1(%k: index):
-      "test.op"(%i, %j, %k) : (index, index, index) -> ()
-      scf.reduce
-    }) : (index, index, index) -> ()
+  "scf.parallel"(%c0, %c8, %c2) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    "test.op"(%i) : (index) -> ()
     scf.reduce
-  }) : (index, index, index, index, index, index) -> ()
+  }) : (index, index, index) -> ()
   func.return
 }
 

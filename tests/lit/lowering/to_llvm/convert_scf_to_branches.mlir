@@ -98,26 +98,6 @@ func.func @no_else(%c: i1) {
   func.return
 }
 
-// CHECK-LABEL: func.func @cases
-// CHECK:         arith.cmpi eq, %i, {{.*}} : index
-// CHECK:         arith.cmpi eq, %i, {{.*}} : index
-func.func @cases(%i: index) -> i32 {
-  %r = scf.index_switch %i -> i32
-  case 2 {
-    %a = arith.constant 20 : i32
-    scf.yield %a : i32
-  }
-  case 5 {
-    %b = arith.constant 50 : i32
-    scf.yield %b : i32
-  }
-  default {
-    %d = arith.constant 0 : i32
-    scf.yield %d : i32
-  }
-  func.return %r : i32
-}
-
 // CHECK-LABEL: func.func @straight
 // CHECK-NEXT:    func.return
 func.func @straight() {

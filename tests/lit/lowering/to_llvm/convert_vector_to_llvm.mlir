@@ -43,26 +43,10 @@ func.func @lanes(%x: f32, %i: index) -> vector<4xi32> {
 }
 
 // CHECK-LABEL: func.func @reductions
-// CHECK:       llvm.call_intrinsic "llvm.vector.reduce.fadd.v8f32"(%x, %v) {fastmathFlags = #llvm.fastmath<reassoc>} : (f32, vector<8xf32>) -> f32
-// CHECK:       llvm.call_intrinsic "llvm.vector.reduce.fmaximum.v8f32"(%v) : (vector<8xf32>) -> f32
-// CHECK:       llvm.call_intrinsic "llvm.maximum.f32"
-// CHECK:       llvm.call_intrinsic "llvm.vector.reduce.add.v8i32"
-func.func @reductions(%v: vector<8xf32>, %x: f32, %i: vector<8xi32>) -> (f32, f32, i32) {
-  %0 = vector.reduction <add>, %v, %x fastmath<reassoc> : vector<8xf32> into f32
-  %1 = vector.reduction <maximumf>, %v, %x : vector<8xf32> into f32
-  %2 = vector.reduction <add>, %i : vector<8xi32> into i32
-  func.return %0, %1, %2 : f32, f32, i32
-}
-
-// CHECK-LABEL: func.func @transfers
-// CHECK:       llvm.load {{.*}} -> vector<16xf32>
-// CHECK:       llvm.sub {{.*}} : i64
-// CHECK:       llvm.intr.masked.load
-// CHECK:       llvm.intr.masked.store
-func.func @transfers(%m: memref<60xf32>, %i: index, %pad: f32) {
-  %v = vector.transfer_read %m[%i], %pad {in_bounds = [true]} : memref<60xf32>, vector<16xf32>
-  %w = vector.transfer_read %m[%i], %pad : memref<60xf32>, vector<16xf32>
-  %s = arith.addf %v, %w : vector<16xf32>
-  vector.transfer_write %s, %m[%i] : vector<16xf32>, memref<60xf32>
-  func.return
+// CHECK:       llvm.call_intrinsic "llvm.vector.reduce.add.v8i32"(%i) : (vector<8xi32>) -> i32
+// CHECK:       llvm.call_intrinsic "llvm.vector.reduce.umin.v8i32"(%i) : (vector<8xi32>) -> i32
+func.func @reductions(%i: vector<8xi32>) -> (i32, i32) {
+  %0 = vector.reduction <add>, %i : vector<8xi32> into i32
+  %1 = vector.reduction <minui>, %i : vector<8xi32> into i32
+  func.return %0, %1 : i32, i32
 }

@@ -13,3 +13,11 @@ func.func @two_dimensions(%x: f32) -> vector<4x4xf32> {
   %v = vector.broadcast %x : f32 to vector<4x4xf32>
   func.return %v : vector<4x4xf32>
 }
+
+// -----
+
+func.func @sum_of_floats(%v: vector<4xf32>) -> f32 {
+  // expected-error@+1 {{failed to convert vector.reduction: only integers are reduced, without an accumulator}}
+  %s = vector.reduction <add>, %v : vector<4xf32> into f32
+  func.return %s : f32
+}
