@@ -27,14 +27,9 @@ from xrelay.lowering.host.function import lower_graph_function
 from xrelay.lowering.host.holder_types import memref_of
 from xrelay.lowering.host.scalar_code import is_small
 from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, weight_of
-from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
-from xrelay.lowering.topi_to_loop.build_positions import build_positions
-from xrelay.lowering.topi_to_loop.build_scan import build_scan
-from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
-from xrelay.lowering.topi_to_loop.build_sort import build_sort
-from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
-from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
-from xrelay.lowering.topi_to_loop.kernel_sizes import propagate_sizes
+from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, build_scan, build_scatter
+from xrelay.lowering.topi_to_loop.build_rows import build_positions, build_sort, build_suppress
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents, propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass

@@ -11,14 +11,10 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_batch_matmul
-from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_nchw
-from xrelay.lowering.topi_to_loop.schedules.conv2d_nchwc import schedule_conv2d_nchwc
-from xrelay.lowering.topi_to_loop.schedules.dense_packed import schedule_dense
-from xrelay.lowering.topi_to_loop.schedules.injective import schedule_injective
-from xrelay.lowering.topi_to_loop.schedules.long_sums import split_long_sums
-from xrelay.lowering.topi_to_loop.schedules.pool import schedule_pool
-from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
+from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_injective
+from xrelay.lowering.topi_to_loop.schedules.conv2d import schedule_conv2d_nchw, schedule_conv2d_nchwc
+from xrelay.lowering.topi_to_loop.schedules.matmul import schedule_batch_matmul, schedule_dense
+from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_pool, schedule_reductions, split_long_sums
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
 from xrelay.plugins import load_plugins

@@ -1,17 +1,26 @@
-"""A view of a kernel for schedules: its blocks, their origins, and the axes of sums of products by role."""
+"""A view of a kernel for schedules: its blocks, their origins, the axes of sums of products by role, expected extents.
+
+All guesses of the values of dynamic extents are made here. A guess affects performance only (the size of a tile, the
+use of threads), never legality.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from math import prod
 
-from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
-from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE
+from xrelay.dialects.loop.block_op import DYNAMIC, Extent
+from xrelay.dialects.loop.extents import expression_of, extents_of
+from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
@@ -19,7 +28,6 @@ from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNc
 from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
-from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, expected_product, expected_shape
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
 
@@ -209,3 +217,56 @@ def _is_identity(load: LoadOp, block: BlockOp) -> bool:
         index[k] == ValueMap.identity([variable]) or (size == 1 and index[k] == ValueMap.constant(0))
         for k, (variable, size) in enumerate(zip(block.variables, shape, strict=True))
     )
+
+
+USUAL_EXTENT = 256
+"""The expected size of an unknown extent: a few tiles of any kernel."""
+
+_NOTHING = (-1, -1, -1)
+
+
+def expected(extent: Extent | None) -> int:
+    """Returns the expected value of an extent; static extents are exact, computed ones are evaluated.
+
+    An argument has the usual value of its `loop.size`, if there is one.
+    """
+    if extent is None or extent == DYNAMIC:
+        return USUAL_EXTENT
+    return _with_arguments(extent, _usual)
+
+
+def least(extent: Extent) -> int:
+    """Returns an extent with every argument at its known minimum, or at 1 if that is less or unknown."""
+    return _with_arguments(extent, lambda argument: max(1, _size_hint(argument)[0]))
+
+
+def expected_product(extents: Iterable[Extent | None]) -> int:
+    """Returns the expected number of points of an index space."""
+    return prod(map(expected, extents))
+
+
+def expected_shape(buffer: SSAValue) -> list[int]:
+    """Returns the expected sizes of a buffer."""
+    return [expected(extent) for extent in extents_of(buffer)]
+
+
+def _with_arguments(extent: Extent, size_of: Callable[[SSAValue], int]) -> int:
+    if isinstance(extent, int):
+        return extent
+    expression = expression_of(extent)
+    return expression.exprs[0].eval([size_of(operand) for operand in expression.operands], [])
+
+
+def _usual(argument: SSAValue) -> int:
+    usual = _size_hint(argument)[2]
+    return USUAL_EXTENT if usual < 0 else max(1, usual)
+
+
+def _size_hint(argument: SSAValue) -> tuple[int, ...]:
+    """Returns the minimum, maximum and usual value of an argument; -1 for each that is unknown."""
+    if not isinstance(argument, BlockArgument):
+        return _NOTHING
+    function = argument.block.parent_op()
+    attributes = function.arg_attrs if isinstance(function, FuncOp) else None
+    size = None if attributes is None else attributes.data[argument.index].data.get(SIZE)
+    return tuple(size.get_values()) if is_attribute(size, DenseArrayBase[IntegerType]) else _NOTHING

@@ -10,8 +10,7 @@ from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, least
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import memref_type
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import expected, least, memref_type
 from xrelay.passes.loop.nest_queries import blocks_of, loop_named, loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters, choose_tile, fits, largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.register_tile import choose_filters, choose_tile, fits, largest_divisor
 
 WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
 
