@@ -7,9 +7,9 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from xrelay.dialects.relay.core.attribute_values import to_python
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.operator_value import Op
-from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.errors import XRelayError, did_you_mean
 
 __all__ = ["Attrs", "NoAttributeError", "Op"]

@@ -10,8 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
-from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute, to_python
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.tuples import TupleOp

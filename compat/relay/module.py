@@ -17,8 +17,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_python
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import IncompleteType, is_complete

@@ -23,9 +23,8 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.operator_value import LEVEL, OperatorAttribute
+from xrelay.dialects.relay.core.operator_value import LEVEL, OperatorAttribute, Relation, UserOperator
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.user_operator import Relation, UserOperator
 from xrelay.errors import ConstraintError, InputError
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so later hooks replace them
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook

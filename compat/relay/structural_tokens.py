@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.attribute_values import int_attribute, to_python
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp

@@ -17,8 +17,8 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.operator_value import UserOperator, make_operator
 from xrelay.dialects.relay.core.registry import register_relay_op, relay_ops
-from xrelay.dialects.relay.core.user_operator import UserOperator, make_operator
 from xrelay.errors import InputError
 from xrelay.registrations import note_caller
 from xrelay.relay.op_attributes import LEVEL, register_op_attr

@@ -32,10 +32,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.facts import Facts, Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.reshape_codes import codes_of
+from xrelay.dialects.relay.core.shape_rules import codes_of
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn.pad import DynPadOp

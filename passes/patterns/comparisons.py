@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.attribute_values import to_python
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import ANY, symbol

@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import to_python
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.operator_value import Op
-from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp

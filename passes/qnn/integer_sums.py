@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.element_constraints import NARROW
+from xrelay.dialects.relay.core.constraints import NARROW
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.facts import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp

@@ -1,4 +1,4 @@
-"""Conversion of Python values to attributes, the properties of Relay's operators.
+"""Conversion of Python values to attributes, the properties of Relay's operators, and of attributes to Python values.
 
 Equal attributes are one object if they are created here, because results that depend on them are cached by identity.
 """
@@ -11,19 +11,22 @@ from operator import index as integer
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     Float64Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    UnitAttr,
     f64,
     i1,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.utils.hints import isa
 
-from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -145,3 +148,25 @@ def ints(attribute: Attribute | None) -> tuple[int, ...]:
     if not isinstance(attribute, DenseArrayBase):
         raise TypeError(f"{attribute} is not an integer array")
     return cast(DenseArrayBase[IntegerType], attribute).get_values()
+
+
+def to_python(attribute: Attribute | None) -> object:
+    """Converts an attribute to a number, boolean, string, list, or the name of a dtype."""
+    match attribute:
+        case None:
+            return None
+        case StringAttr():
+            return attribute.data
+        case FloatAttr():
+            return attribute.value.data
+        case IntegerAttr():
+            is_flag = isa(attribute.type, IntegerType) and attribute.type.width.data == 1
+            return bool(attribute.value.data) if is_flag else attribute.value.data
+        case DenseArrayBase():
+            return list(cast(IntArrayAttr, attribute).get_values())
+        case ArrayAttr():
+            return [to_python(item) for item in attribute.data]
+        case UnitAttr():
+            return True
+        case _:
+            return str(numpy_dtype(attribute)) if isinstance(attribute, TypeAttribute) else attribute

@@ -25,6 +25,8 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
     i1,
+    i8,
+    i16,
     i32,
 )
 from xdsl.ir import Attribute
@@ -39,7 +41,9 @@ from xrelay.dialects.relay.core.attribute_values import (
 )
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, Shape
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """An op's properties by name; optional ones may be missing."""
@@ -372,3 +376,210 @@ def _number_of(line: str) -> int:
     """Returns the number of the constraint in a line, or a large number."""
     digits = line.strip().removeprefix("- C").partition(":")[0]
     return int(digits) if digits.isdigit() else 1 << 30
+
+
+QUANTIZED: tuple[Attribute, ...] = (i8, element_type("uint8"), i16, element_type("uint16"), i32)
+"""The element types of quantised numbers."""
+
+NARROW = QUANTIZED[:4]
+"""Quantised types of at most 16 bits: sums and differences of two values are far from the limits of 32 bits."""
+
+
+@dataclass(frozen=True)
+class ElementsIn(Constraint):
+    """The element types of some operands are in a list."""
+
+    operands: tuple[int, ...]
+    types: tuple[Attribute, ...]
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        return f"the element type of {_operands(self.operands)} is {_one_of(self.types)}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks each element type."""
+        for index in self.operands:
+            element = facts.element(index)
+            if element not in self.types:
+                message = f"the element type of operand #{index} must be {_one_of(self.types)}, found {element}"
+                facts.require(False, constraint, message, help="cast it first")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Returns the operands with a type that is not in the list."""
+        wrong, changed = f64 if f64 not in self.types else i32, list(types)
+        for index in self.operands:
+            changed[index] = with_element(types[index], wrong)
+        return changed, dict(properties)
+
+
+@dataclass(frozen=True)
+class TypeIn(Constraint):
+    """A property, if given, is one of some element types."""
+
+    property: str
+    types: tuple[Attribute, ...]
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        return f"`{self.property}`, if present, is {_one_of(self.types)}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks the property."""
+        value = properties.get(self.property)
+        if value is not None and value not in self.types:
+            facts.require(False, constraint, f"{self.property} must be {_one_of(self.types)}, found {value}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Sets the property to the boolean type."""
+        return list(types), {**properties, self.property: element_type("bool")}
+
+
+@dataclass(frozen=True)
+class OneOrAlong(Constraint):
+    """Some operands are single numbers or, if an axis is named, vectors along that axis of operand `of`."""
+
+    operands: tuple[int, ...]
+    axis: str | None = None
+    of: int = 0
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        each = " each" if len(self.operands) > 1 else ""
+        along = "" if self.axis is None else f", or one for each place along `{self.axis}` of operand #{self.of}"
+        return f"{_operands(self.operands)} {'are' if each else 'is'} one number{each}{along}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks rank and extent."""
+        for index in self.operands:
+            own = facts.shape(index)
+            if is_number(own):
+                continue
+            if len(own) > 1 or self.axis is None:
+                wanted = "one number" if self.axis is None else "one number or a vector"
+                facts.require(False, constraint, f"operand #{index} must be {wanted}, found {facts[index]}")
+                return
+            data = facts.shape(self.of)
+            (axis,) = require_axes(facts, numbers(properties[self.axis]), len(data), constraint)
+            for extent in own:
+                facts.require_equal(extent, data[axis], constraint, f"extents of operand #{index} and of the axis:")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Replaces the first of the operands by a matrix."""
+        changed, first = list(types), self.operands[0]
+        changed[first] = tensor_type((1, 1), element_of(types[first]))
+        return changed, dict(properties)
+
+
+def is_number(shape: Shape) -> bool:
+    """Returns whether a tensor of this shape is a single number, of rank 0 or 1."""
+    return all(extent == 1 for extent in shape) and len(shape) <= 1
+
+
+def scales_and_zero_points(scales: Sequence[int], zero_points: Sequence[int]) -> dict[str, Constraint]:
+    """Returns C1 and C2 of the ops on quantised numbers: the element types of their parameters."""
+    return {"C1": ElementsIn(tuple(scales), (f32,)), "C2": ElementsIn(tuple(zero_points), (i32,))}
+
+
+def _operands(operands: Sequence[int]) -> str:
+    *others, last = [f"#{index}" for index in operands]
+    return f"operands {', '.join(others)} and {last}" if others else f"operand {last}"
+
+
+def _one_of(types: Sequence[Attribute]) -> str:
+    *others, last = map(str, types)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+@dataclass(frozen=True)
+class VectorsAlong(Constraint):
+    """The operands after the first are vectors along the axis of the first operand that a property names."""
+
+    property: str = "axis"
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        return f"the operands after the first have one axis, as long as its `{self.property}`"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks the extents."""
+        extent = facts.shape(0)[self._axis(properties)]
+        for index in range(1, len(facts)):
+            shape = facts.shape(index)
+            if len(shape) != 1:
+                facts.require(False, constraint, f"operand #{index} must have rank 1, found {len(shape)}")
+            facts.require_equal(shape[0], extent, constraint, f"extents of operand #{index} and of the axis:")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Replaces the last operand by a matrix."""
+        return [*types[:-1], tensor_type((1, 1), element_of(types[-1]))], dict(properties)
+
+    def _axis(self, properties: Properties) -> int:
+        (axis,) = numbers(properties[self.property])
+        return axis
+
+
+@dataclass(frozen=True)
+class Divides(Constraint):
+    """A property that is one number is positive and divides the extent of the first operand's axis."""
+
+    property: str
+    axis: str = "axis"
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        return f"`{self.property}`, a number of parts, is positive and divides the extent of `{self.axis}`"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks the remainder."""
+        parts = properties[self.property]
+        if not isinstance(parts, IntegerAttr):
+            return
+        number, extent = parts.value.data, self._extent(facts.shape(0), properties)
+        facts.require(number > 0, constraint, f"{self.property} must be positive, found {number}")
+        facts.require_equal(extent % number, 0, constraint, f"extent {extent} modulo {self.property} {number}:")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Sets the property to more parts than there are elements."""
+        extent = self._extent(shape_of(types[0]), properties)
+        parts = extent + 1 if isinstance(extent, int) else 0
+        return list(types), {**properties, self.property: int_attribute(parts)}
+
+    def _extent(self, shape: Shape, properties: Properties) -> Dim:
+        (axis,) = numbers(properties[self.axis])
+        return shape[axis]
+
+
+@dataclass(frozen=True)
+class BatchAxes(Constraint):
+    """The first `batch_dims` axes of data and indices, after the first `skipped` axes of the indices, are equal.
+
+    They are before the axis that the property `before` names. If the property is not set, there are no batch axes.
+    """
+
+    skipped: int = 0
+    before: str | None = None
+
+    def sentence(self) -> str:
+        """Returns the sentence for the documentation."""
+        axis = f", before `{self.before}`" if self.before else ""
+        return f"operands #0 and #1 both have `batch_dims` axes of a batch{axis}, with equal extents"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Checks the extents."""
+        data, indices = facts.shape(0), facts.shape(1)[self.skipped :]
+        (value,) = numbers(properties["batch_dims"])
+        batch, most = value + len(indices) if value < 0 else value, min(self._last(data, properties), len(indices))
+        facts.require(0 <= batch <= most, constraint, f"batch_dims is {value}, the operands allow at most {most}")
+        for axis, (left, right) in enumerate(zip(data[:batch], indices[:batch], strict=True)):
+            facts.require_equal(left, right, constraint, f"batch axes: extents of axis {axis}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Sets `batch_dims` to more axes than there are."""
+        return list(types), {**properties, "batch_dims": int_attribute(len(shape_of(types[0])) + 1)}
+
+    def _last(self, data: Shape, properties: Properties) -> int:
+        """Returns the maximum number of batch axes of the data."""
+        if self.before is None:
+            return len(data)
+        named = properties.get(self.before)
+        return 0 if named is None else numbers(named)[0] % len(data)

@@ -1,9 +1,10 @@
-"""The inputs of a shape rule: the operands' types, and the elements of small integer operands if they are known."""
+"""The inputs of a shape rule, the operands' types and known elements, and its result: a type and requirements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Protocol, TypeAlias, overload
 
@@ -11,9 +12,21 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
-from xrelay.dialects.shared.types import AnyTensorType, element_type_of, joined_types, shape_of
+from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.types import AnyTensorType, element_type_of, joined_types, shape_of, with_dims
 from xrelay.errors import ConstraintError, TensorTypeError, TypeInferenceError
-from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, maximum, minimum, shape_text, symbol
+from xrelay.index_algebra.dims import (
+    ANY,
+    AnyDim,
+    Dim,
+    DimExpr,
+    Shape,
+    certainly_differ,
+    maximum,
+    minimum,
+    shape_text,
+    symbol,
+)
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement
 
 Elements: TypeAlias = tuple[Dim, ...]
@@ -202,3 +215,49 @@ class Facts(Sequence[Attribute]):
 
         found = joined_types([type], chosen, by_position=True)
         return type if found is None else found
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The result type of an op, with placeholders for the extents that it introduces, and its requirements."""
+
+    type: Attribute
+    requirements: tuple[Requirement, ...] = ()
+    extents: tuple[MadeExtent, ...] = ()
+
+    @staticmethod
+    def of(type: Attribute, facts: Facts) -> Inference:
+        """Returns the inference of a rule that was applied to `facts`."""
+        return Inference(type, tuple(facts.requirements.values()), tuple(facts.extents))
+
+    @cached_property
+    def anonymous_type(self) -> Attribute:
+        """The type with Relay's Any for the extents that the op introduces."""
+        if not self.extents:
+            return self.type
+        made = {extent.placeholder: ANY for extent in self.extents}
+        return with_dims(self.type, lambda dim: dim.substitute(made))
+
+    @cached_property
+    def known_requirements(self) -> tuple[Requirement, ...]:
+        """The requirements that contain no extent that the op introduces."""
+        made = {extent.placeholder for extent in self.extents}
+        return tuple(each for each in self.requirements if made.isdisjoint(each.names))
+
+    def renamed(self, names: Mapping[str, str]) -> Inference:
+        """Returns the inference with names for the placeholders."""
+        if not self.extents:
+            return self
+        values: dict[str, Dim] = {placeholder: symbol(name) for placeholder, name in names.items()}
+
+        def rename(dim: DimExpr) -> Dim:
+            return dim.substitute(values)
+
+        requirements = tuple(each.substitute(values) for each in self.requirements)
+        extents = tuple(MadeExtent(names[each.placeholder], each.hint, each.at_most) for each in self.extents)
+        return Inference(with_dims(self.type, rename), requirements, extents)
+
+    @property
+    def bounds(self) -> tuple[NewExtent, ...]:
+        """The extents that the op introduces, after they have names."""
+        return tuple(NewExtent(each.placeholder, each.at_most) for each in self.extents)

@@ -27,8 +27,7 @@ from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, normalized, to_attribute
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.facts import Elements, Facts, Inference
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.quantization import Quantization

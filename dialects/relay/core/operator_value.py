@@ -1,19 +1,156 @@
-"""An operator as a value: the callee of a call, without operands and attributes."""
+"""An operator as a value: the callee of a call, without operands and attributes.
+
+`relay.op.register` creates operators by name, as in Relay. Later declarations, such as the number of operands and the
+type relation, are stored in the class.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, cast
 
-from xdsl.irdl import VarOperandDef
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+from xdsl.irdl import VarOperandDef, irdl_op_definition, var_operand_def
 
+from xrelay.dialects.relay.core.facts import Elements, Facts, Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.support_levels import support_level
-from xrelay.dialects.relay.core.user_operator import RELATIONS, UserOperator
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InputError
+
+DEFAULT: Final = 10
+"""The level of operators that are not listed."""
+
+_NAMES: Final = {
+    1: """
+        acos acosh add asin asinh atan atanh concatenate cos cosh divide erf exp expand_dims fast_erf fast_exp
+        fast_tanh floor_divide floor_mod invert_permutation log log10 log2 mod multiply nn.batch_norm nn.bias_add
+        nn.dense nn.dropout nn.fast_softmax nn.group_norm nn.instance_norm nn.layer_norm nn.log_softmax nn.matmul
+        nn.relu nn.softmax nn.sparse_add nn.sparse_conv2d nn.sparse_dense nn.sparse_transpose rsqrt sigmoid sin sinh
+        sqrt subtract tan tanh trunc_divide trunc_mod
+    """,
+    2: """
+        dyn.nn.pad image.dilation2d nn.avg_pool1d nn.avg_pool2d nn.avg_pool2d_grad nn.avg_pool3d nn.batch_flatten
+        nn.conv1d nn.conv1d_transpose nn.conv2d nn.conv2d_backward_weight nn.conv2d_transpose nn.conv3d
+        nn.conv3d_transpose nn.correlation nn.global_avg_pool2d nn.global_max_pool2d nn.l2_normalize nn.lrn
+        nn.max_pool1d nn.max_pool2d nn.max_pool2d_grad nn.max_pool3d nn.mirror_pad nn.pad nn.upsampling
+        nn.upsampling3d
+    """,
+    3: """
+        abs adv_index arange cast cast_like ceil clip copy cumprod cumsum dft dyn.full dyn.reshape
+        dyn.sparse_to_dense dyn.tile floor full full_like gather gather_nd isfinite isinf isnan meshgrid negative
+        nn.fifo_buffer nn.leaky_relu nn.prelu ones reinterpret repeat reshape reshape_like reverse reverse_sequence
+        round scatter_elements scatter_nd sign sparse_reshape sparse_to_dense split squeeze stack stft take tile
+        transpose trilu trunc unique unravel_index zeros
+    """,
+    4: """
+        all any argmax argmin bitwise_and bitwise_not bitwise_or bitwise_xor broadcast_to collapse_sum_to
+        dyn.broadcast_to dyn.strided_slice equal greater greater_equal left_shift less less_equal logical_and
+        logical_not logical_or logical_xor max maximum mean min minimum not_equal ones_like power prod right_shift
+        strided_set strided_slice sum variance where zeros_like
+    """,
+    5: """
+        image.affine_grid image.crop_and_resize image.grid_sample image.resize1d image.resize2d image.resize3d
+        layout_transform nn.batch_to_space_nd nn.deformable_conv2d nn.depth_to_space nn.space_to_batch_nd
+        nn.space_to_depth vision.all_class_non_max_suppression vision.get_valid_counts vision.multibox_prior
+        vision.multibox_transform_loc vision.non_max_suppression vision.proposal vision.regular_non_max_suppression
+        vision.roi_align vision.roi_pool vision.yolo_reorg
+    """,
+    6: """
+        argsort dyn.topk searchsorted sort topk
+    """,
+    11: """
+        einsum
+    """,
+}
+
+_LEVELS: Final = {name: level for level, names in _NAMES.items() for name in names.split()}
+
+
+def support_level(name: str) -> int:
+    """Returns the support level of an operator by Relay's name."""
+    return _LEVELS.get(name, 11 if name.startswith("qnn.") else DEFAULT)
+
+
+Relation: TypeAlias = Callable[[Facts], Attribute]
+"""Returns the result type for the operands' types; it may raise `ConstraintError`."""
+
+
+class UserOperator(RelayOp):
+    """Base of the operators that are registered by name.
+
+    Constraints:
+    - C1: there are as many operands as arguments were declared.
+    - C2: the type relation accepts the types of the operands.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    COUNT: ClassVar[int | None] = None
+    """The number of operands; None for any number."""
+    ARGUMENTS: ClassVar[Sequence[tuple[str, str, str]]] = ()
+    """The declared name, type and description of each operand."""
+    SUPPORT_LEVEL: ClassVar[int | None] = None
+    """The declared support level."""
+    RELATION: ClassVar[Sequence[Relation]] = ()
+    """The type relation, or empty before its declaration."""
+
+    inputs = var_operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the result of the relation; C1 and C2."""
+        count = self.COUNT
+        found = len(facts)
+        facts.require(count is None or found == count, "C1", f"it takes {count} operands, found {found}")
+        facts.require(
+            bool(self.RELATION),
+            "C2",
+            "it has no type relation",
+            help=f'add one: relay.op.get("{self.relay_name()}").add_type_rel',
+        )
+        return self.RELATION[0](facts)
+
+    def inference(self, operand_types: Sequence[Attribute], elements: Sequence[Elements | None] = ()) -> Inference:
+        """Applies the current relation, without a cache because it may be replaced."""
+        return self._apply_rule(Facts(self.name, operand_types, elements))
+
+
+def make_operator(name: str, description: str) -> type[UserOperator]:
+    """Creates a class for the operator called `name` in Relay."""
+    title = "".join(part.capitalize() for part in name.replace(".", "_").split("_"))
+    fields = {"name": f"relay.{name}", "__doc__": description, "__module__": __name__}
+    return irdl_op_definition(type(f"{title}Op", (UserOperator,), fields))
+
+
+def identity(facts: Facts) -> Attribute:
+    """Returns the common type of all operands."""
+    facts.require(len(facts) > 0, "C2", "an op without operands has no inferred type")
+    first = facts[0]
+    for index in range(1, len(facts)):
+        facts.require(facts[index] == first, "C2", f"operands of types {first} and {facts[index]}")
+    return first
+
+
+def broadcast(facts: Facts) -> Attribute:
+    """Returns the broadcast shape of two operands, in their element type."""
+    facts.require(len(facts) == 2, "C2", f"two operands are expected, found {len(facts)}")
+    elements = [facts.element(index) for index in range(2)]
+    facts.require(elements[0] == elements[1], "C2", f"element types {elements[0]} and {elements[1]}")
+    return tensor_type(facts.broadcast("C2", 0, 1), elements[0])
+
+
+def compared(facts: Facts) -> Attribute:
+    """Returns the broadcast shape of two operands, with boolean elements."""
+    broadcast(facts)
+    return tensor_type(facts.broadcast("C2", 0, 1), i1)
+
+
+RELATIONS: dict[str, Relation] = {"Identity": identity, "Broadcast": broadcast, "BroadcastComp": compared}
+"""The predefined relations by Relay's name."""
+
 
 LEVEL = 10
 """The default level of attributes."""

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import f32, i64
 
-from xrelay.dialects.relay.core.facts import Elements
-from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.facts import Elements, Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.reshape_codes import codes_of
+from xrelay.dialects.relay.core.shape_rules import codes_of
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Dim, Shape, symbol

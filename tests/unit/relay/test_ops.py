@@ -16,8 +16,7 @@ from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects import relay
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.facts import Facts, Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from xrelay.dialects.relay.core.slice_extents import kept_by_slice, places_of_slice
+from xrelay.dialects.relay.core.shape_rules import kept_by_slice, places_of_slice
 from xrelay.index_algebra.dims import Dim, evaluate, minimum, symbol
 
 n, m = symbol("n"), symbol("m")

@@ -8,7 +8,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import relay, transform
-from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.attribute_values import to_python
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.shared.attribute_names import USED_MEMORY
 from xrelay.errors import PassError

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.dialects.relay.core.shape_rules import kept_by_slice
 from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.structure.weights import Array

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.properties import (
     without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.window_constraints import ElementType, Numbers
+from xrelay.dialects.relay.core.sliding_window import ElementType, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.structure.weights import Array

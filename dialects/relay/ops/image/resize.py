@@ -31,8 +31,7 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
-from xrelay.dialects.relay.core.sliding_window import ImageOp
-from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
+from xrelay.dialects.relay.core.sliding_window import ElementType, ImageOp, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout

@@ -13,8 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf, SameElements
-from xrelay.dialects.relay.core.extent_constraints import VectorsAlong
+from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf, SameElements, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp

@@ -25,8 +25,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import WindowedOp
-from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
+from xrelay.dialects.relay.core.sliding_window import Factors, HoldsProducts, InLayouts, Layouts, WindowedOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.windows import (
     gradient_of_data,

@@ -23,8 +23,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import WindowedOp
-from xrelay.dialects.relay.core.window_constraints import HoldsProducts, InLayouts, Layouts, Numbers
+from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_attributes
 from xrelay.dialects.relay.layout.layout import Layout

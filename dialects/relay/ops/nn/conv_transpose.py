@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
 from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.window_constraints import Numbers
+from xrelay.dialects.relay.core.sliding_window import Numbers
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.windows import exchanged, known_extents, window_attributes
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal

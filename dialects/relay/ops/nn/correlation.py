@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.properties import (
     with_both_sides,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.window_constraints import Numbers
+from xrelay.dialects.relay.core.sliding_window import Numbers
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import tensor_type

@@ -27,7 +27,7 @@ from xrelay.dialects.relay.core.properties import (
     without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
+from xrelay.dialects.relay.core.sliding_window import HoldsProducts, Numbers
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.numerics.rounding import cast_once

@@ -13,8 +13,14 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
-from xrelay.dialects.relay.core.extent_constraints import Divides, VectorsAlong
+from xrelay.dialects.relay.core.constraints import (
+    AxisOf,
+    Constraints,
+    Divides,
+    FloatElements,
+    SameElements,
+    VectorsAlong,
+)
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp

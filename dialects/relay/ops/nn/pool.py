@@ -24,8 +24,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import ImageOp, WindowedOp
-from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
+from xrelay.dialects.relay.core.sliding_window import ImageOp, InLayouts, Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.gradients.windows import (
     gradients_of_twin,

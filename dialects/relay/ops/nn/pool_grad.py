@@ -19,8 +19,7 @@ from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPreci
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import WindowedOp
-from xrelay.dialects.relay.core.window_constraints import Layouts, Numbers
+from xrelay.dialects.relay.core.sliding_window import Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.weights import Array

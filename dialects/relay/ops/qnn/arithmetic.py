@@ -11,11 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements
-from xrelay.dialects.relay.core.element_constraints import (
+from xrelay.dialects.relay.core.constraints import (
     QUANTIZED,
+    Constraints,
     ElementsIn,
     OneOrAlong,
+    SameElements,
     is_number,
     scales_and_zero_points,
 )

@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.element_constraints import (
+from xrelay.dialects.relay.core.constraints import (
     QUANTIZED,
+    Constraints,
     ElementsIn,
     OneOrAlong,
     TypeIn,

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis
-from xrelay.dialects.relay.core.element_constraints import ElementsIn, is_number
+from xrelay.dialects.relay.core.constraints import ElementsIn, is_number
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp

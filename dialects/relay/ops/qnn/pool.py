@@ -10,8 +10,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.element_constraints import NARROW, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.constraints import NARROW, Constraints, ElementsIn, OneOrAlong, scales_and_zero_points
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import (
     bool_property,

@@ -11,10 +11,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.constraints import Constraints, OneOf
-from xrelay.dialects.relay.core.element_constraints import (
+from xrelay.dialects.relay.core.constraints import (
     QUANTIZED,
+    Constraints,
     ElementsIn,
+    OneOf,
     OneOrAlong,
     TypeIn,
     is_number,

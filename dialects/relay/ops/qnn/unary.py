@@ -14,8 +14,14 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
-from xrelay.dialects.relay.core.element_constraints import QUANTIZED, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.constraints import (
+    QUANTIZED,
+    AxisOf,
+    Constraints,
+    ElementsIn,
+    OneOrAlong,
+    scales_and_zero_points,
+)
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property

@@ -15,8 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
-from xrelay.dialects.relay.core.element_constraints import ElementsIn
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, ElementsIn
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind

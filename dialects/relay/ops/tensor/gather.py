@@ -11,8 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, OneOf
-from xrelay.dialects.relay.core.extent_constraints import BatchAxes
+from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, BatchAxes, Constraints, IntegerElements, OneOf
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp

@@ -13,8 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, numbers
-from xrelay.dialects.relay.core.extent_constraints import Divides
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Divides, numbers
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape

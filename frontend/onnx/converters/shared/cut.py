@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.dialects.relay.core.shape_rules import kept_by_slice
 from xrelay.dialects.relay.ops.tensor.movement import FAR
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
