@@ -26,7 +26,7 @@ from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: later registrations replace its hooks
-from xrelay.passes.layout.layout_config import LayoutConfig
+from xrelay.passes.layout.desired_layouts import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
 from xrelay.relay.change_batch import ChangeBatch

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.functions.inline import inline_calls
-from xrelay.passes.gradient.differentiate import differentiate
+from xrelay.passes.gradient.first_order_gradient import differentiate
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule

@@ -3,7 +3,7 @@
 Later passes work on one function at a time, and fusion does not cross a call. The pass first replaces the calls of
 functions, then each `relay.invoke` of a known closure, also if lets and tuples are between the closure and the call. If
 the callee is the result of a `relay.if`, copies of its branches contain the call, unless an op of the branches would
-run more often (`chosen_closures.py`). Calls of recursive functions and closures remain. Kernels (`relay.primitive`),
+run more often (`inline_closures.py`). Calls of recursive functions and closures remain. Kernels (`relay.primitive`),
 functions of lower levels and functions without a body are never inlined.
 
 Before:
@@ -79,8 +79,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.passes.functions.inline_closures import ClosureInliner
-from xrelay.passes.functions.inlined_requirements import can_require, required_arguments, required_results
+from xrelay.passes.functions.inline_closures import ClosureInliner, can_require, required_arguments, required_results
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report

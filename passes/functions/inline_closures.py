@@ -1,31 +1,39 @@
-"""Replaces calls of closures that are known at compile time by their bodies, for `relay-inline`."""
+"""Replaces calls of closures that are known at compile time by their bodies, for `relay-inline`.
+
+If a branch yields the closure, copies of the branches contain the call, at its position. No op of the branches may run
+more often there. Requirements of a call that no op of the body has become a `relay.require`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.structure.call import names_in
+from xrelay.dialects.relay.ops.annotation import RequireOp
+from xrelay.dialects.relay.structure.call import instantiated, names_in
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.passes.functions.chosen_closures import choice_of, may_call_in_branches
-from xrelay.passes.functions.inlined_requirements import can_require, required_arguments, required_results
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.types.call_names import CallNames
+from xrelay.passes.types.call_rule import CallNames
 from xrelay.passes.types.dim_names import DimNames
 
 
@@ -205,3 +213,81 @@ def erase_unused_closure(value: SSAValue) -> None:
         if op.parent is not None and (is_free or (isinstance(op, IfOp) and op in side_effect_free_ops(op))):
             pending += op.operands
             erase_op(op)
+
+
+FREE = (ConstantOp, FnOp, LetOp, TupleGetItemOp, TupleOp, YieldOp)
+"""Ops that cost nothing, however often they run."""
+
+
+def choice_of(value: SSAValue) -> IfOp | None:
+    """Returns the branch that yields the closure `value`, through lets, or None."""
+    while isinstance(value, OpResult) and isinstance(value.op, LetOp):
+        value = value.op.value
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, IfOp) else None
+
+
+def may_call_in_branches(call: InvokeOp, choice: IfOp) -> bool:
+    """Whether `call` may be made in copies of the branches of `choice`, whose result is the closure.
+
+    It may if the branches only make closures, or if it is the only call and no loop or closure repeats it.
+    """
+    if all(isinstance(op, FREE) for region in choice.regions for op in region.block.ops):
+        return True
+    return _is_only_use(call) and not _is_repeated(call, choice)
+
+
+def _is_repeated(call: InvokeOp, choice: IfOp) -> bool:
+    """Whether a loop or closure that contains `call`, but not `choice`, may run `call` more often."""
+    op: Operation | None = call
+    while op is not None and op.parent is not choice.parent:
+        op = op.parent_op()
+        if isinstance(op, FnOp | LoopOp):
+            return True
+    return False
+
+
+def _is_only_use(call: InvokeOp) -> bool:
+    """Whether `call` is the only use of its closure, also through lets."""
+    value = call.callee
+    while value.has_one_use() and isinstance(value, OpResult) and isinstance(value.op, LetOp):
+        value = value.op.value
+    return value.has_one_use()
+
+
+def own_requirements(call: Operation) -> list[Requirement]:
+    """The requirements of `call` that are not requirements of an op of its callee."""
+    return [requirement for requirement in requirements_of(call) if requirement.constraint != "C6"]
+
+
+def can_require(call: Operation) -> bool:
+    """Whether `call` has no requirements of its own, or only tensor results, to which `relay.require` applies."""
+    return not own_requirements(call) or all(isinstance(type, TensorType) for type in call.result_types)
+
+
+def required_arguments(
+    call: Operation, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], bindings: Mapping[str, Dim]
+) -> list[SSAValue]:
+    """`arguments` with the types of `parameters`; a `relay.require` converts those whose extents differ."""
+    requirements = RequirementsAttr.of(own_requirements(call))
+    converted = list(arguments)
+    for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+        expected = instantiated(parameter.type, bindings)
+        if requirements is not None and argument.type != expected and isinstance(expected, TensorType):
+            converted[index] = _required(argument, expected, call, requirements)
+    return converted
+
+
+def required_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAValue]:
+    """`results` of the body, subject to the requirements of `call`."""
+    requirements = RequirementsAttr.of(own_requirements(call))
+    if requirements is None:
+        return list(results)
+    return [_required(new, old.type, call, requirements) for old, new in zip(call.results, results, strict=True)]
+
+
+def _required(value: SSAValue, type: Attribute, call: Operation, requirements: RequirementsAttr) -> SSAValue:
+    """`value` with type `type`, by a `relay.require` of `requirements` before `call`."""
+    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": requirements})
+    op.location = call.location
+    Rewriter.insert_op(op, InsertPoint.before(call))
+    return op.results[0]

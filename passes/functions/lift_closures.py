@@ -48,33 +48,41 @@ of incomplete type in a program with closures, because such a value may contain 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.structure.call import names_in
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.ops.tensor.compare import LessOp
+from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.relay.structure.scope import LetOp
-from xrelay.dialects.relay.structure.yields import yielded
-from xrelay.dialects.shared.attribute_names import CALLERS, FORM, INLINE
+from xrelay.dialects.relay.structure.loop import COUNT
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.dialects.shared.attribute_names import BINDS, CALLERS, FORM, INLINE
+from xrelay.dialects.shared.container_types import ClosureType
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import defined_values
+from xrelay.dialects.shared.types import IncompleteType, dims_in, tuple_type, with_dims
 from xrelay.errors import PassError
+from xrelay.index_algebra.dims import ANY
 from xrelay.passes.functions.captured_extents import name_captured_extents
 from xrelay.passes.functions.closure_callers import closures_of_parameters
-from xrelay.passes.functions.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.functions.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.functions.closure_flow import ClosureFlow
-from xrelay.passes.functions.closure_types import let_closures_be_data
 from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.functions.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.graph.calls import callees_first, calls_in
-from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.replacements import erase_op, retype
+from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -276,3 +284,155 @@ class _Symbols:
         """A new name, from those of the enclosing function and of `function`."""
         hint = function.result.name_hint or "fn"
         return fresh_name(f"{_enclosing_function(function).sym_name.data}_{hint}", self._taken)
+
+
+@dataclass(frozen=True)
+class LiftedFunction:
+    """A function of the module that replaces a `relay.fn`. The captured values are parameters before its own."""
+
+    number: int
+    name: str
+    captured: Sequence[Attribute]
+    """The types of the captured values."""
+    has_names: bool
+    """Whether its parameters or its result have named dimensions."""
+
+    def call(self, arguments: Sequence[SSAValue], of: InvokeOp, *, is_choice: bool = False) -> Operation:
+        """Returns a call of it that replaces `of`.
+
+        If the closure may be one of several functions (`is_choice`), the call leaves dynamic result types to inference.
+        """
+        is_open = is_choice and bool(dims_in(of.result.type))
+        types = [IncompleteType() if is_open else of.result.type]
+        call = NamedCallOp(self.name, None, arguments, types) if self.has_names else CallOp(self.name, arguments, types)
+        call.attributes |= {name: value for name, value in of.attributes.items() if not (is_open and name == BINDS)}
+        call.location, call.results[0].name_hint = of.location, of.result.name_hint
+        return call
+
+
+def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], anchor: Operation) -> SSAValue:
+    """Creates the closure of `function` over the captured values before `anchor`; returns it."""
+    # A tuple from outside of the block is captured itself, so its fields are extracted here.
+    parts = [take_apart(value, anchor.parent) for value in captured]
+    new = ClosureConstructOp.create(
+        operands=[leaf for leaves, _ in parts for leaf in leaves],
+        result_types=[ClosureType()],
+        properties={"number": int_attribute(function.number)},
+    )
+    for op in (*(op for _, ops in parts for op in ops), new):
+        op.location = anchor.location
+        Rewriter.insert_op(op, InsertPoint.before(anchor))
+    return new.results[0]
+
+
+def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue:
+    """Replaces `call` by calls of the functions that its closure may be; returns the new result.
+
+    The number of the closure selects the call:
+
+        %y = relay.invoke %f(%x) : (T) -> T
+
+    becomes, for the functions 0 and 1,
+
+        %n = relay.closure_number(%f)
+        %c = relay.less(%n, %one)
+        %y = relay.if %c : tensor<i1> -> T {
+          %a = relay.closure_captured(%f) {index = 0, of = T}
+          %r = func.call @main_f(%a, %x)
+          relay.yield %r
+        } else {…}
+    """
+    point = InsertPoint.before(call)
+    number = None
+    if len(functions) > 1:
+        number = ClosureNumberOp.create(operands=[call.callee], result_types=[COUNT])
+        number.location = call.location
+        Rewriter.insert_op(number, point)
+    result = _choice(functions, None if number is None else number.results[0], call, point)
+    Rewriter.replace_op(call, [], [result])
+    return result
+
+
+def _choice(
+    functions: Sequence[LiftedFunction], number: SSAValue | None, call: InvokeOp, point: InsertPoint
+) -> SSAValue:
+    """Emits a binary search for the function `number` at `point`; returns the call's result. Recursive to its depth."""
+    if len(functions) == 1 or number is None:
+        return _call_at(functions[0], call, point, is_choice=number is not None)
+    middle = len(functions) // 2
+    first = ConstantOp.of(np.array(functions[middle].number, np.int64))
+    test = LessOp.call(number, first.result)
+    regions = [Region(Block()), Region(Block())]
+    for region, half in zip(regions, (functions[:middle], functions[middle:]), strict=True):
+        end = YieldOp(_choice(half, number, call, InsertPoint.at_end(region.block)))
+        end.location = call.location
+        region.block.add_op(end)
+    new = IfOp(test.result, call.result.type, *regions)
+    new.attributes |= call.attributes
+    for op in (first, test, new):
+        op.location = call.location
+    new.result.name_hint = call.result.name_hint
+    Rewriter.insert_op([first, test, new], point)
+    return new.result
+
+
+def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is_choice: bool) -> SSAValue:
+    """Emits a call of `function` at `point`, with the captured values of the closure of `call`; returns the result."""
+    taken: list[Operation] = []
+    for index, type in enumerate(map(data_type, leaf_types(function.captured))):
+        # Inference assigns the names of the extents here.
+        result = IncompleteType() if dims_in(type) else type
+        of = with_dims(type, lambda _: ANY)
+        properties: dict[str, Attribute] = {"index": int_attribute(index), "of": of}
+        taken.append(ClosureCapturedOp.create(operands=[call.callee], result_types=[result], properties=properties))
+    leaves = iter([op.results[0] for op in taken])
+    captured: list[SSAValue] = []
+    for type in function.captured:
+        value, ops = rebuild(with_dims(data_type(type), lambda _: ANY), leaves)
+        captured.append(value)
+        taken += ops
+    taken.append(function.call([*captured, *call.arguments], call, is_choice=is_choice))
+    for op in taken:
+        op.location = call.location
+    Rewriter.insert_op(taken, point)
+    return taken[-1].results[0]
+
+
+def data_type(type: Attribute) -> Attribute:
+    """Returns `type` with `!relay.closure` for functions; recursive to the depth of nested tuples."""
+    if isinstance(type, FunctionType):
+        return ClosureType()
+    if isinstance(type, TupleType):
+        fields = [data_type(field) for field in type.types]
+        if any(new is not old for new, old in zip(fields, type.types, strict=True)):
+            return tuple_type(fields)
+    return type
+
+
+def let_closures_be_data(module: ModuleOp) -> None:
+    """Replaces function types in the types of all values of `module` and in signatures."""
+    known: dict[int, tuple[Attribute, Attribute]] = {}
+    changed: dict[SSAValue, Attribute] = {}
+    for op in walk_ops(module):
+        for value in defined_values(op):
+            old = value.type
+            if id(old) not in known:
+                known[id(old)] = old, data_type(old)
+            if (new := known[id(old)][1]) is not old:
+                changed[value] = new
+    retype(changed)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp):
+            _write_signature(function)
+
+
+def _write_signature(function: FuncOp) -> None:
+    inputs, outputs = map(list, (function.function_type.inputs.data, function.function_type.outputs.data))
+    if function.body.blocks:
+        inputs = list(function.body.block.arg_types)
+        last = function.body.block.last_op
+        if isinstance(last, ReturnOp):
+            outputs = [data_type(type) for type in outputs]
+    new = FunctionType.from_lists(inputs, outputs)
+    if new != function.function_type:
+        function.function_type = new

@@ -63,10 +63,9 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
-from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks
+from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks, rebuild_op
 from xrelay.passes.layout.layout_savings import save_transforms
 from xrelay.passes.layout.layout_versions import LayoutVersions, erase_unused
-from xrelay.passes.layout.rebuild_op import rebuild_op
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
 from xrelay.target.strategy import is_implemented

@@ -47,9 +47,7 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, report
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout.alter_op_layout import alter_layouts
-from xrelay.passes.layout.desired_entry import NAME, place_of
-from xrelay.passes.layout.desired_layouts import hooks_for
-from xrelay.passes.layout.layout_config import LayoutConfig
+from xrelay.passes.layout.desired_layouts import NAME, LayoutConfig, hooks_for, place_of
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,21 @@
-"""Parses the option `desired-layouts` of `relay-convert-layout` into hooks."""
+"""Parses the option `desired-layouts` of `relay-convert-layout` into hooks, and exempts single convolutions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.constraints import OneOf
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis
+from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image.resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.ops.nn.adaptive_pool import (
@@ -33,16 +40,8 @@ from xrelay.dialects.relay.ops.nn.pool import (
 )
 from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp, QnnConv2DTransposeOp
 from xrelay.dialects.relay.ops.vision.regions import RoiAlignOp, RoiPoolOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
-from xrelay.passes.layout.desired_entry import DesiredEntry, place_of
-from xrelay.passes.layout.desired_images import (
-    blocks_refusal,
-    deformable_hook,
-    is_skipped,
-    region_hook,
-    resize_hook,
-    transposed_hook,
-)
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
 CONVOLUTIONS: tuple[type[ConvOp], ...] = (Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp)
@@ -177,3 +176,208 @@ def _pool_hook(kind: type[PoolOp], entry: DesiredEntry) -> LayoutHook:
         return LayoutDecision((LayoutPermutation.of(wanted, before),), LayoutPermutation.of(wanted, out), properties)
 
     return hook
+
+
+ORDERS = ("NCHW", "NHWC")
+"""The layouts of operators that support two."""
+
+
+def is_skipped() -> LayoutRefusal | None:
+    """Returns the refusal if the innermost `LayoutConfig` skips the current convolution; counts the convolution."""
+    config = LayoutConfig.innermost()
+    return LayoutRefusal("its number is among skip_layers") if config is not None and config.check_skip() else None
+
+
+def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> LayoutRefusal | None:
+    """Returns the refusal if the channels of a value of `type` cannot be split into the blocks of `data`, or `None`."""
+    channels, factor = shape_layout.primal_extents(shape_of(type))["C"], data.factor("C")
+    if factor is None or (isinstance(channels, int) and channels % factor == 0):
+        return None
+    return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
+
+
+def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutHook:
+    """Returns a hook that converts transposed convolutions of class `kind` to the layouts of `entry`: data, kernel."""
+    entry.at_most(2)
+    data = entry.layout(0, f"NC{kind.AXES}")
+    last = Layout.parse(f"{kind.AXES}IO" if data.primal.endswith("C") else f"IO{kind.AXES}")
+    kernel = entry.optional(1, f"IO{kind.AXES}")
+    wanted = (data, last if kernel is None else kernel, data)
+
+    def hook(op: ConvTransposeOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        before = op.layouts
+        if [str(layout) for layout in before] == [str(layout) for layout in wanted]:
+            return LayoutRefusal(f"it works in {wanted[0]} and {wanted[1]} already")
+        images, weight, result = (LayoutPermutation.of(new, old) for new, old in zip(wanted, before, strict=True))
+        properties = _filter_properties(wanted[0], wanted[1])
+        # A quantised convolution has further operands after data and weight.
+        others = (None,) * (len(op.operands) - 2)
+        return LayoutDecision((images, weight, *others), result, properties)
+
+    return hook
+
+
+def deformable_hook(entry: DesiredEntry) -> LayoutHook:
+    """Returns a hook that converts deformable convolutions to a layout; the data's layout determines the kernel's."""
+    entry.at_most(2)
+    data = entry.one_of(0, ORDERS)
+    kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
+    given = entry.optional(1, "OIHW")
+    if given is not None and str(given) != str(kernel):
+        raise PassError(f"{entry.place}: with data in {data} its kernel is in {kernel}")
+
+    def hook(op: DeformableConv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        skipped = is_skipped()
+        if skipped is not None:
+            return skipped
+        before, weight = Layout.parse(op.data_layout.data), Layout.parse(op.kernel_layout.data)
+        if str(before) == str(data):
+            return LayoutRefusal(f"it works in {data} and {kernel} already")
+        images = LayoutPermutation.of(data, before)
+        return LayoutDecision(
+            (images, images, LayoutPermutation.of(kernel, weight)), images, _filter_properties(data, kernel)
+        )
+
+    return hook
+
+
+def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
+    """Returns a hook that converts resizes of the class `kind` to a layout."""
+    entry.at_most(1)
+    wanted = entry.layout(0, f"NC{kind.AXES}", "C")
+
+    def hook(op: ResizeOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        before = op.data_layout
+        if str(before) == str(wanted):
+            return LayoutRefusal(f"it works in {wanted} already")
+        refusal = blocks_refusal(wanted, before, op.data.type)
+        if refusal is not None:
+            return refusal
+        layout = LayoutPermutation.of(wanted, before)
+        return LayoutDecision((layout,), layout, {"layout": string_attribute(str(wanted))})
+
+    return hook
+
+
+def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> LayoutHook:
+    """Returns a hook that converts the images of ops of class `kind` to a supported layout, but not the regions."""
+    entry.at_most(2)
+    known = kind.CONSTRAINTS["C5"]
+    wanted = entry.one_of(0, known.words if isinstance(known, OneOf) else ORDERS)
+    if entry.layouts[1:] not in ([], [DEFAULT]):
+        raise PassError(f"{entry.place}: its regions have no layout", help=f"write {DEFAULT}, or nothing")
+
+    def hook(
+        op: RoiAlignOp | RoiPoolOp, available: Sequence[Layout | None], lanes: int
+    ) -> LayoutDecision | LayoutRefusal:
+        before = Layout.parse(op.layout.data)
+        if str(before) == str(wanted):
+            return LayoutRefusal(f"it works in {wanted} already")
+        layout = LayoutPermutation.of(wanted, before)
+        return LayoutDecision((layout, None), layout, {"layout": string_attribute(str(wanted))})
+
+    return hook
+
+
+def _filter_properties(data: Layout, kernel: Layout) -> dict[str, Attribute]:
+    """Returns the properties of an op with data and result in one layout and a kernel in another."""
+    texts = {"data_layout": str(data), "kernel_layout": str(kernel), "out_layout": ""}
+    return {name: string_attribute(text) for name, text in texts.items()}
+
+
+NAME = "relay-convert-layout"
+DEFAULT = "default"
+
+
+def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
+    """Returns the position of an entry, for messages."""
+    return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
+
+
+@dataclass(frozen=True)
+class DesiredEntry:
+    """The requested layouts, in the order of the operator's operands."""
+
+    place: str
+    """The position of the entry, for messages."""
+    layouts: list[str]
+
+    def at_most(self, most: int) -> None:
+        """Raises `PassError` unless there are 1 to `most` layouts."""
+        if not 1 <= len(self.layouts) <= most:
+            what = "1 layout" if most == 1 else f"1 to {most} layouts"
+            raise PassError(f"{self.place}: expected {what}, found {len(self.layouts)}")
+
+    def layout(self, index: int, axes: str, split: str = "") -> Layout:
+        """Returns layout `index`; raises `PassError` if it is invalid, or has or splits other axes than these."""
+        text = self.layouts[index]
+        try:
+            layout = Layout.parse(text)
+        except LayoutError as error:
+            raise PassError(f"{self.place}: {error.message}", help=error.help) from error
+        if sorted(layout.primal) != sorted(axes):
+            raise PassError(f"{self.place}: layout {text} does not have the axes {axes}")
+        strange = [axis for axis in layout.axes if axis.factor is not None and axis.letter not in split]
+        if strange:
+            which = f"only {' and '.join(split)} may be split" if split else "no axis may be split"
+            raise PassError(f"{self.place}: layout {text} splits {strange[0].letter}; {which}")
+        return layout
+
+    def optional(self, index: int, axes: str, split: str = "") -> Layout | None:
+        """Like `layout`, but returns None if the layout is omitted or `default`."""
+        given = self.layouts[index] if index < len(self.layouts) else DEFAULT
+        return None if given == DEFAULT else self.layout(index, axes, split)
+
+    def one_of(self, index: int, layouts: Sequence[str]) -> Layout:
+        """Returns layout `index`; raises `PassError` unless it is one of `layouts`."""
+        text = self.layouts[index]
+        if text not in layouts:
+            raise PassError(f"{self.place}: the layout {text} is not {' or '.join(layouts)}")
+        return Layout.parse(text)
+
+
+_ENTERED: ContextVar[tuple[LayoutConfig, ...]] = ContextVar("layout configs", default=())
+
+
+class LayoutConfig:
+    """The convolutions that keep their layout inside a `with` block, in this thread only.
+
+        with transform.LayoutConfig(skip_layers=[0]):
+            module = transform.ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
+
+    The first and the last layers of a network are often faster in the layout that they have. The convolutions that the
+    pass would convert are numbered from 0 in program order, including deformable convolutions.
+
+    `skip_layers` are their numbers, `skip_counter` is the number of convolutions so far. Blocks nest: the innermost is
+    used.
+    """
+
+    def __init__(self, skip_layers: Sequence[int] | None = None):
+        self.skip_layers = list(skip_layers) if skip_layers is not None else []
+        self.skip_counter = 0
+
+    @staticmethod
+    def innermost() -> LayoutConfig | None:
+        """Returns the innermost entered config, or `None`."""
+        return next(reversed(_ENTERED.get()), None)
+
+    def check_skip(self) -> bool:
+        """Returns whether to skip the next convolution, and counts it."""
+        skip = self.skip_counter in self.skip_layers
+        self.skip_counter += 1
+        return skip
+
+    def reset(self) -> None:
+        """Resets the counter and skips no convolutions."""
+        self.skip_counter, self.skip_layers = 0, []
+
+    def __enter__(self) -> Self:
+        """Enters the config."""
+        _ENTERED.set((*_ENTERED.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Leaves the config."""
+        _ENTERED.set(_ENTERED.get()[:-1])

@@ -17,11 +17,13 @@ ones. The hooks of the CPU are in `cpu_layout_hooks.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
+
+from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
@@ -29,7 +31,6 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
@@ -149,3 +150,23 @@ def _class_of(op: type[RelayOp] | str) -> type[RelayOp]:
 
 def _is_layout(value: object) -> bool:
     return value is None or isinstance(value, Layout)
+
+
+def decided_class(op: RelayOp, decision: LayoutDecision) -> type[RelayOp]:
+    """Returns the class of the op that replaces `op`; raises `PassError` for a class that is not a `RelayOp`."""
+    kind = type(op) if decision.op is None else decision.op
+    if not issubclass(kind, RelayOp):
+        raise PassError(f"a layout decision for {op.name} names {kind.name}, which is not a RelayOp")
+    return kind
+
+
+def rebuild_op(op: RelayOp, decision: LayoutDecision, operands: Sequence[SSAValue]) -> RelayOp:
+    """Builds `op` with `decision` on `operands`, not inserted; raises `ConstraintError` if it is not well-formed."""
+    kind = decided_class(op, decision)
+    given = dict(decision.properties)
+    properties = kind.properties_from(given) if decision.op is not None else op.properties | given
+    new = kind.typed(operands, properties)
+    new.attributes.update(op.attributes)
+    new.location = op.location
+    new.results[0].name_hint = op.results[0].name_hint
+    return new

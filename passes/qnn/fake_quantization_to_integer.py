@@ -35,7 +35,7 @@ Left alone: regions that begin with floats, such as the quantisation of an input
 `use-qat` continues after this: any op with dequantised operands and an integer form of its own is replaced by it, and
 the result is dequantised. A constant added there must be a multiple of the scale, except for that of `nn.bias_add`,
 which is rounded. Optional ops (`nn.softmax`) stay in floats unless `optional-qnn-ops` names them. Rules registered
-by other packages (`integer_hooks.py`) take precedence over the pass's own.
+by other packages (`integer_rules.py`) take precedence over the pass's own.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
-from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_regions import IntegerRegions
+from xrelay.passes.qnn.integer_rules import all_integer_rules
 
 
 @dataclass(frozen=True)

@@ -49,16 +49,20 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
-from xrelay.passes.qnn.quantization_bounds import (
+from xrelay.passes.qnn.quantization_points import (
     BITS,
     POWER2,
     WEIGHT_SCALES,
     Bounds,
+    BoundsOf,
+    Choice,
     Grid,
+    Point,
+    QuantizationPoints,
     activation_grid,
+    is_float_tensor,
     weight_grid,
 )
-from xrelay.passes.qnn.quantization_points import BoundsOf, Choice, Point, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantized import float_constant
 
 NAME = "relay-quantize-annotate"

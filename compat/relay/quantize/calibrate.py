@@ -16,8 +16,7 @@ from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, XRelayError, with_article
-from xrelay.passes.qnn.quantization_bounds import Bounds
-from xrelay.passes.qnn.quantization_points import Choice, QuantizationPoints, is_float_tensor
+from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
 from xrelay.relay.calibration import return_values
 from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig

@@ -17,7 +17,7 @@ from typing import Any, Final, Self, TypeGuard, cast
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.errors import InputError, did_you_mean
-from xrelay.passes.qnn.quantization_bounds import BITS, WEIGHT_SCALES
+from xrelay.passes.qnn.quantization_points import BITS, WEIGHT_SCALES
 from xrelay.passes.qnn.quantize_annotate import INPUT_DTYPES, WEIGHT_DTYPES
 from xrelay.passes.qnn.quantize_realize import ROUNDINGS
 

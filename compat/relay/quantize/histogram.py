@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.passes.qnn.quantization_bounds import Bounds
+from xrelay.passes.qnn.quantization_points import Bounds
 
 BINS = 2048
 """The number of bins of equal width between 0 and the limit."""

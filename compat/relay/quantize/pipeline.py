@@ -12,8 +12,7 @@ from xrelay.errors import InputError, with_article
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.qnn.quantization_bounds import Bounds
-from xrelay.passes.qnn.quantization_points import Choice, QuantizationPoints, is_float_tensor
+from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import greatest_distance, points_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.binding import bind_params_by_name

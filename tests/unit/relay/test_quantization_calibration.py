@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.examples import examples
 
-from xrelay.passes.qnn.quantization_bounds import Bounds, activation_grid, weight_grid
+from xrelay.passes.qnn.quantization_points import Bounds, activation_grid, weight_grid
 from xrelay.relay.quantize.histogram import BINS, Histogram
 from xrelay.relay.quantize.thresholds import kl_divergences, kl_threshold, percentile_threshold
 

@@ -3,7 +3,7 @@
 import pytest
 
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.passes.types.settled_extents import in_other_names
+from xrelay.passes.types.infer_type import in_other_names
 
 a, b, c, n = map(symbol, "abcn")
 
