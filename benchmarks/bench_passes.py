@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.catalogue.default_pipeline import default_passes
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_passes
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.printing import print_module
@@ -56,7 +56,12 @@ Row = tuple[str, float]
 
 def pipeline() -> list[str]:
     """Returns the default pipeline at opt_level 3, from type inference to outlined kernels."""
-    return ["relay-infer-type", *default_passes(3), "relay-fuse-ops{fuse-opt-level=3}", "relay-outline-fused"]
+    return [
+        "relay-infer-type",
+        *chosen_passes(DEFAULT_PIPELINE, 3),
+        "relay-fuse-ops{fuse-opt-level=3}",
+        "relay-outline-fused",
+    ]
 
 
 def seconds(action: Callable[[], object]) -> float:

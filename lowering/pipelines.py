@@ -25,10 +25,10 @@ from xrelay.passes.catalogue.default_pipeline import (
     OPTIMIZER_PIPELINE,
     Decide,
     PipelineRow,
+    PipelineWeaver,
     chosen_passes,
 )
 from xrelay.passes.catalogue.extensions import registered_passes
-from xrelay.passes.catalogue.points import PipelineWeaver
 
 
 class Phase(Enum):

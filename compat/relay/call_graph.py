@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import InputError, did_you_mean
-from xrelay.passes.graph.calls import callees_first, calls_in
-from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.graph.calls import callees_first, calls_in, mentioned_symbols
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.relay.nodes import GlobalVar
 

@@ -1,10 +1,16 @@
-"""The default pipeline of the graph optimiser: one row per pass, with its level and the reason why it runs."""
+"""The default pipeline of the graph optimiser: one row per pass, with its level and the reason why it runs.
+
+`PipelineWeaver` inserts the passes of other packages.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from xrelay.passes.catalogue.extensions import registered_passes
 
 Decide: TypeAlias = Callable[[str], bool | None]
 """Maps a pass name to whether the pass runs; None leaves that to its level."""
@@ -105,12 +111,28 @@ def chosen_passes(
     return chosen
 
 
-def default_passes(opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None) -> list[str]:
-    """Returns the passes of the default pipeline at `opt_level`; see `chosen_passes`."""
-    return chosen_passes(DEFAULT_PIPELINE, opt_level, vector_lanes=vector_lanes, decide=decide)
+class PipelineWeaver:
+    """Inserts the passes of other packages at the points defined in `extensions`; `points` are the points so far.
 
+    It processes the stages of the pipeline in order.
+    """
 
-def pipeline_table() -> str:
-    """Returns the default pipeline as text: level, pass, reason."""
-    width = max((len(row.spec) for row in DEFAULT_PIPELINE), default=0)
-    return "\n".join(f"{row.opt_level}  {row.spec:<{width}}  {row.why}" for row in DEFAULT_PIPELINE)
+    def __init__(self) -> None:
+        self.points: list[str] = []
+        self._seen = Counter[str]()
+        self._added = registered_passes().values()
+
+    def stage(self, name: str, rows: Iterable[PipelineRow]) -> list[PipelineRow]:
+        """Returns the rows of the stage called `name`, including those of other packages."""
+        woven = self._at(f"before stage-{name}")
+        for row in rows:
+            self._seen[row.pass_name] += 1
+            number = self._seen[row.pass_name]
+            label = row.pass_name if number == 1 else f"{row.pass_name}#{number}"
+            woven += [*self._at(f"before {label}"), row, *self._at(f"after {label}")]
+        return [*woven, *self._at(f"after stage-{name}")]
+
+    def _at(self, point: str) -> list[PipelineRow]:
+        self.points.append(point)
+        reason = f"another package adds it {point}"
+        return [PipelineRow(added.opt_level, added.name, reason) for added in self._added if added.at == point]

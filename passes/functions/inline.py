@@ -80,12 +80,11 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.functions.inline_closures import ClosureInliner, can_require, required_arguments, required_results
+from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
-from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report
-from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.graph.undo import Undo
+from xrelay.passes.graph.replacements import Undo, erase_op
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 

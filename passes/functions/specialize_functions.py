@@ -46,7 +46,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in
 from xrelay.passes.graph.dim_substitution import DimSubstitution
-from xrelay.passes.graph.undo import Undo
+from xrelay.passes.graph.replacements import Undo
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

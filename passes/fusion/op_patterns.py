@@ -42,8 +42,8 @@ from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
-from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
+from xrelay.passes.graph.scopes import NameUses
 from xrelay.passes.infra.verify import walk_ops
 
 _COUNTING = (*CALLS, OpKind.TUPLE)

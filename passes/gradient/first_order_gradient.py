@@ -65,8 +65,8 @@ from xrelay.passes.functions.inline import SEALED, inline_calls
 from xrelay.passes.gradient.rule_table import gradient_rule
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
-from xrelay.passes.graph.value_uses import ValueUses
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, changes
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form

@@ -1,4 +1,4 @@
-"""Replaces many values at once, and erases ops whose results have no use.
+"""Replaces many values at once, erases ops whose results have no use, and undoes rewrites.
 
 xDSL rewrites the whole list of operands for each replaced operand, so replacing 10,000 fields of a tuple one by one
 takes a hundred million steps. Here each user is updated once.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
 from xdsl.rewriter import Rewriter
 
@@ -76,3 +77,16 @@ def retype(types: Mapping[SSAValue, Attribute]) -> None:
         value.op.results = SSAValues((*results[: value.index], new, *results[value.index + 1 :]))
         replaced.add(value, new)
     replaced.apply()
+
+
+class Undo:
+    """A copy of `module` at the time of creation, which replaces it after a rewrite to contradictory types."""
+
+    def __init__(self, module: ModuleOp):
+        self._module, self._copy = module, module.clone()
+
+    def run(self) -> None:
+        """Restores the module; its ops are new objects. May be called once."""
+        self._module.detach_region(self._module.body)
+        self._module.add_region(self._copy.detach_region(self._copy.body))
+        self._module.attributes = self._copy.attributes

@@ -1,8 +1,8 @@
-"""Helpers of rewrites: an emitter that keeps locations, a driver by op class, and access to constants."""
+"""Helpers of rewrites: an emitter that keeps locations and requirements, a driver by op class, and constants."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import TypeVar
 
@@ -14,12 +14,14 @@ from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.passes.graph.kept_requirements import keep_requirements
+from xrelay.dialects.shared.recorded_requirements import made_extents, record_requirements, requirements_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.types import element_type_of
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
 
@@ -160,11 +162,6 @@ def plain_owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
     return None if found is None or requirements_of(found) else found
 
 
-def rank_of(value: SSAValue) -> int | None:
-    """Returns the rank of a tensor value, or None for any other value."""
-    return len(shape_of(value.type)) if isinstance(value.type, TensorType) else None
-
-
 def per_channel(factor: Array, rank: int, axis: int) -> Array | None:
     """Returns `factor`, which broadcasts to rank `rank`, as a vector along `axis`; None if it varies along other axes.
 
@@ -176,3 +173,40 @@ def per_channel(factor: Array, rank: int, axis: int) -> Array | None:
     if any(extent != 1 for position, extent in enumerate(shape) if position != axis):
         return None
     return factor.reshape(-1)
+
+
+def keep_requirements(
+    op: Operation, value: SSAValue, type: Attribute, replacements: Sequence[Operation]
+) -> RequireOp | None:
+    """Returns a `relay.require` on `value` with the requirements of `op`, or None if there is nothing to require.
+
+    `replacements` are the ops that compute `value` and replace `op`; requirements that they have are not repeated. If
+    the extents of `value` differ from those of `type`, all requirements of `op` are kept, because they imply that the
+    extents are equal. The parts of a composite op may lack a requirement, for example on a scale that they do not use.
+    """
+    requirements = requirements_of(op)
+    if not requirements or not isinstance(value.type, TensorType):
+        return None
+    others = replacements if value.type == type else ()
+    made = {_relation(requirement) for other in others for requirement in requirements_of(other)}
+    kept = [requirement for requirement in requirements if _relation(requirement) not in made]
+    attribute = RequirementsAttr.of(kept)
+    if attribute is None:
+        return None
+    require = RequireOp.create(operands=[value], result_types=[type], properties={"demands": attribute})
+    record_requirements(require, kept)
+    return require
+
+
+def _relation(requirement: Requirement) -> tuple[object, ...]:
+    """Returns the relation of a requirement without its label."""
+    kept = requirement.canonical()
+    return type(kept), kept.lhs, kept.rhs
+
+
+def float_range(dtype: np.dtype) -> tuple[float, float]:
+    """Returns the least positive normal number and the greatest finite number of a float type."""
+    if dtype.kind != "f":  # bfloat16, which numpy lacks, has the exponents of f32
+        return float(np.finfo(np.float32).tiny), (2 - 2.0**-7) * 2.0**127
+    limits = np.finfo(dtype)
+    return float(limits.tiny), float(limits.max)

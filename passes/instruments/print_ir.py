@@ -1,4 +1,4 @@
-"""Instruments that print programs: before or after passes, only on changes or failures, or as differences."""
+"""Instruments that print programs: before or after passes, only on changes or failures, as differences, or to files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from difflib import unified_diff
+from pathlib import Path
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.pass_info import PassInfo, check_known, check_names
 from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
-from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.printing import print_module, save_module
 
 
 class PrintIR(PassInstrument):
@@ -129,3 +130,32 @@ def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     if isinstance(names, bool):
         return None if names else frozenset()
     return check_known(check_names(names, what), what)
+
+
+class DumpIR(PassInstrument):
+    """Writes the module after every pass to `directory`: `01_FoldConstant.mlir` and so on, and first `00_input.mlir`.
+
+    With `generic`, writes the generic form. Raises `PassError` if the files cannot be written.
+    """
+
+    def __init__(self, directory: str | Path, *, generic: bool = False):
+        self._directory, self._generic = Path(directory), generic
+        self._number = 0
+
+    def enter_pass_ctx(self) -> None:
+        """Resets the numbering."""
+        self._number = 0
+
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Writes the input of the first pass."""
+        if self._number == 0:
+            self._save("input", mod)
+
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Writes the result of the pass."""
+        self._save(info.name, mod)
+
+    def _save(self, name: str, mod: ModuleOp) -> None:
+        path = self._directory / f"{self._number:02d}_{name.replace('/', '_')}.mlir"
+        self._number += 1
+        save_module(path, mod, generic=self._generic)

@@ -58,9 +58,9 @@ from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.composites import ExpandComposite
-from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.scopes import fusable_blocks
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks, rebuild_op

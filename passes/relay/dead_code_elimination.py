@@ -34,10 +34,10 @@ from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import FORM
+from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
-from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.graph.scopes import NameUses
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.type_upkeep import update_signatures

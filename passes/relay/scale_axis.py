@@ -17,9 +17,8 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.graph.float_range import float_range
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel
+from xrelay.passes.graph.rewriting import Emitter, constant_of, float_range, owner_of, per_channel
 
 LEAST = 2.0**-64
 """A quotient with a smaller divisor may exceed the range of f32."""

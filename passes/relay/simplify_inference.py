@@ -31,8 +31,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.passes.graph.composites import expand_composites
-from xrelay.passes.graph.kept_requirements import keep_requirements
-from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
+from xrelay.passes.graph.rewriting import Emitter, keep_requirements, owner_of, rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.types.type_upkeep import update_signatures
 

@@ -22,8 +22,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.passes.graph.float_range import float_range
-from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
+from xrelay.passes.graph.rewriting import Emitter, constant_of, float_range, plain_owner_of
 from xrelay.passes.relay.simplify_binomials import FactorBinomial
 
 _NEUTRAL: Mapping[type[Operation], tuple[float, tuple[int, ...]]] = {

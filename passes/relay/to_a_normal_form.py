@@ -35,7 +35,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.functions import fusable_blocks, is_graph
+from xrelay.passes.graph.scopes import fusable_blocks, is_graph
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.let_bindings import bind_values
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form

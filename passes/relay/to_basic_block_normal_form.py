@@ -47,9 +47,8 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
-from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.scopes import Scopes
+from xrelay.passes.graph.scopes import Scopes, fusable_blocks, is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.let_bindings import bind_values

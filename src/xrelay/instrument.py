@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xrelay.passes.infra.pass_instrument import PassInstrument as PassInstrument
     from xrelay.passes.infra.pass_instrument import pass_instrument as pass_instrument
-    from xrelay.passes.instruments.dump_ir import DumpIR as DumpIR
-    from xrelay.passes.instruments.immutability import Immutability as Immutability
     from xrelay.passes.instruments.numeric_check import NumericCheck as NumericCheck
+    from xrelay.passes.instruments.print_ir import DumpIR as DumpIR
     from xrelay.passes.instruments.print_ir import PrintAfterAll as PrintAfterAll
     from xrelay.passes.instruments.print_ir import PrintBeforeAll as PrintBeforeAll
     from xrelay.passes.instruments.print_ir import PrintDiff as PrintDiff
@@ -29,12 +28,13 @@ if TYPE_CHECKING:
     from xrelay.passes.instruments.statistics import PassStatistics as PassStatistics
     from xrelay.passes.instruments.timing import PassTiming as PassTiming
     from xrelay.passes.instruments.timing import PassTiming as PassTimingInstrument
+    from xrelay.passes.instruments.verify import Immutability as Immutability
     from xrelay.passes.instruments.verify import Verify as Verify
 
 _PUBLIC: dict[str, str] = {
     "CrashReproducer": "instruments.reproducer:CrashReproducer",
-    "DumpIR": "instruments.dump_ir:DumpIR",
-    "Immutability": "instruments.immutability:Immutability",
+    "DumpIR": "instruments.print_ir:DumpIR",
+    "Immutability": "instruments.verify:Immutability",
     "NumericCheck": "instruments.numeric_check:NumericCheck",
     "PassInstrument": "infra.pass_instrument:PassInstrument",
     "PassPrintingInstrument": "instruments.print_ir:PrintIR",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.pass_checks import declared, relay_passes
-from xrelay.passes.catalogue.default_pipeline import default_passes
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_passes
 
 NEEDS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",
@@ -57,5 +57,6 @@ ROUNDED_OPTIONS = [
     "relay-simplify-inference,relay-canonicalize-ops,relay-alter-op-layout{vector-lanes=4}",
 ]
 COMPILER_PIPELINES = [
-    ",".join([*default_passes(level), f"relay-fuse-ops{{fuse-opt-level={level}}}"]) for level in range(4)
+    ",".join([*chosen_passes(DEFAULT_PIPELINE, level), f"relay-fuse-ops{{fuse-opt-level={level}}}"])
+    for level in range(4)
 ]

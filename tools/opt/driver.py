@@ -25,10 +25,8 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_on_functions, run_pipeline
 from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
-from xrelay.passes.instruments.dump_ir import DumpIR
-from xrelay.passes.instruments.print_ir import PrintDiff, PrintIR
-from xrelay.passes.instruments.time_tree import TimeTree
-from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.print_ir import DumpIR, PrintDiff, PrintIR
+from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue

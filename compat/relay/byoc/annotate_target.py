@@ -51,9 +51,9 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE
 from xrelay.errors import InputError
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.op_kinds import OpKind, is_relay_op, kind_of, short_name
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of

@@ -21,7 +21,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
-from xrelay.passes.graph.value_uses import ValueUses, visit_order
+from xrelay.passes.graph.scopes import ValueUses, visit_order
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.byoc.target_support import DEFAULT

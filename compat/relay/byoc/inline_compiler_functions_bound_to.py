@@ -42,7 +42,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.functions.inline import MAX_OPS, inline_calls
 from xrelay.passes.functions.inline_closures import ClosureInliner
-from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 PASS_NAME = "relay-inline-compiler-functions-bound-to"

@@ -51,7 +51,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.graph.value_uses import ValueUses
+from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops

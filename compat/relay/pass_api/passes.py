@@ -23,8 +23,7 @@ from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming, remember_names
 from xrelay.passes.infra.pass_instrument import PassInstrument, run_observed
-from xrelay.passes.instruments.immutability import Immutability
-from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.instruments.verify import Immutability, Verify
 from xrelay.passes.types.type_upkeep import TypeUpkeep
 from xrelay.relay.pass_api.set_aside import is_skipped
 

@@ -52,8 +52,8 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
+from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.graph.tuple_leaves import leaf_types
-from xrelay.passes.graph.value_uses import ValueUses
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 

@@ -9,7 +9,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from xrelay.dialects.shared.attribute_names import PRIMITIVE, VALUE_NAME
-from xrelay.passes.graph.functions import is_graph
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
 
 

@@ -62,7 +62,7 @@ from xdsl.ir import Block, Region
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.functions import is_graph
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE

@@ -60,8 +60,8 @@ from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE, SKIP_OPT
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

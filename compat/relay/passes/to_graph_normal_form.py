@@ -28,8 +28,8 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
-from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.graph.scopes import fusable_blocks
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 from xrelay.passes.types.type_upkeep import update_signatures

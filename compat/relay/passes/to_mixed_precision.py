@@ -51,8 +51,8 @@ from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, TypeInferenceError
+from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.graph.remarks import Remarks, report
-from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.relay.passes.precision_rewriter import PrecisionRewriter

@@ -32,9 +32,9 @@ from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.pipelines import Stage, compile_stages
 from xrelay.passes.catalogue.default_pipeline import MAIN
-from xrelay.passes.graph.functions import is_graph
+from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.gc_pause import gc_pause
-from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.metadata import ModelMetadata, abi_stamp

@@ -24,7 +24,7 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 from xrelay.target.target import Target

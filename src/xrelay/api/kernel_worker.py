@@ -12,7 +12,7 @@ from xrelay.errors import XRelayError
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.json_fields import JsonFields
 from xrelay.target.host import set_host_facts
 from xrelay.target.target import Target

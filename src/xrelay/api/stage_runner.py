@@ -23,8 +23,7 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.source import full_context
-from xrelay.passes.instruments.time_tree import TimeTree
-from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules

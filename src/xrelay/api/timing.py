@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import TimeTree
 
 
 @dataclass

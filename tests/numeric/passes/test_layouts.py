@@ -24,7 +24,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ExecutionError
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import load_pass
-from xrelay.passes.catalogue.default_pipeline import default_passes
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_passes
 
 Expr = relay.Expr
 LAYOUTS = ("NCHW", "NHWC", "NCHW4c", "NCHW8c", "NCHW16c")
@@ -228,7 +228,7 @@ def test_classic_blocks_are_transformed_at_their_ends_only(
 ) -> None:
     x = relay.var("x", shape=(1, 16, 6, 6))
     before = apply(relay.Module.from_expr(relay.Function([x], block(x))), f"relay-infer-type,{convert(start)}")
-    pipeline = [*([convert(layout)] if layout else []), *default_passes(2 if layout == "NHWC" else 3)]
+    pipeline = [*([convert(layout)] if layout else []), *chosen_passes(DEFAULT_PIPELINE, 2 if layout == "NHWC" else 3)]
     after = apply(before, ",".join(pipeline))
     transforms = [op for op in after.walk() if isinstance(op, LayoutTransformOp)]
     assert not any(isinstance(op.data.owner, ConstantOp) for op in transforms)

@@ -12,7 +12,7 @@ from xrelay import relay
 from xrelay.frontend.onnx import import_onnx
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.catalogue.default_pipeline import default_passes
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_passes
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.explain_text import story_lines
 from xrelay.passes.fusion.partition import FusionOptions
@@ -25,7 +25,7 @@ CONV, BN, RELU = "nn.conv2d", ("multiply", "add"), "nn.relu"
 
 def explained(module: ModuleOp, opt_level: int = 2) -> ExplainedBlock:
     """`@main` after the graph passes, fused."""
-    passes = ",".join(["relay-infer-type", *default_passes(opt_level)])
+    passes = ",".join(["relay-infer-type", *chosen_passes(DEFAULT_PIPELINE, opt_level)])
     run_pipeline(module, parse_passes(passes, pass_thunks()), context=full_context())
     (block,) = explain_fusion(module, FusionOptions())
     return block

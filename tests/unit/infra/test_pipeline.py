@@ -21,10 +21,8 @@ from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
-from xrelay.passes.instruments.dump_ir import DumpIR
-from xrelay.passes.instruments.print_ir import PrintIR
-from xrelay.passes.instruments.time_tree import TimeTree
-from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.print_ir import DumpIR, PrintIR
+from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 
 
