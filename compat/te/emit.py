@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xrelay.dialects import topi
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.topi.build import Body, compute, is_unsigned
-from xrelay.dialects.topi.scalars import convert_scalar, value_range
+from xrelay.dialects.topi.scalars import value_range
 from xrelay.errors import InputError
 from xrelay.te.expr import (
     FUNCTIONS,
@@ -164,7 +164,7 @@ class _Emitter:
             case TensorRead():
                 return b.read(self._tensors[expr.tensor], *(self._index(index) for index in expr.indices))
             case Cast():
-                return convert_scalar(b, self._values[expr.x], element_type(expr.dtype))
+                return b.convert(self._values[expr.x], element_type(expr.dtype))
             case Unary():
                 return b.add(FUNCTIONS[expr.function](self._values[expr.x]))
             case Binary() if (sides := self._sides(expr)) is not None:

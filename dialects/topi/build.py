@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
+    f32,
     i1,
     i64,
 )
@@ -29,6 +30,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from xrelay.dialects.shared.op_lists import all_ops, defined_values
 from xrelay.dialects.shared.types import tensor_type as typed
@@ -40,7 +42,7 @@ from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.shapes import tensor_type
-from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp, SIToFPOp
+from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, IndexCastUIOp, SIToFPOp
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import simplify
@@ -107,8 +109,9 @@ class Body:
         return op.results[0]
 
     def as_index(self, value: SSAValue) -> AffineExpr:
-        """A computed value of type index as an expression for use in accesses."""
-        return AffineDimExpr(self._space.position(value))
+        """A computed index or signed integer as an expression for use in accesses."""
+        index = value if isinstance(value.type, IndexType) else self.add(IndexCastOp(value, IndexType()))
+        return AffineDimExpr(self._space.position(index))
 
     def expr(self, dim: IndexLike) -> AffineExpr:
         """A dimension as an expression."""
@@ -153,7 +156,7 @@ class Body:
         if isinstance(type, AnyFloat):
             return self.add(SIToFPOp(self.add(IndexCastOp(index, i64)), type))
         if type == i1:
-            return self.add(arith.CmpiOp(index, self.constant(0, index.type), "ne"))
+            return self.compare(index, "ne", self.constant(0, index.type))
         return self.add(IndexCastOp(index, type))
 
     def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:
@@ -167,12 +170,22 @@ class Body:
 
     def read_index(self, tensor: SSAValue, *indices: IndexLike) -> AffineExpr:
         """Reads an integer and converts it to an index expression."""
-        value = self.read(tensor, *indices)
-        return self.as_index(value if isinstance(value.type, IndexType) else self.add(IndexCastOp(value, IndexType())))
+        return self.as_index(self.read(tensor, *indices))
 
     def index(self, expr: IndexLike) -> SSAValue:
         """The value of an index expression."""
         return self.add(IndexOp(self._exprs([expr]), self._space.values))
+
+    def number(self, index: IndexLike, type: Attribute) -> SSAValue:
+        """The value of an index expression as a number of a scalar type."""
+        return self.convert(self.add(IndexCastOp(self.index(index), i64)), type)
+
+    def choose(self, index: AffineExpr, values: Sequence[SSAValue]) -> SSAValue:
+        """The value at position `index` of a list."""
+        result, position = values[-1], self.index(index)
+        for place, value in reversed(list(enumerate(values[:-1]))):
+            result = self.select(self.compare(position, "eq", self.constant(place, IndexType())), value, result)
+        return result
 
     def checked_index(self, value: SSAValue, size: Dim, *, from_end: bool = False) -> SSAValue:
         """An integer as an index below `size`, checked at run time; see `topi.checked_index`."""
@@ -258,6 +271,48 @@ class Body:
         """`then` if the condition is true, else `otherwise`; both are computed."""
         return self.add(arith.SelectOp(condition, then, otherwise))
 
+    def compare(self, a: SSAValue, relation: str, b: SSAValue) -> SSAValue:
+        """Whether floats or integers are in a relation: `eq`, `ne`, `lt`, `le`, `gt` or `ge`; for NaN only `ne`."""
+        if isinstance(a.type, AnyFloat):
+            return self.add(CmpfOp(a, b, "une" if relation == "ne" else f"o{relation}"))
+        sign = "" if relation in ("eq", "ne") else "u" if is_unsigned(a.type) else "s"
+        return self.add(CmpiOp(a, b, sign + relation))
+
+    def logical_and(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Whether both booleans are true."""
+        return self.add(arith.AndIOp(a, b))
+
+    def logical_or(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Whether a boolean is true."""
+        return self.add(arith.OrIOp(a, b))
+
+    def convert(self, x: SSAValue, target: Attribute) -> SSAValue:
+        """Converts a number to a type: floats are truncated to integers; booleans are `x != 0`."""
+        source = x.type
+        if source == target:
+            return x
+        if target == i1:
+            return self.compare(x, "ne", self.constant(0, source))
+        if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
+            if source.bitwidth == target.bitwidth == 16:  # between f16 and bf16 through f32
+                return self.convert(self.convert(x, f32), target)
+            return self.add((arith.ExtFOp if target.bitwidth > source.bitwidth else arith.TruncFOp)(x, target))
+        if isinstance(source, AnyFloat) and isa(target, IntegerType):
+            return self.add((arith.FPToUIOp if is_unsigned(target) else arith.FPToSIOp)(x, target))
+        if isa(source, IntegerType) and isinstance(target, AnyFloat):
+            return self.add((arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp)(x, target))
+        if isa(source, IntegerType) and isa(target, IntegerType):
+            return self._convert_integer(x, source, target)
+        raise LoweringError(f"no conversion from {source} to {target}")
+
+    def _convert_integer(self, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
+        if target.width.data == source.width.data:
+            # A change of signedness keeps the bits; it becomes a no-op where scalars are signless.
+            return self.bitcast(x, target)
+        if target.width.data < source.width.data:
+            return self.add(arith.TruncIOp(x, target))
+        return self.add((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, target))
+
     def power(self, base: SSAValue, exponent: SSAValue) -> SSAValue:
         """A power of floats."""
         return self.add(math.PowFOp(base, exponent))
@@ -271,6 +326,14 @@ class Body:
         if isinstance(x.type, AnyFloat):
             return self.add(math.AbsFOp(x))
         return x if is_unsigned(x.type) else self.maximum(x, self.negative(x))
+
+    def floor(self, x: SSAValue) -> SSAValue:
+        """The greatest whole float that is not greater than a float."""
+        return self.add(math.FloorOp(x))
+
+    def ceil(self, x: SSAValue) -> SSAValue:
+        """The least whole float that is not less than a float."""
+        return self.add(math.CeilOp(x))
 
     def sqrt(self, x: SSAValue) -> SSAValue:
         """The square root of a float."""

@@ -24,7 +24,6 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, Number, compute, variables
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, Shape
@@ -180,7 +179,7 @@ class TopiBuilder:
     def filled(self, value: SSAValue) -> SSAValue:
         """Fills a tensor of the result's type with a scalar, converted to its element type."""
         element = self.result_type.element_type
-        return self.compute("full", self.result_shape, element, lambda b: convert_scalar(b, b.read(value), element))
+        return self.compute("full", self.result_shape, element, lambda b: b.convert(b.read(value), element))
 
     def scalar(self, label: str, value: Number, type: Attribute) -> SSAValue:
         """Builds a tensor of rank 0 with a number."""
@@ -191,7 +190,7 @@ class TopiBuilder:
         if self.element(value) == element:
             return value
         shape = shape_of(value)
-        return self.compute(label, shape, element, lambda b: convert_scalar(b, b.read(value, *b.spatial), element))
+        return self.compute(label, shape, element, lambda b: b.convert(b.read(value, *b.spatial), element))
 
     def counted(self, buffer: SSAValue, count: SSAValue, field: int = 0) -> SSAValue:
         """Returns result `field` of the op, with an open extent: the first `count`, an i64, elements of a buffer.

@@ -14,11 +14,9 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.layouts import arranged
 from xrelay.dialects.relay.computes.resize import is_inside
-from xrelay.dialects.relay.computes.scalars import as_number, clamped
+from xrelay.dialects.relay.computes.scalars import clamped
 from xrelay.dialects.topi.build import Body, IndexLike, variables
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 
 
@@ -31,8 +29,8 @@ def taps_around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[AffineExpr]
 def nearest_tap(b: Body, place: SSAValue, extent: Dim) -> AffineExpr:
     """Returns the index of the element nearest to a coordinate, the later of two equally near ones."""
     (number, following), above = _around(b, place, extent)
-    is_far = b.add(arith.CmpfOp(above, b.constant(0.5, place.type), "oge"))
-    return _as_index(b, b.add(SelectOp(is_far, following, number)))
+    is_far = b.compare(above, "ge", b.constant(0.5, place.type))
+    return _as_index(b, b.select(is_far, following, number))
 
 
 def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue) -> SSAValue:
@@ -42,13 +40,13 @@ def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue) -> SSAVa
 
 
 def _around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[SSAValue], SSAValue]:
-    floor = b.add(math.FloorOp(place))
-    above, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
+    floor = b.floor(place)
+    above, number = b.minus(place, floor), b.convert(floor, i64)
     return [number, b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))], above
 
 
 def _as_index(b: Body, number: SSAValue) -> AffineExpr:
-    return b.as_index(b.add(arith.IndexCastOp(number, IndexType())))
+    return b.as_index(number)
 
 
 class DeformedTaps:
@@ -79,7 +77,7 @@ class DeformedTaps:
         per_part = self._channels // self._build.integer("deformable_groups")
         entry = (b.scaled(b.quotient(channel, per_part), self._count) + number) * 2 + axis
         move = b.read(self._offset, *self._laid_out(batch, entry, row, column))
-        return b.plus(as_number(b, plain, self._real), move)
+        return b.plus(b.number(plain, self._real), move)
 
     def _read(self, b: Body) -> SSAValue:
         """Interpolates bilinearly; 0 outside."""
@@ -89,7 +87,7 @@ class DeformedTaps:
         zero, is_inside = b.constant(0, self._real), b.constant(1, i1)
         for place, extent in zip(places, self._extents, strict=True):
             for edge, word in ((zero, "oge"), (b.size(extent, self._real), "olt")):
-                is_inside = b.add(arith.AndIOp(is_inside, b.add(arith.CmpfOp(place, edge, word))))
+                is_inside = b.logical_and(is_inside, b.add(arith.CmpfOp(place, edge, word)))
         return b.guard(is_inside, self._real, lambda: self._weighed(b, places), lambda: zero)
 
     def _weighed(self, b: Body, places: Sequence[SSAValue]) -> SSAValue:
@@ -104,8 +102,8 @@ class DeformedTaps:
     def _within(self, b: Body, values: Sequence[SSAValue], places: Sequence[SSAValue], axis: int) -> list[SSAValue]:
         """Returns the two values around a coordinate; the second is 0 at the end of the axis."""
         near, far = values
-        is_last = b.add(arith.CmpfOp(places[axis], b.size(self._extents[axis] - 1, self._real), "oge"))
-        return [near, b.add(SelectOp(is_last, b.constant(0, self._real), far))]
+        is_last = b.compare(places[axis], "ge", b.size(self._extents[axis] - 1, self._real))
+        return [near, b.select(is_last, b.constant(0, self._real), far)]
 
 
 FAR = 1 << 30
@@ -164,23 +162,23 @@ class GridSamples:
         for chosen in product(*taps):
             value = self._value(b, chosen)
             weight = reduce(b.times, (factor for _, _, factor in chosen))
-            total = b.plus(total, b.times(weight, convert_scalar(b, value, self._real)))
+            total = b.plus(total, b.times(weight, b.convert(value, self._real)))
         return total
 
     def _taps(self, b: Body, place: SSAValue, extent: Dim) -> list[Tap]:
         """Returns the elements around a coordinate along an axis."""
-        below = b.add(math.FloorOp(place))
-        first = b.as_index(b.add(arith.IndexCastOp(b.add(arith.FPToSIOp(below, i64)), IndexType())))
-        ratio = b.minus(convert_scalar(b, place, self._real), convert_scalar(b, below, self._real))
+        below = b.floor(place)
+        first = b.as_index(b.convert(below, i64))
+        ratio = b.minus(b.convert(place, self._real), b.convert(below, self._real))
         steps = range(1 - self._reach, self._reach + 1) if self._reach else (0,)
         return [self._tap(b, first + step, ratio, step, extent) for step in steps]
 
     def _tap(self, b: Body, index: AffineExpr, ratio: SSAValue, step: int, extent: Dim) -> Tap:
-        number = as_number(b, index, i64)
-        float_number = convert_scalar(b, number, f64)
+        number = b.number(index, i64)
+        float_number = b.convert(number, f64)
         if self._padding == "reflection":
             seen = _mirrored(b, float_number, extent, aligned=self._aligned)
-            number = b.add(arith.FPToSIOp(seen, i64))
+            number = b.convert(seen, i64)
         zero, last = b.constant(0, i64), b.size(extent - 1, i64)
         nearest = b.add(arith.IndexCastOp(b.maximum(b.minimum(number, last), zero), IndexType()))
         return b.as_index(nearest), is_inside(b, float_number, extent), self._weight(b, ratio, step)
@@ -204,7 +202,7 @@ class GridSamples:
         value = b.read(self._data, n, channel, *(index for index, _, _ in taps))
         if self._padding != "zeros":
             return value
-        inside = reduce(lambda one, other: b.add(arith.AndIOp(one, other)), (inside for _, inside, _ in taps))
+        inside = reduce(lambda one, other: b.logical_and(one, other), (inside for _, inside, _ in taps))
         return b.select(inside, value, b.constant(0, element_of(self._data)))
 
 
@@ -212,7 +210,7 @@ def _is_between_edges(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -
     """Returns whether a coordinate is between the outermost elements, or their outer edges unless `aligned`."""
     low = b.constant(0 if aligned else -0.5, place.type)
     high = b.plus(low, b.size(extent - 1 if aligned else extent, place.type))
-    return b.add(arith.AndIOp(b.add(arith.CmpfOp(place, low, "oge")), b.add(arith.CmpfOp(place, high, "ole"))))
+    return b.logical_and(b.compare(place, "ge", low), b.compare(place, "le", high))
 
 
 def _mirrored(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAValue:
@@ -221,12 +219,12 @@ def _mirrored(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAVal
     low = b.constant(0 if aligned else -0.5, real)
     width, zero = b.size(extent - 1 if aligned else extent, real), b.constant(0, real)
     high, distance = b.plus(low, width), b.absolute(b.minus(place, low))
-    times = b.add(math.FloorOp(b.divide(distance, width)))
+    times = b.floor(b.divide(distance, width))
     rest = b.minus(distance, b.times(times, width))
-    pairs = b.add(math.FloorOp(b.divide(times, b.constant(2, real))))
+    pairs = b.floor(b.divide(times, b.constant(2, real)))
     odd = b.minus(times, b.times(b.constant(2, real), pairs))
-    is_back = b.add(arith.CmpfOp(odd, zero, "une"))
+    is_back = b.compare(odd, "ne", zero)
     seen = b.select(is_back, b.minus(high, rest), b.plus(low, rest))
     seen = b.select(_is_between_edges(b, place, extent, aligned=aligned), place, seen)
     # With a single element, all reflections are that element.
-    return b.select(b.add(arith.CmpfOp(width, zero, "oeq")), zero, seen)
+    return b.select(b.compare(width, "eq", zero), zero, seen)

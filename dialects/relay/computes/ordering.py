@@ -12,9 +12,8 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.index_algebra.dims import Dim, minimum
 
 
@@ -22,7 +21,7 @@ def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     """Returns whether `x` sorts before `y`; NaN is the greatest."""
     if not isinstance(x.type, AnyFloat):
         return b.add(CmpiOp(x, y, "ult" if is_unsigned(x.type) else "slt"))
-    return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "ult")), b.add(arith.CmpfOp(x, x, "ord"))))
+    return b.logical_and(b.add(arith.CmpfOp(x, y, "ult")), b.add(arith.CmpfOp(x, x, "ord")))
 
 
 def number_by_halving(
@@ -46,10 +45,10 @@ def number_by_halving(
             size = b.minus(b.size(length, i64), size)
         one, half = b.constant(1, i64), b.divide(size, b.constant(2, i64))
         middle = b.minimum(b.plus(first, half), b.size(length - 1, i64))
-        goes_on = is_left(b, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
-        goes_on = b.add(arith.AndIOp(goes_on, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
+        goes_on = is_left(b, b.as_index(middle))
+        goes_on = b.logical_and(goes_on, b.compare(size, "gt", b.constant(0, i64)))
         behind = b.minus(b.minus(size, half), one)
-        first, left = b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))
+        first, left = b.select(goes_on, b.plus(middle, one), first), b.select(goes_on, behind, half)
         return [first, left if known else b.minus(b.size(length, i64), left)]
 
     extents, steps, init = variables("i", shape), {"k": _halvings(length)}, [0, length if known else 0]
@@ -65,7 +64,7 @@ def _halvings(length: Dim) -> Dim:
 
 def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
     """Returns whether an index is less than `count`, which is known at run time."""
-    return b.add(CmpiOp(j, b.add(arith.IndexCastOp(b.read(count), IndexType())), "slt"))
+    return b.compare(j, "lt", b.add(arith.IndexCastOp(b.read(count), IndexType())))
 
 
 class FrontRows:
@@ -75,11 +74,11 @@ class FrontRows:
         self._emitter = emitter
         self._batch, self._rows = shape_of(mask)
         spatial = {"b": self._batch, "i": self._rows}
-        keys = emitter.compute("is_kept", spatial, i32, lambda b: convert_scalar(b, b.read(mask, *b.spatial), i32))
+        keys = emitter.compute("is_kept", spatial, i32, lambda b: b.convert(b.read(mask, *b.spatial), i32))
         self.order = emitter.insert(SortOp(keys, 1, descending=True)).indices
 
         def add(b: Body) -> SSAValue:
-            return b.plus(b.accumulators[0], convert_scalar(b, b.read(keys, *b.spatial, b.reduction[0]), i64))
+            return b.plus(b.accumulators[0], b.convert(b.read(keys, *b.spatial, b.reduction[0]), i64))
 
         self._counts = emitter.compute("kept", {"b": self._batch}, i64, add, reduce={"i": self._rows}, init=[0])
 
@@ -90,11 +89,11 @@ class FrontRows:
     def is_used(self, b: Body, batch: AffineExpr, place: AffineExpr) -> SSAValue:
         """Returns whether a selected row is moved to an index."""
         number = b.add(IndexCastOp(b.index(place), i64))
-        return b.add(CmpiOp(number, b.read(self._counts, batch), "slt"))
+        return b.compare(number, "lt", b.read(self._counts, batch))
 
     def counts(self, element: Attribute) -> SSAValue:
         """Returns the number of selected rows of each batch."""
         counts, spatial = self._counts, {"b": self._batch}
         return self._emitter.compute(
-            "counts", spatial, element, lambda b: convert_scalar(b, b.read(counts, *b.spatial), element)
+            "counts", spatial, element, lambda b: b.convert(b.read(counts, *b.spatial), element)
         )

@@ -13,7 +13,6 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.scalars import row_major
 from xrelay.dialects.topi.build import Body, Number
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, Shape
 
@@ -90,7 +89,7 @@ def fold(
     def fill(b: Body) -> SSAValue:
         at = reduction.at(b)
         value = b.read(data, *at) if element is None else element(b, at)
-        value = convert_scalar(b, value, wide)
+        value = b.convert(value, wide)
         return combine(b, b.accumulators[0], value) if reduction.axes else value
 
     init = [first] if reduction.axes else []
@@ -99,9 +98,9 @@ def fold(
 
 def all_true(build: TopiBuilder) -> SSAValue:
     """Computes whether all elements over the reduced axes are true."""
-    return fold(build, "all", 1, lambda b, so_far, x: b.add(arith.AndIOp(so_far, x)))
+    return fold(build, "all", 1, lambda b, so_far, x: b.logical_and(so_far, x))
 
 
 def any_true(build: TopiBuilder) -> SSAValue:
     """Computes whether any element over the reduced axes is true."""
-    return fold(build, "any", 0, lambda b, so_far, x: b.add(arith.OrIOp(so_far, x)))
+    return fold(build, "any", 0, lambda b, so_far, x: b.logical_or(so_far, x))

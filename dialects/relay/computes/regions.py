@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -13,9 +12,8 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.interpolation import taps_around
 from xrelay.dialects.relay.computes.layouts import arranged
-from xrelay.dialects.relay.computes.scalars import FAR, as_number, clamped
+from xrelay.dialects.relay.computes.scalars import FAR, clamped
 from xrelay.dialects.topi.build import Body, IndexLike
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 
@@ -39,20 +37,20 @@ class Regions:
         self.images = build.compute("roi_images", {"r": self.count}, IndexType(), self._image)
 
     def _image(self, b: Body) -> SSAValue:
-        number = convert_scalar(b, b.read(self.rois, b.spatial[0], 0), f64)
+        number = b.convert(b.read(self.rois, b.spatial[0], 0), f64)
         # NaN is not a valid image index.
         number = clamped(b, number, b.constant(-1, f64), b.constant(FAR, f64))
-        return b.checked_index(b.add(arith.FPToSIOp(number, i64)), shape_of(self.data)[0])
+        return b.checked_index(b.convert(number, i64), shape_of(self.data)[0])
 
     def corner(self, b: Body, region: AffineExpr, number: int) -> SSAValue:
         """Returns a number of a region times the scale."""
-        value = convert_scalar(b, b.read(self.rois, region, number), self.real)
+        value = b.convert(b.read(self.rois, region, number), self.real)
         return b.times(value, b.constant(self.build.number("spatial_scale"), self.real))
 
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
         """Reads an element of a region's image in the type of the sums."""
         at = b.read_index(self.images, region), channel, row, column
-        return convert_scalar(b, b.read(self.data, *arranged((0, *self.image_axes), at)), self.real)
+        return b.convert(b.read(self.data, *arranged((0, *self.image_axes), at)), self.real)
 
     def of_point(self, b: Body) -> tuple[AffineExpr, AffineExpr, AffineExpr, AffineExpr]:
         """Returns region, channel, row and column of the current point."""
@@ -85,19 +83,19 @@ class RoiAxis:
 
     def number(self, b: Body, size: SSAValue) -> SSAValue:
         """Returns the number of samples of a bin."""
-        return b.constant(self.ratio, self.real) if self.ratio > 0 else b.add(math.CeilOp(size))
+        return b.constant(self.ratio, self.real) if self.ratio > 0 else b.ceil(size)
 
     def place(self, b: Body, step: AffineExpr, low: SSAValue) -> SSAValue:
         """Returns the coordinate of sample `step`, counted from the first that may reach `low`, or a marker."""
         region, size = b.spatial[0], self.bin_size(b, b.spatial[0])
         count, first = self.number(b, size), self.regions.corner(b, region, 2 - self.axis)
-        start = b.plus(first, b.times(as_number(b, b.spatial[1], self.real), size))
-        number = as_number(b, step, f64)
+        start = b.plus(first, b.times(b.number(b.spatial[1], self.real), size))
+        number = b.number(step, f64)
         if self.ratio <= 0:
             number = b.plus(number, self._first(b, start, size, count, low))
         # f32 does not represent large sample numbers exactly.
-        is_place = b.add(arith.CmpfOp(number, convert_scalar(b, count, f64), "olt"))
-        number = convert_scalar(b, number, self.real)
+        is_place = b.compare(number, "lt", b.convert(count, f64))
+        number = b.convert(number, self.real)
         shift = b.divide(b.times(b.plus(number, b.constant(0.5, self.real)), size), count)
         place = b.plus(start, shift)
         outside = b.select(self._is_inside(b, place), place, b.constant(OUTSIDE, self.real))
@@ -105,16 +103,16 @@ class RoiAxis:
 
     def _first(self, b: Body, start: SSAValue, size: SSAValue, count: SSAValue, low: SSAValue) -> SSAValue:
         """Returns the number of a sample that is not after `low`, with at most two samples in between."""
-        start, size, count = (convert_scalar(b, value, f64) for value in (start, size, count))
+        start, size, count = (b.convert(value, f64) for value in (start, size, count))
         steps = b.divide(b.minus(low, start), b.divide(size, count))
-        number = b.minus(b.add(math.FloorOp(b.minus(steps, b.constant(0.5, f64)))), b.constant(1, f64))
+        number = b.minus(b.floor(b.minus(steps, b.constant(0.5, f64))), b.constant(1, f64))
         last = b.minimum(b.minus(count, b.constant(1, f64)), b.constant(FAR, f64))
-        number = b.select(b.add(arith.CmpfOp(number, last, "olt")), number, last)
-        return b.select(b.add(arith.CmpfOp(number, b.constant(0, f64), "ogt")), number, b.constant(0, f64))
+        number = b.select(b.compare(number, "lt", last), number, last)
+        return b.select(b.compare(number, "gt", b.constant(0, f64)), number, b.constant(0, f64))
 
     def _is_inside(self, b: Body, place: SSAValue) -> SSAValue:
         low, high = b.constant(-1, self.real), b.size(self.extent, self.real)
-        return b.add(arith.AndIOp(b.add(arith.CmpfOp(place, low, "oge")), b.add(arith.CmpfOp(place, high, "ole"))))
+        return b.logical_and(b.compare(place, "ge", low), b.compare(place, "le", high))
 
     def places(self) -> SSAValue:
         """Returns the table of coordinates: (regions, bins, samples)."""
@@ -127,13 +125,13 @@ class RoiAxis:
         """Returns the table of the weights of elements in the mean of a bin: (regions, bins, extent)."""
 
         def add(b: Body) -> SSAValue:
-            row = as_number(b, b.spatial[2], self.real)
-            below = b.minus(convert_scalar(b, row, f64), b.constant(1, f64))
+            row = b.number(b.spatial[2], self.real)
+            below = b.minus(b.convert(row, f64), b.constant(1, f64))
             place = self.place(b, b.reduction[0], below)
             near = b.absolute(b.minus(clipped(b, place, self.extent), row))
             one, zero = b.constant(1, self.real), b.constant(0, self.real)
             weight = b.maximum(b.minus(one, near), zero)
-            is_inside = b.add(arith.CmpfOp(place, b.constant(-1, self.real), "oge"))
+            is_inside = b.compare(place, "ge", b.constant(-1, self.real))
             return b.accumulate(b.accumulators[0], b.select(is_inside, weight, zero))
 
         spatial: dict[str, Dim] = {"r": self.regions.count, "p": self.bins, "y": self.extent}
@@ -153,7 +151,7 @@ class RoiAxis:
 
     def has_places(self, b: Body, region: AffineExpr) -> SSAValue:
         """Returns whether the bins of a region have samples."""
-        return b.add(arith.CmpfOp(self.number(b, self.bin_size(b, region)), b.constant(0, self.real), "ogt"))
+        return b.compare(self.number(b, self.bin_size(b, region)), "gt", b.constant(0, self.real))
 
 
 def clipped(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
@@ -176,9 +174,9 @@ class RoiSamples:
         rows = zip(self.tables, bins, b.reduction, strict=True)
         places = [b.read(table, region, bin_, step) for table, bin_, step in rows]
         zero, least = b.constant(0, real), b.minimum(*places)
-        is_inside = b.add(arith.CmpfOp(least, b.constant(-1, real), "oge"))
+        is_inside = b.compare(least, "ge", b.constant(-1, real))
         value = b.guard(is_inside, real, lambda: self._inside(b, region, channel, places), lambda: zero)
-        is_place = b.add(arith.CmpfOp(least, b.constant(NO_PLACE, real), "ogt"))
+        is_place = b.compare(least, "gt", b.constant(NO_PLACE, real))
         return b.select(is_place, value, b.constant(otherwise, real))
 
     def _inside(self, b: Body, region: AffineExpr, channel: AffineExpr, places: Sequence[SSAValue]) -> SSAValue:

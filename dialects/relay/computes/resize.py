@@ -11,16 +11,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import math
 from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.scalars import FAR, as_number, clamped, rounded
+from xrelay.dialects.relay.computes.scalars import FAR, clamped, rounded
 from xrelay.dialects.relay.core.resampling import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike, variables
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
@@ -48,7 +47,7 @@ class AxisPlaces:
         if self.scale is None:
             return by_extents
         scale = self.scale(b)
-        is_none = b.add(arith.CmpfOp(scale, b.constant(0, f64), "oeq"))
+        is_none = b.compare(scale, "eq", b.constant(0, f64))
         return b.select(is_none, by_extents, given(scale))
 
     def width(self, b: Body) -> SSAValue:
@@ -70,17 +69,17 @@ class AxisPlaces:
             return one
         extent, size = self.extents(b)
         scale = self.by_scale(b, b.divide(size, extent), lambda scale: scale)
-        return b.select(b.add(arith.CmpfOp(scale, one, "olt")), scale, one)
+        return b.select(b.compare(scale, "lt", one), scale, one)
 
 
 def _rounded(b: Body, value: SSAValue) -> SSAValue:
     """Rounds an f64 number to f32."""
-    return convert_scalar(b, convert_scalar(b, value, f32), f64)
+    return b.convert(b.convert(value, f32), f64)
 
 
 def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
     """Returns the coordinate of the index `at` in f64, clamped to ±`FAR`; NaN becomes -`FAR`."""
-    place = _place(b, as_number(b, at, f64), axis, rule.coordinates)
+    place = _place(b, b.number(at, f64), axis, rule.coordinates)
     return clamped(b, place, b.constant(-FAR, f64), b.constant(FAR, f64))
 
 
@@ -113,7 +112,7 @@ def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -
     doubled = b.plus(b.minus(extent, one), from_centre)
     whole = b.add(math.RoundEvenOp(doubled))
     error = b.times(b.absolute(from_centre), b.constant(F32_ERROR, f64))
-    is_whole = b.add(arith.CmpfOp(b.absolute(b.minus(doubled, whole)), error, "ole"))
+    is_whole = b.compare(b.absolute(b.minus(doubled, whole)), "le", error)
     return b.times(b.select(is_whole, whole, doubled), b.constant(0.5, f64))
 
 
@@ -132,7 +131,7 @@ def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) ->
 
 def _unless_one(b: Body, width: SSAValue, value: SSAValue, alone: SSAValue) -> SSAValue:
     """Selects `alone` if the width is 1, else `value`."""
-    is_one = b.add(arith.CmpfOp(width, b.constant(1, f64), "oeq"))
+    is_one = b.compare(width, "eq", b.constant(1, f64))
     return b.select(is_one, alone, value)
 
 
@@ -157,7 +156,7 @@ class Taps:
         if not self.rule.crops:
             return value
         inside = is_inside(b, b.read(self.places, index), self.at.extent)
-        return b.select(inside, value, convert_scalar(b, b.constant(self.rule.extrapolation, f64), value.type))
+        return b.select(inside, value, b.convert(b.constant(self.rule.extrapolation, f64), value.type))
 
 
 def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribute) -> Taps:
@@ -171,8 +170,8 @@ def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribut
         number, place = b.spatial[0], b.read(places, b.spatial[1])
         if not rule.reach:
             return b.index(_clipped(b, _as_i64(b, _nearest(b, place, rule.rounding)), at.extent))
-        below = b.as_index(b.add(arith.IndexCastOp(_as_i64(b, b.add(math.FloorOp(place))), IndexType())))
-        step = as_number(b, below + number - b.expr(half) + 1, i64)
+        below = b.as_index(_as_i64(b, b.floor(place)))
+        step = b.number(below + number - b.expr(half) + 1, i64)
         return b.index(_clipped(b, step, at.extent))
 
     indices = build.compute("resize_indices", table, IndexType(), index)
@@ -185,39 +184,39 @@ def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribut
     if rule.is_normalized:
         weights = _normalized(build, build.compute("resize_raw_weights", table, f64, weight), table, real)
     else:
-        weights = build.compute("resize_weights", table, real, lambda b: convert_scalar(b, weight(b), real))
+        weights = build.compute("resize_weights", table, real, lambda b: b.convert(weight(b), real))
     return Taps(at, rule, count, places, indices, weights)
 
 
 def _as_i64(b: Body, value: SSAValue) -> SSAValue:
-    return b.add(arith.FPToSIOp(value, i64))
+    return b.convert(value, i64)
 
 
 def _clipped(b: Body, index: SSAValue, extent: Dim) -> IndexLike:
     """Returns the index of the axis that is nearest to an i64."""
     zero, last = b.constant(0, i64), b.size(extent - 1, i64)
-    return b.as_index(b.add(arith.IndexCastOp(b.maximum(b.minimum(index, last), zero), IndexType())))
+    return b.as_index(b.maximum(b.minimum(index, last), zero))
 
 
 def _nearest(b: Body, place: SSAValue, rounding: str) -> SSAValue:
     """Returns the index nearest to a coordinate, as a float."""
     match rounding:
         case "floor":
-            return b.add(math.FloorOp(place))
+            return b.floor(place)
         case "ceil":
-            return b.add(math.CeilOp(place))
+            return b.ceil(place)
         case "round_prefer_floor":
-            return b.add(math.CeilOp(b.minus(place, b.constant(0.5, f64))))
+            return b.ceil(b.minus(place, b.constant(0.5, f64)))
         case _:
-            return b.add(math.FloorOp(b.plus(place, b.constant(0.5, f64))))
+            return b.floor(b.plus(place, b.constant(0.5, f64)))
 
 
 def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Resampling) -> SSAValue:
     """Returns the weight of the element that is `step` elements after the one below a coordinate."""
     if rule.is_plain_linear:
         return _linear_weight(b, place, step, at.extent)
-    steps = as_number(b, step, f64)
-    tap = b.plus(b.add(math.FloorOp(place)), steps)
+    steps = b.number(step, f64)
+    tap = b.plus(b.floor(place), steps)
     distance = b.absolute(b.times(b.minus(tap, place), at.shrinking(b, rule)))
     value = _tent(b, distance) if rule.reach == 1 else _spline(b, distance, rule.cubic_alpha)
     if not rule.excludes:
@@ -228,10 +227,10 @@ def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Re
 def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> SSAValue:
     """Returns the weight of the element below a coordinate (step 0) or above it; both are 0.5 at the end."""
     zero, one, last = b.constant(0, f64), b.constant(1, f64), b.size(extent - 1, f64)
-    place = b.select(b.add(arith.CmpfOp(place, zero, "ogt")), place, zero)
-    above = b.minus(place, b.add(math.FloorOp(place)))
+    place = b.select(b.compare(place, "gt", zero), place, zero)
+    above = b.minus(place, b.floor(place))
     weight = b.select(b.in_bounds([step], [1]), b.minus(one, above), above)
-    return b.select(b.add(arith.CmpfOp(place, last, "oge")), b.constant(0.5, f64), weight)
+    return b.select(b.compare(place, "ge", last), b.constant(0.5, f64), weight)
 
 
 def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:
@@ -245,9 +244,9 @@ def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: 
 
     def divided(b: Body) -> SSAValue:
         whole = b.read(total, b.spatial[1])
-        is_zero = b.add(arith.CmpfOp(whole, b.constant(0, f64), "oeq"))
+        is_zero = b.compare(whole, "eq", b.constant(0, f64))
         by = b.select(is_zero, b.constant(1, f64), whole)
-        return convert_scalar(b, b.divide(b.read(raw, *b.spatial), by), real)
+        return b.convert(b.divide(b.read(raw, *b.spatial), by), real)
 
     return build.compute("resize_weights", table, real, divided)
 
@@ -255,7 +254,7 @@ def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: 
 def _tent(b: Body, d: SSAValue) -> SSAValue:
     """Returns the weight of a distance in linear interpolation."""
     one, zero = b.constant(1, f64), b.constant(0, f64)
-    return b.select(b.add(arith.CmpfOp(d, one, "olt")), b.minus(one, d), zero)
+    return b.select(b.compare(d, "lt", one), b.minus(one, d), zero)
 
 
 def _spline(b: Body, d: SSAValue, a: float) -> SSAValue:
@@ -268,14 +267,14 @@ def _spline(b: Body, d: SSAValue, a: float) -> SSAValue:
     near = b.plus(b.times(b.times(near, d), d), number(1))
     far = b.plus(b.times(b.minus(b.times(number(a), d), number(5 * a)), d), number(8 * a))
     far = b.minus(b.times(far, d), number(4 * a))
-    outer = b.select(b.add(arith.CmpfOp(d, number(2), "olt")), far, number(0))
-    return b.select(b.add(arith.CmpfOp(d, number(1), "ole")), near, outer)
+    outer = b.select(b.compare(d, "lt", number(2)), far, number(0))
+    return b.select(b.compare(d, "le", number(1)), near, outer)
 
 
 def is_inside(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
     """Returns whether an f64 coordinate is within an axis."""
-    low = b.add(arith.CmpfOp(place, b.constant(0, f64), "oge"))
-    return b.add(arith.AndIOp(low, b.add(arith.CmpfOp(place, b.size(extent - 1, f64), "ole"))))
+    low = b.compare(place, "ge", b.constant(0, f64))
+    return b.logical_and(low, b.compare(place, "le", b.size(extent - 1, f64)))
 
 
 UNROLLED = 8
@@ -319,7 +318,7 @@ def _bilinear(
             if axis == rows or source is data:
                 place[axis] = b.read_index(own.indices, number, b.spatial[axis])
             weights.append(b.read(own.weights, number, b.spatial[axis]))
-        return b.times(b.times(*weights), convert_scalar(b, b.read(source, *place), real))
+        return b.times(b.times(*weights), b.convert(b.read(source, *place), real))
 
     def fill(b: Body) -> SSAValue:
         total, *others = (term(b, numbers) for numbers in product((0, 1), repeat=2))
@@ -349,7 +348,7 @@ def _gathered(
     def fill(b: Body) -> SSAValue:
         place: list[IndexLike] = [*b.spatial]
         place[axis] = b.read_index(taps.indices, number, b.spatial[axis])
-        return convert_scalar(b, b.read(data, *place), real)
+        return b.convert(b.read(data, *place), real)
 
     return build.compute("resize_columns", variables("i", shape), real, fill)
 
@@ -392,7 +391,7 @@ def _resized_axis(
         value = b.read(data, *place)
         if taps.weights is None:
             return value
-        return b.times(b.read(taps.weights, number, b.spatial[axis]), convert_scalar(b, value, real))
+        return b.times(b.read(taps.weights, number, b.spatial[axis]), b.convert(value, real))
 
     def unrolled(b: Body, count: int) -> SSAValue:
         total = term(b, 0)

@@ -14,9 +14,7 @@ from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indice
 from xrelay.dialects.relay.core.block_sparse import BlockSizes
 from xrelay.dialects.topi.build import Body, IndexLike, scan, variables
 from xrelay.dialects.topi.build_scatter import scatter
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.scatter import Combine
-from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, maximum, quotient
 
 
@@ -102,9 +100,9 @@ def rows_of_values(build: TopiBuilder, indptr: SSAValue, count: Dim) -> SSAValue
 
     def row(b: Body) -> SSAValue:
         number = b.add(arith.IndexCastOp(b.read(begun, *b.spatial), INDEX))
-        has_row = b.add(CmpiOp(number, b.constant(0, INDEX), "sgt"))
+        has_row = b.compare(number, "gt", b.constant(0, INDEX))
         last = b.size(pointers, INDEX)
-        return b.minus(b.add(SelectOp(has_row, number, last)), b.constant(1, INDEX))
+        return b.minus(b.select(has_row, number, last), b.constant(1, INDEX))
 
     return build.compute("rows", {"k": count}, INDEX, row)
 
@@ -129,21 +127,21 @@ def complete_shape(build: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue
     """Returns the shape `new` with -1 replaced by the remaining extent."""
 
     def is_rest(b: Body, value: SSAValue) -> SSAValue:
-        return b.add(CmpiOp(value, b.constant(-1, i64), "eq"))
+        return b.compare(value, "eq", b.constant(-1, i64))
 
     def multiply_known(b: Body) -> SSAValue:
-        value = convert_scalar(b, b.read(new, *b.reduction), i64)
+        value = b.convert(b.read(new, *b.reduction), i64)
         return b.times(b.accumulators[0], b.select(is_rest(b, value), b.constant(1, i64), value))
 
     def multiply(b: Body) -> SSAValue:
-        return b.times(b.accumulators[0], convert_scalar(b, b.read(old, *b.reduction), i64))
+        return b.times(b.accumulators[0], b.convert(b.read(old, *b.reduction), i64))
 
     (before,), (after,) = build.shape(old), build.shape(new)
     total = build.compute("elements", {}, i64, multiply, reduce={"k": before}, init=[1])
     known = build.compute("known_elements", {}, i64, multiply_known, reduce={"k": after}, init=[1])
 
     def extent(b: Body) -> SSAValue:
-        value = convert_scalar(b, b.read(new, *b.spatial), i64)
+        value = b.convert(b.read(new, *b.spatial), i64)
         rest = b.divide(b.read(total), _at_least_one(b, b.read(known)))
         return b.select(is_rest(b, value), rest, value)
 
@@ -159,7 +157,7 @@ def reshaped_coordinates(build: TopiBuilder, indices: SSAValue, old: SSAValue, n
     old_strides, strides = _strides(build, old), _strides(build, new)
 
     def add(b: Body) -> SSAValue:
-        own = convert_scalar(b, b.read(indices, *b.spatial, *b.reduction), i64)
+        own = b.convert(b.read(indices, *b.spatial, *b.reduction), i64)
         return b.accumulate_product(b.accumulators[0], own, b.read(old_strides, *b.reduction))
 
     number = build.compute("place_number", {"i": count}, i64, add, reduce={"k": parts}, init=[0])
@@ -168,13 +166,13 @@ def reshaped_coordinates(build: TopiBuilder, indices: SSAValue, old: SSAValue, n
         i, axis = b.spatial
         outer = b.divide(b.read(number, i), _at_least_one(b, b.read(strides, axis)))
         rest = b.add(arith.RemSIOp(outer, _at_least_one(b, b.read(new, axis))))
-        return convert_scalar(b, b.select(_is_zero(b, axis), outer, rest), element)
+        return b.convert(b.select(_is_zero(b, axis), outer, rest), element)
 
     differences = _differences(build, old, new)
 
     def kept(b: Body) -> SSAValue:
-        is_same = b.add(CmpiOp(b.read(differences), b.constant(0, i64), "eq"))
-        stays = b.add(arith.AndIOp(is_same, b.in_bounds([b.spatial[1]], [parts])))
+        is_same = b.compare(b.read(differences), "eq", b.constant(0, i64))
+        stays = b.logical_and(is_same, b.in_bounds([b.spatial[1]], [parts]))
         return b.guard(stays, element, lambda: b.read(indices, *b.spatial), lambda: place(b))
 
     return build.compute("sparse_reshape", {"i": count, "j": rank}, element, kept)
@@ -186,8 +184,8 @@ def _differences(build: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue:
 
     def add(b: Body) -> SSAValue:
         def differs() -> SSAValue:
-            extent = convert_scalar(b, b.read(old, *b.reduction), i64)
-            return b.add(arith.ExtUIOp(b.add(CmpiOp(extent, b.read(new, *b.reduction), "ne")), i64))
+            extent = b.convert(b.read(old, *b.reduction), i64)
+            return b.add(arith.ExtUIOp(b.compare(extent, "ne", b.read(new, *b.reduction)), i64))
 
         both = b.in_bounds(b.reduction, [before])
         return b.plus(b.accumulators[0], b.guard(both, i64, differs, lambda: b.constant(1, i64)))
@@ -202,8 +200,8 @@ def _strides(build: TopiBuilder, shape: SSAValue) -> SSAValue:
 
     def multiply(b: Body) -> SSAValue:
         (axis,), (other,) = b.spatial, b.reduction
-        is_inner = b.add(CmpiOp(b.index(other), b.index(axis), "sgt"))
-        extent = convert_scalar(b, b.read(shape, other), i64)
+        is_inner = b.compare(b.index(other), "gt", b.index(axis))
+        extent = b.convert(b.read(shape, other), i64)
         return b.times(b.accumulators[0], b.select(is_inner, extent, b.constant(1, i64)))
 
     (rank,) = build.shape(shape)
@@ -216,4 +214,4 @@ def _at_least_one(b: Body, value: SSAValue) -> SSAValue:
 
 
 def _is_zero(b: Body, axis: AffineExpr) -> SSAValue:
-    return b.add(CmpiOp(b.index(axis), b.constant(0, IndexType()), "eq"))
+    return b.compare(b.index(axis), "eq", b.constant(0, IndexType()))

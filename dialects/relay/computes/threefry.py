@@ -12,10 +12,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
-from xrelay.dialects.relay.computes.scalars import chosen, row_major
+from xrelay.dialects.relay.computes.scalars import row_major
 from xrelay.dialects.shared.numerics.threefry import ONES, PARITY, ROTATIONS
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 
 Words = Sequence[SSAValue]
@@ -33,7 +32,7 @@ class Draw:
         key = build.operand(0)
 
         def room(b: Body) -> SSAValue:
-            return chosen(b, b.spatial[0], with_room(b, read_key(b, key), self._count))
+            return b.choose(b.spatial[0], with_room(b, read_key(b, key), self._count))
 
         self._state = build.compute("key_with_room", {"i": WORDS}, WORD, room)
         number = {"b": -(-self._count // 4)}
@@ -45,20 +44,20 @@ class Draw:
         number = b.index(b.spatial[0])
         step = b.add(IndexCastOp(number, WORD))
         if self._count % 4:
-            is_whole = b.add(CmpiOp(number, b.constant(whole, IndexType()), "slt"))
-            step = b.add(SelectOp(is_whole, step, b.constant(4 * whole, WORD)))
+            is_whole = b.compare(number, "lt", b.constant(whole, IndexType()))
+            step = b.select(is_whole, step, b.constant(4 * whole, WORD))
         return hashed(b, key[:4], [b.plus(word, step) for word in key[4:8]])
 
     def word(self, b: Body, at: Sequence[AffineExpr]) -> SSAValue:
         """Returns the word at a point of the shape."""
         place = row_major(b, at, self._shape)
-        return chosen(b, place % 4, [b.read(words, place // 4) for words in self._blocks])
+        return b.choose(place % 4, [b.read(words, place // 4) for words in self._blocks])
 
     def fraction(self, b: Body, at: Sequence[AffineExpr], element: Attribute) -> SSAValue:
         """Returns a float in [0, 1) from the word at a point."""
         bits = 52 if isinstance(element, Float64Type) else 23
         first = b.add(arith.ShRUIOp(self.word(b, at), b.constant(64 - bits, WORD)))
-        return b.divide(convert_scalar(b, first, element), b.constant(1 << bits, element))
+        return b.divide(b.convert(first, element), b.constant(1 << bits, element))
 
     def new_key(self) -> SSAValue:
         """Returns the new key, whose counter follows the draw."""
@@ -68,7 +67,7 @@ class Draw:
             words = read_key(b, self._state)
             words[6] = b.constant(0, WORD)
             words[7] = b.plus(words[7], b.constant(moved, WORD))
-            return chosen(b, b.spatial[0], words)
+            return b.choose(b.spatial[0], words)
 
         return self._build.compute("new_key", {"i": WORDS}, WORD, word)
 
@@ -100,7 +99,7 @@ def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAV
     total = b.plus(first, second)
     left = b.add(arith.ShLIOp(second, b.constant(count, WORD)))
     right = b.add(arith.ShRUIOp(second, b.constant(64 - count, WORD)))
-    return total, b.add(arith.XOrIOp(total, b.add(arith.OrIOp(left, right))))
+    return total, b.add(arith.XOrIOp(total, b.logical_or(left, right)))
 
 
 def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
@@ -130,18 +129,18 @@ def _either(b: Body, condition: SSAValue, then: Words, otherwise: Words) -> list
 
 def _is_full(b: Body, key: Words) -> SSAValue:
     """Returns whether the path has no room for a step."""
-    return b.add(CmpiOp(b.add(arith.OrIOp(key[8], key[9])), b.constant(0, WORD), "eq"))
+    return b.compare(b.logical_or(key[8], key[9]), "eq", b.constant(0, WORD))
 
 
 def _stepped(b: Body, key: Words) -> list[SSAValue]:
     """Returns the path with a step."""
-    return [b.add(arith.OrIOp(key[4], key[8])), b.add(arith.OrIOp(key[5], key[9]))]
+    return [b.logical_or(key[4], key[8]), b.logical_or(key[5], key[9])]
 
 
 def _shifted(b: Body, key: Words) -> list[SSAValue]:
     """Returns the position of the step after the next."""
     zero, one = b.constant(0, WORD), b.constant(1, WORD)
-    is_none, is_last = (b.add(CmpiOp(key[8], number, "eq")) for number in (zero, one))
+    is_none, is_last = (b.compare(key[8], "eq", number) for number in (zero, one))
     halves = [b.add(arith.ShRUIOp(word, one)) for word in key[8:10]]
-    behind = b.add(SelectOp(is_last, b.constant(1 << 63, WORD), zero))
-    return [halves[0], b.add(SelectOp(is_none, halves[1], behind))]
+    behind = b.select(is_last, b.constant(1 << 63, WORD), zero)
+    return [halves[0], b.select(is_none, halves[1], behind)]

@@ -24,7 +24,6 @@ from xrelay.dialects.shared.dtypes import is_half
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 
@@ -128,5 +127,5 @@ def _is_integer(element: Attribute) -> bool:
     return isinstance(element, IntegerType) and element.width.data > 1
 
 
-_LONG: Final = Widening(_is_integer, i64, convert_scalar, ("convert", "convert"))
+_LONG: Final = Widening(_is_integer, i64, Body.convert, ("convert", "convert"))
 """Integers, whose sums may overflow their type: they are computed in 64 bits and converted once at the end."""

@@ -16,7 +16,6 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, is_unsigned, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS
-from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim
@@ -46,9 +45,9 @@ def number_maxima(
             inside, element, lambda: b.read(data, *b.spatial[:2], *taps), lambda: b.constant(first, element)
         )
         here = b.add(arith.IndexCastOp(b.index(number(b)), type))
-        nothing = b.add(arith.CmpiOp(found, b.constant(-1, type), "eq"))
-        taken = b.add(arith.AndIOp(inside, b.add(arith.OrIOp(nothing, _greater(b, value, best)))))
-        return [b.add(arith.SelectOp(taken, value, best)), b.add(arith.SelectOp(taken, here, found))]
+        nothing = b.compare(found, "eq", b.constant(-1, type))
+        taken = b.logical_and(inside, b.logical_or(nothing, _greater(b, value, best)))
+        return [b.select(taken, value, best), b.select(taken, here, found)]
 
     letters = list(TAPS)[-len(window) :]
     reduce: dict[str, Dim] = {TAPS[letter]: axis.size for letter, axis in zip(letters, window, strict=True)}
@@ -66,8 +65,8 @@ def _greater(b: Body, value: SSAValue, best: SSAValue) -> SSAValue:
     """Returns whether an element is greater than the greatest of the previous ones; NaN is the greatest."""
     if not isinstance(value.type, AnyFloat):
         return b.add(arith.CmpiOp(value, best, "ugt" if is_unsigned(value.type) else "sgt"))
-    greater = b.add(arith.CmpfOp(value, best, "ogt"))
-    new_nan = b.add(arith.AndIOp(b.add(arith.CmpfOp(value, value, "uno")), b.add(arith.CmpfOp(best, best, "ord"))))
+    greater = b.compare(value, "gt", best)
+    new_nan = b.logical_and(b.add(arith.CmpfOp(value, value, "uno")), b.add(arith.CmpfOp(best, best, "ord")))
     return b.add(arith.OrIOp(greater, new_nan, i1))
 
 
@@ -186,7 +185,7 @@ class AdaptiveWindows:
         for axis in self._places:
             begin, end = self.bounds(b, axis)
             total = b.times(total, b.index(end - begin))
-        return convert_scalar(b, b.add(IndexCastOp(total, i64)), self._build.element(self._data))
+        return b.convert(b.add(IndexCastOp(total, i64)), self._build.element(self._data))
 
 
 @dataclass(frozen=True)

@@ -152,14 +152,13 @@ class ThreefrySplitOp(KeyedOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a compute for each key."""
-        from xrelay.dialects.relay.computes.scalars import chosen
         from xrelay.dialects.relay.computes.threefry import read_key, split
 
         key = build.operand(0)
 
         def side(number: int) -> SSAValue:
             def word(b: Body) -> SSAValue:
-                return chosen(b, b.spatial[0], split(b, read_key(b, key))[number])
+                return b.choose(b.spatial[0], split(b, read_key(b, key))[number])
 
             return build.compute("split_key", {"i": WORDS}, WORD, word)
 
@@ -370,8 +369,6 @@ class MultinomialOp(KeyedOp):
         """Builds cumulative sums, and counts those that are not greater than the random limit."""
         from xrelay.dialects.relay.computes.threefry import Draw
         from xrelay.dialects.topi.build import scan, variables
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         probs = build.operand(1)
         *rows, classes = build.known(probs, "probabilities")
@@ -379,8 +376,8 @@ class MultinomialOp(KeyedOp):
         draw = Draw(build, shape)
 
         def add(b: Body) -> list[SSAValue]:
-            value, zero = convert_scalar(b, b.read(probs, *b.spatial), f32), b.constant(0, f32)
-            is_some = b.add(CmpfOp(value, zero, "ogt"))
+            value, zero = b.convert(b.read(probs, *b.spatial), f32), b.constant(0, f32)
+            is_some = b.compare(value, "gt", zero)
             return [b.plus(b.accumulators[0], b.select(is_some, value, zero))]
 
         spatial = variables("i", (*rows, classes))
@@ -393,7 +390,7 @@ class MultinomialOp(KeyedOp):
         limits = build.compute("limits", shape, f32, limit)
 
         def count(b: Body) -> SSAValue:
-            is_greater = b.add(CmpfOp(b.read(sums, *b.spatial[:-1], b.reduction[0]), b.read(limits, *b.spatial), "ogt"))
+            is_greater = b.compare(b.read(sums, *b.spatial[:-1], b.reduction[0]), "gt", b.read(limits, *b.spatial))
             one, zero = b.constant(1, i32), b.constant(0, i32)
             return b.plus(b.accumulators[0], b.select(is_greater, zero, one))
 

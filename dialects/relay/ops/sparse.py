@@ -103,13 +103,12 @@ class SparseReshapeOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Computes row-major indices, and new coordinates by quotients and remainders, in 64 bits."""
         from xrelay.dialects.relay.computes.sparse import complete_shape, reshaped_coordinates
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         indices, old, new = (build.operand(index) for index in range(3))
         shape, element = complete_shape(build, old, new), build.element(new)
         places = reshaped_coordinates(build, indices, old, shape)
         result = build.compute(
-            "new_shape", build.shape(new), element, lambda b: convert_scalar(b, b.read(shape, *b.spatial), element)
+            "new_shape", build.shape(new), element, lambda b: b.convert(b.read(shape, *b.spatial), element)
         )
         return [places, result]
 

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.computes.reduction import Reduction, fold
 from xrelay.dialects.relay.ops.tensor.arg_reduce import ArgmaxOp, ArgminOp, ArgReduceOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body
-from xrelay.dialects.topi.scalars import compare, value_range
+from xrelay.dialects.topi.scalars import value_range
 from xrelay.lowering.relay_to_topi.registry import implements
 
 LONG_ROW = 32
@@ -50,10 +50,10 @@ def build_two_folds(build: TopiBuilder) -> Sequence[SSAValue]:
 
     def candidate(b: Body, at: list[AffineExpr]) -> SSAValue:
         value = b.read(data, *at)
-        chosen = compare(b, value, b.read(extreme, *b.spatial), "oeq", "eq")
+        chosen = b.compare(value, "eq", b.read(extreme, *b.spatial))
         if isinstance(value.type, AnyFloat):
             # If an element is NaN, so is the extreme, which compares unequal to everything.
-            chosen = b.add(arith.OrIOp(chosen, b.add(arith.CmpfOp(value, value, "uno"))))
+            chosen = b.logical_or(chosen, b.add(arith.CmpfOp(value, value, "uno")))
         return b.select(chosen, reduction.number(b), b.constant(missing, i32))
 
     def pick(b: Body, acc: SSAValue, x: SSAValue) -> SSAValue:

@@ -12,7 +12,7 @@ from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of, read
 from xrelay.dialects.relay.ops.tensor.arithmetic import PowerOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.dialects.topi.build import Body, is_unsigned, variables
-from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.lowering.relay_to_topi.registry import implements
 
 
@@ -37,13 +37,13 @@ def build_power(build: TopiBuilder) -> Sequence[SSAValue]:
         base, exponent = (read_broadcast(b, source, shape) for source in (lhs, rhs))
         zero, one, (power,) = b.constant(0, element), b.constant(1, element), b.accumulators
         if not is_unsigned(element):
-            is_small = b.add(CmpiOp(b.absolute(base), one, "eq"))
-            is_whole = b.add(arith.OrIOp(is_small, b.add(CmpiOp(exponent, zero, "sge"))))
-            base = b.add(SelectOp(is_whole, base, zero))
+            is_small = b.compare(b.absolute(base), "eq", one)
+            is_whole = b.logical_or(is_small, b.compare(exponent, "ge", zero))
+            base = b.select(is_whole, base, zero)
         place = b.add(IndexCastOp(b.index(b.reduction[0] * -1 + (width - 1)), element))
-        bit = b.add(arith.AndIOp(b.add(arith.ShRUIOp(exponent, place)), one))
+        bit = b.logical_and(b.add(arith.ShRUIOp(exponent, place)), one)
         square = b.times(power, power)
-        return b.add(SelectOp(b.add(CmpiOp(bit, zero, "ne")), b.times(square, base), square))
+        return b.select(b.compare(bit, "ne", zero), b.times(square, base), square)
 
     spatial = variables("i", shape)
     return [build.compute("power", spatial, element, fill, reduce={"bit": width}, init=[1])]

@@ -82,12 +82,10 @@ class ArgwhereOp(RelayOp):
         from xdsl.dialects import arith
 
         from xrelay.dialects.topi import PositionsOp
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         data = build.operand(0)
         shape = build.shape(data)
-        mask = build.compute("is_not_zero", shape, i1, lambda b: convert_scalar(b, b.read(data, *b.spatial), i1))
+        mask = build.compute("is_not_zero", shape, i1, lambda b: b.convert(b.read(data, *b.spatial), i1))
         found = build.insert(PositionsOp(mask))
 
         def index(b: Body) -> SSAValue:
@@ -98,7 +96,7 @@ class ArgwhereOp(RelayOp):
             for axis in reversed(range(len(shape))):
                 extent = shape[axis]
                 value = b.add(arith.IndexCastOp(b.index(b.remainder(b.quotient(position, inner), extent)), i32))
-                here = b.add(CmpiOp(b.index(column), b.constant(axis, IndexType()), "eq"))
+                here = b.compare(b.index(column), "eq", b.constant(axis, IndexType()))
                 result = b.select(here, value, result)
                 inner = inner * extent
             return result
@@ -168,7 +166,6 @@ class UniqueOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Finds runs of equal elements in the sorted data; sorts the runs for the order of first occurrence."""
         from xrelay.dialects.topi import PositionsOp, SortOp
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data = build.operand(0)
         length, element = build.shape(data)[0], build.element(data)
@@ -190,7 +187,7 @@ class UniqueOp(RelayOp):
             values, first, counts = (lists.picked(each, met) for each in (values, first, counts))
             place = build.insert(SortOp(met, 0)).indices
             inverse = lists.all("unique_inverse_met", lambda b, j, old=inverse: b.read(place, lists.at(b, old, j)))
-        number = build.compute("num_unique", {"i": 1}, i32, lambda b: convert_scalar(b, b.read(runs.count), i32))
+        number = build.compute("num_unique", {"i": 1}, i32, lambda b: b.convert(b.read(runs.count), i32))
         results = [values, lists.as_i32(first), lists.as_i32(inverse), number]
         return [*results, lists.as_i32(counts)] if self.return_counts.value.data else results
 
@@ -282,7 +279,6 @@ class DynStridedSliceOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads with a start and step along each sliced axis; the first and last indices are checked."""
         from xrelay.dialects.relay.computes.movement import moved
-        from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import IndexCastOp
         from xrelay.index_algebra.linear_form import times
 
@@ -297,22 +293,20 @@ class DynStridedSliceOp(RelayOp):
             if axis >= len(places):
                 return index
             first = b.read(places[axis], 0)
-            step = b.add(IndexCastOp(convert_scalar(b, b.read(strides, axis), i64), IndexType()))
+            step = b.add(IndexCastOp(b.convert(b.read(strides, axis), i64), IndexType()))
             return times(index, b.as_index(step)) + b.as_index(first)
 
         return moved(build, "dyn_strided_slice", place)
 
     def _checked_places(self, build: TopiBuilder, axis: int, extent: Dim, count: Dim) -> SSAValue:
         """Returns the first index, last index and magnitude of the step along an axis, checked; 0 if unused."""
-        from xrelay.dialects.relay.computes.scalars import chosen
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         def fill(b: Body) -> SSAValue:
-            first, step = (convert_scalar(b, b.read(build.operand(index), axis), i64) for index in (1, 3))
+            first, step = (b.convert(b.read(build.operand(index), axis), i64) for index in (1, 3))
             last = b.plus(first, b.times(step, b.size(count - 1, i64)))
             some, several = b.size(minimum(1, count), i64), b.size(minimum(1, maximum(0, count - 1)), i64)
             numbers = [b.times(first, some), b.times(last, some), b.times(b.absolute(step), several)]
-            return b.checked_index(chosen(b, b.spatial[0], numbers), maximum(1, extent))
+            return b.checked_index(b.choose(b.spatial[0], numbers), maximum(1, extent))
 
         return build.compute("slice_places", {"k": 3}, IndexType(), fill)
 
@@ -375,9 +369,7 @@ class _Lists:
 
     def as_i32(self, values: SSAValue) -> SSAValue:
         """Converts a vector to i32, as in Relay."""
-        from xrelay.dialects.topi.scalars import convert_scalar
-
-        return self.all("places", lambda b, j: convert_scalar(b, b.read(values, j), i32), i32)
+        return self.all("places", lambda b, j: b.convert(b.read(values, j), i32), i32)
 
     def run_length(self, b: Body, starts: SSAValue, j: AffineExpr) -> SSAValue:
         """Returns the length of run `j`, up to the start of the next run or the end."""
@@ -387,14 +379,11 @@ class _Lists:
 
     def number_at_most(self, ascending: SSAValue, bounds: SSAValue) -> SSAValue:
         """Returns the number of used elements of the ascending vector that are at most each of `bounds`."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.ordering import number_by_halving
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         def is_left(b: Body, place: AffineExpr) -> SSAValue:
-            is_at_most = b.add(CmpiOp(b.read(ascending, place), b.read(bounds, *b.spatial), "sle"))
-            return b.add(arith.AndIOp(self._is_used(b, b.index(place)), is_at_most))
+            is_at_most = b.compare(b.read(ascending, place), "le", b.read(bounds, *b.spatial))
+            return b.logical_and(self._is_used(b, b.index(place)), is_at_most)
 
         return number_by_halving(self._build, "at_most", [self._length], self._length, is_left)
 
@@ -525,11 +514,9 @@ class RankRowsOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds over all rows for each row: the sign of the first difference, and the number of smaller rows."""
-        from xdsl.dialects import arith
         from xdsl.dialects.builtin import IndexType
 
         from xrelay.dialects.topi.build import compute
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 
         data = build.operand(0)
         rows, columns = build.shape(data)
@@ -539,14 +526,14 @@ class RankRowsOp(RelayOp):
             (row,), (place,) = b.spatial, b.reduction
             other, column = b.quotient(place, columns), b.remainder(place, columns)
             zero = b.constant(0, i32)
-            begins = b.add(CmpiOp(b.index(column), b.constant(0, IndexType()), "eq"))
-            so_far = b.add(SelectOp(begins, zero, sign))
+            begins = b.compare(b.index(column), "eq", b.constant(0, IndexType()))
+            so_far = b.select(begins, zero, sign)
             here = _sign(b, b.read(data, other, column), b.read(data, row, column))
-            is_decided = b.add(CmpiOp(so_far, zero, "ne"))
-            sign = b.add(SelectOp(is_decided, so_far, here))
-            ends = b.add(CmpiOp(b.index(column), b.size(columns - 1, IndexType()), "eq"))
-            is_before = b.add(arith.AndIOp(ends, b.add(CmpiOp(sign, zero, "slt"))))
-            return [sign, b.plus(number, b.add(SelectOp(is_before, b.constant(1, i32), zero)))]
+            is_decided = b.compare(so_far, "ne", zero)
+            sign = b.select(is_decided, so_far, here)
+            ends = b.compare(b.index(column), "eq", b.size(columns - 1, IndexType()))
+            is_before = b.logical_and(ends, b.compare(sign, "lt", zero))
+            return [sign, b.plus(number, b.select(is_before, b.constant(1, i32), zero))]
 
         reduce: dict[str, Dim] = {"k": rows * columns}
         op = compute("rank_rows", {"i": rows}, [i32, i32], step, reduce=reduce, init=[0, 0])

@@ -137,12 +137,9 @@ class CropAndResizeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds tables of row and column coordinates, and interpolates elements."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.interpolation import between_taps, nearest_tap, taps_around
         from xrelay.dialects.relay.computes.layouts import arranged
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data, boxes = build.operand(0), build.operand(1)
         real = f64 if Float64Type() in (build.element(data), build.element(boxes)) else f32
@@ -153,11 +150,11 @@ class CropAndResizeOp(RelayOp):
         def fill(b: Body) -> SSAValue:
             number, (channel, *at) = b.spatial[0], (b.spatial[axis] for axis in self.image_axes)
             places = [b.read(table, number, index) for table, index in zip(tables, at, strict=True)]
-            is_inside = b.add(arith.CmpfOp(b.minimum(*places), b.constant(0, real), "oge"))
+            is_inside = b.compare(b.minimum(*places), "ge", b.constant(0, real))
 
             def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
                 at = b.read_index(images, number), channel, row, column
-                return convert_scalar(b, b.read(data, *arranged((0, *self.image_axes), at)), real)
+                return b.convert(b.read(data, *arranged((0, *self.image_axes), at)), real)
 
             def found() -> SSAValue:
                 sizes = [build.shape(data)[axis] for axis in self.image_axes[1:]]
@@ -170,7 +167,7 @@ class CropAndResizeOp(RelayOp):
 
             outside = self.extrapolation_value.value.data
             value = b.guard(is_inside, real, found, lambda: b.constant(outside, real))
-            return convert_scalar(b, value, element)
+            return b.convert(value, element)
 
         return [build.compute("crop_and_resize", build.result_shape, element, fill)]
 
@@ -178,24 +175,21 @@ class CropAndResizeOp(RelayOp):
         """Returns the table of coordinates along one axis, -1 outside of the image: (boxes, elements)."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.topi.scalars import convert_scalar
-
         boxes, count = build.operand(1), ints(self.crop_size)[axis]
         extent = build.shape(build.operand(0))[self.image_axes[axis + 1]]
 
         def place(b: Body) -> SSAValue:
             box, index = b.spatial
-            first, last = (convert_scalar(b, b.read(boxes, box, end), real) for end in (axis, axis + 2))
+            first, last = (b.convert(b.read(boxes, box, end), real) for end in (axis, axis + 2))
             width, zero = b.size(extent - 1, real), b.constant(0, real)
             if count == 1:
                 found = b.times(b.times(b.plus(first, last), b.constant(0.5, real)), width)
             else:
                 step = b.divide(b.times(b.minus(last, first), width), b.constant(count - 1, real))
-                found = b.plus(b.times(first, width), b.times(as_number(b, index, real), step))
+                found = b.plus(b.times(first, width), b.times(b.number(index, real), step))
             bounds = (zero, "oge"), (width, "ole")
             is_after, is_before = (b.add(arith.CmpfOp(found, edge, word)) for edge, word in bounds)
-            return b.select(b.add(arith.AndIOp(is_after, is_before)), found, b.constant(-1, real))
+            return b.select(b.logical_and(is_after, is_before), found, b.constant(-1, real))
 
         spatial: dict[str, Dim] = {"n": build.shape(boxes)[0], "o": count}
         return build.compute("crop_places", spatial, real, place)

@@ -136,7 +136,6 @@ class Dilation2DOp(RelayOp):
         """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
         from xrelay.dialects.relay.computes.layouts import arranged
         from xrelay.dialects.topi.named.pool import lowest
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
         shape, window = build.shape(data), build.shape(weight)
@@ -150,11 +149,11 @@ class Dilation2DOp(RelayOp):
             inside = b.in_bounds([at[axis] for axis in axes[1:]], [shape[axis] for axis in axes[1:]])
 
             def read() -> SSAValue:
-                return convert_scalar(b, b.read(data, *at), element)
+                return b.convert(b.read(data, *at), element)
 
             value = b.guard(inside, element, read, lambda: b.constant(0, element))
             places = arranged(own, (b.spatial[axes[0]], *b.reduction))
-            return b.largest(b.accumulators[0], b.plus(value, convert_scalar(b, b.read(weight, *places), element)))
+            return b.largest(b.accumulators[0], b.plus(value, b.convert(b.read(weight, *places), element)))
 
         reduced, init = {"k": window[own[1]], "l": window[own[2]]}, [lowest(element)]
         return [build.compute("dilation2d", build.result_shape, element, fold, reduce=reduced, init=init)]

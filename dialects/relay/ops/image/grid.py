@@ -94,15 +94,13 @@ class AffineGridOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums three terms."""
-        from xrelay.dialects.relay.computes.scalars import as_number
-
         data, (height, width) = build.operand(0), ints(self.target_shape)
         real = build.element(data)
 
         def place(b: Body, index: AffineExpr, count: int) -> SSAValue:
             if count == 1:
                 return b.constant(0, real)
-            twice = b.times(as_number(b, index, real), b.constant(2, real))
+            twice = b.times(b.number(index, real), b.constant(2, real))
             return b.minus(b.divide(twice, b.constant(count - 1, real)), b.constant(1, real))
 
         def fill(b: Body) -> SSAValue:

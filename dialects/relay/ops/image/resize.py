@@ -398,7 +398,6 @@ class DynResizeOp(ResizingOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Resizes the axes in the order of `axes`; scales and regions are read at run time."""
         from xrelay.dialects.relay.computes.resize import AxisPlaces, resized
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         build.require_no_new_extents()
         shape, scales, roi = build.shape(build.operand(0)), build.operand(2), build.operand(3)
@@ -407,10 +406,10 @@ class DynResizeOp(ResizingOp):
         for number, axis in enumerate(named):
 
             def scale(b: Body, at: int = number) -> SSAValue:
-                return convert_scalar(b, b.read(scales, at), f64)
+                return b.convert(b.read(scales, at), f64)
 
             def region(b: Body, at: int = number) -> tuple[SSAValue, SSAValue]:
-                first, last = (convert_scalar(b, b.read(roi, place), f64) for place in (at, at + len(named)))
+                first, last = (b.convert(b.read(roi, place), f64) for place in (at, at + len(named)))
                 return first, last
 
             axes[axis] = AxisPlaces(shape[axis], build.result_shape[axis], scale, region)

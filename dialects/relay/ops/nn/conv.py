@@ -307,7 +307,6 @@ class DirectConvOp(ConvOp):
         """Sums products, in any layouts. Strategies are faster in the layouts of topi's named ops."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
         from xrelay.dialects.topi.named.window import TAPS
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
         data_layout, weight_layout, out_layout = self.layouts
@@ -326,8 +325,8 @@ class DirectConvOp(ConvOp):
             tap = layout_indices(weight_layout, {"O": at["C"], "I": k, **dict(zip(self.AXES, taps, strict=True))})
 
             def product() -> SSAValue:
-                a = convert_scalar(b, b.read(data, *image), element)
-                return b.times(a, convert_scalar(b, b.read(weight, *tap), element))
+                a = b.convert(b.read(data, *image), element)
+                return b.times(a, b.convert(b.read(weight, *tap), element))
 
             inside = b.in_bounds(list(places.values()), [image_extents[axis] for axis in self.AXES])
             return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))

@@ -310,8 +310,6 @@ class ContribDensePackOp(RelayOp):
 
         The strategy `dense_pack.matmul` is faster if the weight's type has the block size.
         """
-        from xrelay.dialects.topi.scalars import convert_scalar
-
         data, weight, shape = build.operand(0), build.operand(1), build.result_shape
         block, terms = self.block, self.layout.factor("C")
         element = build.result_type.element_type
@@ -321,7 +319,7 @@ class ContribDensePackOp(RelayOp):
             (k,) = b.reduction
             inside = [k, column % block] if terms is None else [k // terms, column % block, k % terms]
             factors = b.read(data, *row, k), b.read(weight, column // block, *inside)
-            return b.accumulate_product(b.accumulators[0], *(convert_scalar(b, x, element) for x in factors))
+            return b.accumulate_product(b.accumulators[0], *(b.convert(x, element) for x in factors))
 
         return [build.compute("dense_pack", shape, element, add, reduce={"k": build.shape(data)[-1]}, init=[0])]
 

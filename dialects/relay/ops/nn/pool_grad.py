@@ -181,8 +181,8 @@ class MaxPoolGradOp(PoolGradOp):
 
         def share(b: Body, covering: CoveringWindow) -> SSAValue:
             own = b.add(arith.IndexCastOp(b.index(row_major(b, covering.taps, sizes)), type))
-            wins = b.add(arith.CmpiOp(covering.read(winners, -1), own, "eq"))
-            return b.add(arith.SelectOp(wins, covering.read(out_grad, 0), b.constant(0, element)))
+            wins = b.compare(covering.read(winners, -1), "eq", own)
+            return b.select(wins, covering.read(out_grad, 0), b.constant(0, element))
 
         return self.collected(build, build.shape(data), counts, share)
 

@@ -327,7 +327,6 @@ class SparseTransposeOp(RelayOp):
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.sparse import counted_up, rows_of_values
         from xrelay.dialects.topi import SortOp
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data, indices, indptr = (build.operand(index) for index in range(3))
         (count,), (pointers,) = build.shape(data), build.shape(indptr)
@@ -335,7 +334,7 @@ class SparseTransposeOp(RelayOp):
         columns = checked_indices(build, indices, pointers - 1, from_end=False)
 
         def number(b: Body, index: SSAValue, type: Attribute = i64) -> SSAValue:
-            return convert_scalar(b, b.add(arith.IndexCastOp(index, i64)), type)
+            return b.convert(b.add(arith.IndexCastOp(index, i64)), type)
 
         keys = build.compute("columns", {"k": count}, i64, lambda b: number(b, b.read(columns, *b.spatial)))
         order = build.insert(SortOp(keys, 0)).indices
@@ -346,7 +345,7 @@ class SparseTransposeOp(RelayOp):
             return b.read_index(order, *b.spatial)
 
         def begin(b: Body) -> SSAValue:
-            return convert_scalar(b, b.read(before, *b.spatial), pointer)
+            return b.convert(b.read(before, *b.spatial), pointer)
 
         return [
             build.compute("values", {"k": count}, build.element(data), lambda b: b.read(data, place(b))),

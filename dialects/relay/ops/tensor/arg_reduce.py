@@ -107,17 +107,15 @@ class ArgReduceOp(ReduceOp):
         """Returns whether `value` replaces `best`; NaN replaces all numbers."""
         from xdsl.dialects import arith
 
-        from xrelay.dialects.topi.scalars import compare
-
         or_equal = bool(self.select_last_index.value.data)
         sides = (value, best) if self.GREATEST else (best, value)
-        beats = compare(b, *sides, *(("oge", "sge") if or_equal else ("ogt", "sgt")))
+        beats = b.compare(sides[0], "ge" if or_equal else "gt", sides[1])
         if not isinstance(value.type, AnyFloat):
             return beats
         no_number = b.add(arith.CmpfOp(value, value, "uno"))
         if not or_equal:
-            no_number = b.add(arith.AndIOp(no_number, b.add(arith.CmpfOp(best, best, "ord"))))
-        return b.add(arith.OrIOp(beats, no_number))
+            no_number = b.logical_and(no_number, b.add(arith.CmpfOp(best, best, "ord")))
+        return b.logical_or(beats, no_number)
 
     gradient = no_gradients
 

@@ -39,9 +39,7 @@ class BitwiseAndOp(BitwiseOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.AndIOp(x, y))
+        return b.logical_and(x, y)
 
 
 @register_relay_op
@@ -61,9 +59,7 @@ class BitwiseOrOp(BitwiseOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.OrIOp(x, y))
+        return b.logical_or(x, y)
 
 
 @register_relay_op

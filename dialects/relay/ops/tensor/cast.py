@@ -71,10 +71,8 @@ class CastOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Converts each element."""
-        from xrelay.dialects.topi.scalars import convert_scalar
-
         target = build.result_type.element_type
-        return build.map_elements(build.label, lambda b, values: convert_scalar(b, values[0], target))
+        return build.map_elements(build.label, lambda b, values: b.convert(values[0], target))
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient in the data's element type; rounding is ignored."""

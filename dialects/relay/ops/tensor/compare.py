@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class CompareOp(ScalarBinaryOp):
     """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
 
-    PREDICATES: ClassVar[tuple[str, str]]
-    """The predicates of arith for floats and for signed integers."""
+    RELATION: ClassVar[str]
+    """The relation that `Body.compare` checks."""
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Compares element by element: 1 or 0 if the result is certain."""
@@ -56,9 +56,7 @@ class CompareOp(ScalarBinaryOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Compares two elements."""
-        from xrelay.dialects.topi.scalars import compare
-
-        return compare(b, x, y, *self.PREDICATES)
+        return b.compare(x, self.RELATION, y)
 
     gradient = no_gradients
 
@@ -77,7 +75,7 @@ class EqualOp(CompareOp):
 
     name = "relay.equal"
     ON_ELEMENTS: ClassVar[Combine | None] = equality
-    PREDICATES: ClassVar[tuple[str, str]] = ("oeq", "eq")
+    RELATION: ClassVar[str] = "eq"
     ON_ARRAYS: ClassVar[np.ufunc] = np.equal
 
 
@@ -95,7 +93,7 @@ class NotEqualOp(CompareOp):
 
     name = "relay.not_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = inequality
-    PREDICATES: ClassVar[tuple[str, str]] = ("une", "ne")
+    RELATION: ClassVar[str] = "ne"
     ON_ARRAYS: ClassVar[np.ufunc] = np.not_equal
 
 
@@ -113,7 +111,7 @@ class LessOp(CompareOp):
 
     name = "relay.less"
     ON_ELEMENTS: ClassVar[Combine | None] = less
-    PREDICATES: ClassVar[tuple[str, str]] = ("olt", "slt")
+    RELATION: ClassVar[str] = "lt"
     ON_ARRAYS: ClassVar[np.ufunc] = np.less
 
 
@@ -131,7 +129,7 @@ class LessEqualOp(CompareOp):
 
     name = "relay.less_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = less_equal
-    PREDICATES: ClassVar[tuple[str, str]] = ("ole", "sle")
+    RELATION: ClassVar[str] = "le"
     ON_ARRAYS: ClassVar[np.ufunc] = np.less_equal
 
 
@@ -149,7 +147,7 @@ class GreaterOp(CompareOp):
 
     name = "relay.greater"
     ON_ELEMENTS: ClassVar[Combine | None] = greater
-    PREDICATES: ClassVar[tuple[str, str]] = ("ogt", "sgt")
+    RELATION: ClassVar[str] = "gt"
     ON_ARRAYS: ClassVar[np.ufunc] = np.greater
 
 
@@ -167,5 +165,5 @@ class GreaterEqualOp(CompareOp):
 
     name = "relay.greater_equal"
     ON_ELEMENTS: ClassVar[Combine | None] = greater_equal
-    PREDICATES: ClassVar[tuple[str, str]] = ("oge", "sge")
+    RELATION: ClassVar[str] = "ge"
     ON_ARRAYS: ClassVar[np.ufunc] = np.greater_equal

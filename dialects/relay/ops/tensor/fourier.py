@@ -190,8 +190,6 @@ class STFTOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the sums over the window for both parts."""
-        from xrelay.dialects.relay.computes.scalars import chosen
-
         data, window, shape = build.operand(0), build.operand(1), build.result_shape
         real, length, hop = build.element(data), self.win_length.value.data, self.hop_length.value.data
         roots = _Roots(build, length, real, turn=-1)
@@ -200,7 +198,7 @@ class STFTOp(RelayOp):
             *batch, frequency, frame, part = b.spatial
             (place,) = b.reduction
             value = b.times(b.read(window, place), b.read(data, *batch, frame * hop + place))
-            root = chosen(b, part, roots.read(b, frequency, place))
+            root = b.choose(part, roots.read(b, frequency, place))
             return b.accumulate_product(b.accumulators[0], value, root)
 
         total = build.compute("stft_sum", shape, real, add, reduce={"j": length}, init=[0.0])
@@ -249,15 +247,12 @@ class _Roots:
     def __init__(self, build: TopiBuilder, length: Dim, real: Attribute, *, turn: float):
         from xdsl.dialects import math
 
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.topi.scalars import convert_scalar
-
         self._length = length
 
         def part(function: type[math.CosOp | math.SinOp]) -> Callable[[Body], SSAValue]:
             def fill(b: Body) -> SSAValue:
-                way = b.times(as_number(b, b.spatial[0], f64), b.constant(turn * 2 * pi, f64))
-                return convert_scalar(b, b.add(function(b.divide(way, b.size(length, f64)))), real)
+                way = b.times(b.number(b.spatial[0], f64), b.constant(turn * 2 * pi, f64))
+                return b.convert(b.add(function(b.divide(way, b.size(length, f64)))), real)
 
             return fill
 

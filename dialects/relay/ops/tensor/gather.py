@@ -169,13 +169,12 @@ class TakeOp(IndexingOp):
 
         from xrelay.dialects.relay.computes.checked_indices import as_index
         from xrelay.dialects.topi.build import is_unsigned
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         unsigned, type = is_unsigned(place.type), IndexType()
         index, zero, extent = as_index(b, place), b.constant(0, type), b.size(size, type)
         if self.mode.data == "wrap":
             rest = b.add((arith.RemUIOp if unsigned else arith.RemSIOp)(index, extent))
-            return b.select(b.add(CmpiOp(rest, zero, "slt")), b.plus(rest, extent), rest)
+            return b.select(b.compare(rest, "lt", zero), b.plus(rest, extent), rest)
         last = b.size(size - 1, type)
         return b.add(arith.MinUIOp(index, last)) if unsigned else b.minimum(b.maximum(index, zero), last)
 
@@ -429,14 +428,13 @@ class OneHotOp(IndexingOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Selects between both values by comparing the index with the new axis."""
         from xrelay.dialects.relay.computes.checked_indices import as_index
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         indices, on_value, off_value = (build.operand(index) for index in range(3))
         axis = self.axis_index(len(build.shape(indices)))
 
         def fill(b: Body) -> SSAValue:
             place = as_index(b, b.read(indices, *b.spatial[:axis], *b.spatial[axis + 1 :]))
-            is_on = b.add(CmpiOp(place, b.index(b.spatial[axis]), "eq"))
+            is_on = b.compare(place, "eq", b.index(b.spatial[axis]))
             return b.select(is_on, b.read(on_value), b.read(off_value))
 
         return [build.compute("one_hot", build.result_shape, build.result_type.element_type, fill)]

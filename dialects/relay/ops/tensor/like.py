@@ -124,12 +124,11 @@ class BroadcastToLikeOp(RelayOp):
 def _converted(build: TopiBuilder) -> SSAValue:
     """Broadcasts and converts each element of the first operand to the result's type."""
     from xrelay.dialects.relay.computes.builder import read_broadcast
-    from xrelay.dialects.topi.scalars import convert_scalar
 
     data, shape, element = build.operand(0), build.result_shape, build.result_type.element_type
 
     def fill(b: Body) -> SSAValue:
-        return convert_scalar(b, read_broadcast(b, data, shape), element)
+        return b.convert(read_broadcast(b, data, shape), element)
 
     return build.compute("like", shape, element, fill)
 

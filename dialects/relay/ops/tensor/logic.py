@@ -47,9 +47,7 @@ class LogicalAndOp(LogicalOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.AndIOp(x, y))
+        return b.logical_and(x, y)
 
 
 @register_relay_op
@@ -69,9 +67,7 @@ class LogicalOrOp(LogicalOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.OrIOp(x, y))
+        return b.logical_or(x, y)
 
 
 @register_relay_op

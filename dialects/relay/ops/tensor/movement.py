@@ -265,8 +265,6 @@ class ReverseSequenceOp(MovementOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads at reversed indices up to the sequence length, which is checked at run time."""
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
-
         data, lengths = build.operand(0), build.operand(1)
         shape = build.shape(data)
         along, batch = self.seq_axis.value.data % len(shape), self.batch_axis.value.data % len(shape)
@@ -276,7 +274,7 @@ class ReverseSequenceOp(MovementOp):
             here = b.index(b.spatial[along])
             mirrored = b.minus(b.minus(length, here), b.constant(1, IndexType()))
             at = list(b.spatial)
-            at[along] = b.as_index(b.select(b.add(CmpiOp(here, length, "slt")), mirrored, here))
+            at[along] = b.as_index(b.select(b.compare(here, "lt", length), mirrored, here))
             return b.read(data, *at)
 
         return [build.compute("reverse_sequence", shape, build.element(data), read)]
@@ -476,8 +474,6 @@ class TriluOp(MovementOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Selects by the distance to the right of the main diagonal."""
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         data, k = build.operand(0), build.operand(1)
@@ -485,8 +481,8 @@ class TriluOp(MovementOp):
 
         def choose(b: Body) -> SSAValue:
             row, column = b.spatial[-2:]
-            right = as_number(b, column - row, i64)
-            is_kept = b.add(CmpiOp(right, convert_scalar(b, b.read(k), i64), predicate))
+            right = b.number(column - row, i64)
+            is_kept = b.add(CmpiOp(right, b.convert(b.read(k), i64), predicate))
             return b.select(is_kept, b.read(data, *b.spatial), b.constant(0, element))
 
         return [build.compute("trilu", build.shape(data), element, choose)]

@@ -80,19 +80,16 @@ class SequenceMaskOp(MovementOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Selects by index and length, compared as 64-bit integers or in double precision."""
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.topi.scalars import compare, convert_scalar
-
         data, lengths, axis = build.operand(0), build.operand(1), self.axis.value.data
         element, kind = build.element(data), build.element(lengths)
         is_wide = isinstance(kind, IntegerType) and kind.width.data == 64
         type = f64 if isinstance(kind, AnyFloat) else kind if is_wide else i64
 
         def choose(b: Body) -> SSAValue:
-            place = as_number(b, b.spatial[axis], type)
-            length = convert_scalar(b, b.read(lengths, b.spatial[1 - axis]), type)
+            place = b.number(b.spatial[axis], type)
+            length = b.convert(b.read(lengths, b.spatial[1 - axis]), type)
             value = b.constant(build.held("mask_value"), element)
-            return b.select(compare(b, place, length, "olt", "slt"), b.read(data, *b.spatial), value)
+            return b.select(b.compare(place, "lt", length), b.read(data, *b.spatial), value)
 
         return [build.compute("sequence_mask", build.shape(data), element, choose)]
 
@@ -190,8 +187,6 @@ class MatrixSetDiagOp(RelayOp):
 
     def _place_in_row(self, b: Body, build: TopiBuilder) -> SSAValue:
         """Returns the index of the current diagonal element in its row."""
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
-
         rows, columns = build.shape(build.operand(0))[-2:]
         row, column = b.index(b.spatial[-2]), b.index(b.spatial[-1])
         place, index = b.minimum(row, column), IndexType()
@@ -204,7 +199,7 @@ class MatrixSetDiagOp(RelayOp):
         at_end = b.plus(place, b.minus(b.size(build.shape(build.operand(1))[-1], index), count))
         if all(aligned):
             return at_end
-        is_upper = b.add(CmpiOp(right, zero, "sge"))
+        is_upper = b.compare(right, "ge", zero)
         return b.select(is_upper, at_end, place) if aligned[0] else b.select(is_upper, place, at_end)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:

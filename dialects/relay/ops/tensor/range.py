@@ -93,14 +93,13 @@ class ArangeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Computes the start plus the index times the step."""
-        from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import IndexCastOp
 
         start, _, step = (build.operand(index) for index in range(3))
         element = build.result_type.element_type
 
         def fill(b: Body) -> SSAValue:
-            place = convert_scalar(b, b.add(IndexCastOp(b.index(b.spatial[0]), i64)), element)
+            place = b.convert(b.add(IndexCastOp(b.index(b.spatial[0]), i64)), element)
             return b.plus(b.read(start), b.times(place, b.read(step)))
 
         return [build.compute("arange", build.result_shape, element, fill)]

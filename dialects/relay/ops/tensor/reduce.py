@@ -196,7 +196,6 @@ class MeanOp(ReduceOp):
         """Sums over the reduced axes and divides by the number of elements; integers are summed in 64 bits."""
         from xrelay.dialects.relay.computes.reduction import Reduction, fold
         from xrelay.dialects.topi.build import is_unsigned
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         reduction, element = Reduction.of(build), build.result_type.element_type
         wide = element
@@ -208,7 +207,7 @@ class MeanOp(ReduceOp):
         total = fold(build, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
 
         def fill(b: Body) -> SSAValue:
-            return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.size(count, wide)), element)
+            return b.convert(b.divide(b.read(total, *b.spatial), b.size(count, wide)), element)
 
         return [build.compute("mean", reduction.spatial, element, fill)]
 

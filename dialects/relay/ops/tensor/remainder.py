@@ -108,13 +108,11 @@ class FloorDivideOp(ScalarBinaryOp):
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the truncated quotient and its correction; rounds the quotient of floats down."""
-        from xdsl.dialects import math
-
         from xrelay.dialects.topi.build import is_unsigned
 
         quotient = b.divide(x, y)
         if isinstance(x.type, AnyFloat):
-            return b.add(math.FloorOp(quotient))
+            return b.floor(quotient)
         if is_unsigned(x.type):
             return quotient
         return b.select(_rounds_up(b, _remainder(b, x, y), y), b.minus(quotient, b.constant(1, x.type)), quotient)
@@ -138,8 +136,6 @@ def _rounds_up(b: Body, remainder: SSAValue, y: SSAValue) -> SSAValue:
     """Returns whether a truncated division with this remainder rounded up."""
     from xdsl.dialects import arith
 
-    from xrelay.dialects.topi.scalars import compare
-
     zero = b.constant(0, y.type)
-    signs = b.add(arith.XOrIOp(compare(b, remainder, zero, "olt", "slt"), compare(b, y, zero, "olt", "slt")))
-    return b.add(arith.AndIOp(compare(b, remainder, zero, "une", "ne"), signs))
+    signs = b.add(arith.XOrIOp(b.compare(remainder, "lt", zero), b.compare(y, "lt", zero)))
+    return b.logical_and(b.compare(remainder, "ne", zero), signs)

@@ -57,9 +57,7 @@ class FloorOp(RoundingOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
-        from xdsl.dialects import math
-
-        return b.add(math.FloorOp(x))
+        return b.floor(x)
 
 
 @register_relay_op
@@ -79,9 +77,7 @@ class CeilOp(RoundingOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
-        from xdsl.dialects import math
-
-        return b.add(math.CeilOp(x))
+        return b.ceil(x)
 
 
 @register_relay_op
@@ -149,16 +145,15 @@ class SignOp(ScalarUnaryOp):
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits comparisons with 0; a float that is neither greater nor less is 0 or NaN."""
         from xrelay.dialects.topi.build import is_unsigned
-        from xrelay.dialects.topi.scalars import compare
 
         if x.type == i1:
             return x
         zero, one = b.constant(0, x.type), b.constant(1, x.type)
-        positive = compare(b, zero, x, "olt", "slt")
+        positive = b.compare(zero, "lt", x)
         if is_unsigned(x.type):
             return b.select(positive, one, zero)
         rest = b.plus(x, zero) if isinstance(x.type, AnyFloat) else zero
-        negative = compare(b, x, zero, "olt", "slt")
+        negative = b.compare(x, "lt", zero)
         return b.select(positive, one, b.select(negative, b.constant(-1, x.type), rest))
 
     gradient = no_gradients
@@ -239,9 +234,7 @@ class IsinfOp(FloatPredicateOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.CmpfOp(b.absolute(x), b.constant(inf, x.type), "oeq"))
+        return b.compare(b.absolute(x), "eq", b.constant(inf, x.type))
 
 
 @register_relay_op
@@ -262,6 +255,4 @@ class IsfiniteOp(FloatPredicateOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.CmpfOp(b.absolute(x), b.constant(inf, x.type), "olt"))
+        return b.compare(b.absolute(x), "lt", b.constant(inf, x.type))

@@ -74,7 +74,6 @@ class CumulativeOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a scan along one axis, or over the flattened data without an axis."""
         from xrelay.dialects.topi.build import scan, variables
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         data, element = build.operand(0), build.result_type.element_type
         shape, in_a_row = build.shape(data), self.axis is None
@@ -86,7 +85,7 @@ class CumulativeOp(RelayOp):
                 inside = [product(shape[position + 1 :]) for position in range(len(shape))]
                 rows = zip(inside, shape, strict=True)
                 at = [b.remainder(b.quotient(b.spatial[0], step), extent) for step, extent in rows]
-            return [self.next_value(b, b.accumulators[0], convert_scalar(b, b.read(data, *at), element))]
+            return [self.next_value(b, b.accumulators[0], b.convert(b.read(data, *at), element))]
 
         names, exclusive = variables("i", build.result_shape), bool(self.exclusive.value.data)
         op = scan(self.relay_name(), names, axis, [element], fill, [self.FIRST], exclusive=exclusive)

@@ -78,16 +78,14 @@ class ShapeOfOp(ShapeValueOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Selects among the extents by index."""
-        from xdsl.dialects import arith
-
         extents, element = build.shape(build.operand(0)), build.result_type.element_type
 
         def fill(b: Body) -> SSAValue:
             (place,) = b.spatial
             chosen = b.size(extents[-1], element) if extents else b.constant(0, element)
             for axis, extent in enumerate(extents[:-1]):
-                is_here = b.add(arith.CmpiOp(b.index(place), b.constant(axis, IndexType()), "eq"))
-                chosen = b.add(arith.SelectOp(is_here, b.size(extent, element), chosen))
+                is_here = b.compare(b.index(place), "eq", b.constant(axis, IndexType()))
+                chosen = b.select(is_here, b.size(extent, element), chosen)
             return chosen
 
         return [build.compute("shape_of", {"i": len(extents)}, element, fill)]

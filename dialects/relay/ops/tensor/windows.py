@@ -92,10 +92,7 @@ class StridedSetOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the new values in the slice, else the data."""
-        from xdsl.dialects import arith
-
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         data, new = build.operand(0), build.operand(1)
         shape, element, room = build.shape(data), build.element(data), build.shape(new)
@@ -107,44 +104,43 @@ class StridedSetOp(RelayOp):
             at: list[IndexLike] = [*b.spatial]
             for axis, bound in enumerate(bounds):
                 first, stride, number = (b.read(bound, place) for place in range(3))
-                way = b.minus(as_number(b, b.spatial[axis], i64), first)
+                way = b.minus(b.number(b.spatial[axis], i64), first)
                 place = b.divide(way, stride)
-                is_step = b.add(CmpiOp(b.times(place, stride), way, "eq"))
+                is_step = b.compare(b.times(place, stride), "eq", way)
                 is_within = b.add(CmpiOp(place, number, "ult"))
-                is_set = b.add(arith.AndIOp(is_set, b.add(arith.AndIOp(is_step, is_within))))
-                at[axis] = b.as_index(b.add(IndexCastOp(place, IndexType())))
-            is_set = b.add(arith.AndIOp(is_set, b.in_bounds(at, room)))
+                is_set = b.logical_and(is_set, b.logical_and(is_step, is_within))
+                at[axis] = b.as_index(place)
+            is_set = b.logical_and(is_set, b.in_bounds(at, room))
             return b.guard(is_set, element, lambda: b.read(new, *at), lambda: b.read(data, *b.spatial))
 
         return [build.compute("strided_set", shape, element, choose)]
 
     def _bounds(self, build: TopiBuilder, axis: int, extent: Dim) -> SSAValue:
         """Returns the first index of a slice along an axis, its nonzero stride, and its number of elements."""
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         def bound(b: Body) -> SSAValue:
-            begin, end, stride = (convert_scalar(b, b.read(build.operand(number), axis), i64) for number in (2, 3, 4))
+            begin, end, stride = (b.convert(b.read(build.operand(number), axis), i64) for number in (2, 3, 4))
             zero, one, size = b.constant(0, i64), b.constant(1, i64), b.size(extent, i64)
             is_back, is_none = (b.add(CmpiOp(stride, zero, word)) for word in ("slt", "eq"))
-            low = b.add(SelectOp(is_back, b.constant(-1, i64), zero))
-            high = b.add(SelectOp(is_back, b.minus(size, one), size))
+            low = b.select(is_back, b.constant(-1, i64), zero)
+            high = b.select(is_back, b.minus(size, one), size)
 
             def brought(number: SSAValue) -> SSAValue:
-                is_from_end = b.add(CmpiOp(number, zero, "slt"))
-                number = b.add(SelectOp(is_from_end, b.plus(number, size), number))
+                is_from_end = b.compare(number, "lt", zero)
+                number = b.select(is_from_end, b.plus(number, size), number)
                 return b.minimum(b.maximum(number, low), high)
 
             first, last = brought(begin), brought(end)
-            step = b.add(SelectOp(is_none, one, stride))
+            step = b.select(is_none, one, stride)
             way = b.minus(last, first)
-            inner = b.add(SelectOp(is_back, b.plus(way, one), b.minus(way, one)))
-            signed = b.add(SelectOp(is_back, b.minus(zero, way), way))
-            is_some = b.add(SelectOp(is_none, b.constant(0, i1), b.add(CmpiOp(signed, zero, "sgt"))))
-            count = b.add(SelectOp(is_some, b.plus(b.divide(inner, step), one), zero))
+            inner = b.select(is_back, b.plus(way, one), b.minus(way, one))
+            signed = b.select(is_back, b.minus(zero, way), way)
+            is_some = b.select(is_none, b.constant(0, i1), b.compare(signed, "gt", zero))
+            count = b.select(is_some, b.plus(b.divide(inner, step), one), zero)
             which = b.index(b.spatial[0])
-            is_first, is_second = (b.add(CmpiOp(which, b.constant(place, IndexType()), "eq")) for place in (0, 1))
-            return b.add(SelectOp(is_first, first, b.add(SelectOp(is_second, step, count))))
+            is_first, is_second = (b.compare(which, "eq", b.constant(place, IndexType())) for place in (0, 1))
+            return b.select(is_first, first, b.select(is_second, step, count))
 
         return build.compute("slice_bounds", {"k": 3}, i64, bound)
 

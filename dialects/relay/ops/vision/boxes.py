@@ -103,11 +103,7 @@ class GetValidCountsOp(ScoredBoxesOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Moves valid boxes to the front, followed by -1."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.ordering import FrontRows
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         data, threshold = build.operand(0), build.operand(1)
         shape, element = build.shape(data), build.element(data)
@@ -115,12 +111,12 @@ class GetValidCountsOp(ScoredBoxesOp):
         score, kind = self.score_index.value.data, self.id_index.value.data
 
         def is_valid(b: Body) -> SSAValue:
-            value = convert_scalar(b, b.read(data, *b.spatial, score), real)
-            is_great = b.add(CmpfOp(value, convert_scalar(b, b.read(threshold), real), "ogt"))
+            value = b.convert(b.read(data, *b.spatial, score), real)
+            is_great = b.compare(value, "gt", b.convert(b.read(threshold), real))
             if kind < 0:
                 return is_great
-            has_class = b.add(CmpfOp(b.read(data, *b.spatial, kind), b.constant(0, element), "oge"))
-            return b.add(arith.AndIOp(is_great, has_class))
+            has_class = b.compare(b.read(data, *b.spatial, kind), "ge", b.constant(0, element))
+            return b.logical_and(is_great, has_class)
 
         front = FrontRows(build, build.compute("is_valid", shape[:2], i1, is_valid))
 
@@ -135,7 +131,7 @@ class GetValidCountsOp(ScoredBoxesOp):
         def index(b: Body) -> SSAValue:
             used = front.is_used(b, *b.spatial)
             found = b.guard(used, i64, lambda: b.read(front.order, *b.spatial), lambda: b.constant(-1, i64))
-            return convert_scalar(b, found, i32)
+            return b.convert(found, i32)
 
         rows = build.compute("front_rows", shape, element, number)
         return [front.counts(i32), rows, build.compute("valid_places", shape[:2], i32, index)]
@@ -262,14 +258,12 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts by score, suppresses boxes in each class, and returns the results in the requested form."""
         from xrelay.dialects.relay.computes.ordering import FrontRows
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         data, taken = build.operand(0), self._taken(build)
         shape, of_boxes = build.shape(data), build.shape(taken)
 
         def is_box(b: Body) -> SSAValue:
-            return b.add(CmpiOp(b.read(taken, *b.spatial), b.constant(0, i64), "sge"))
+            return b.compare(b.read(taken, *b.spatial), "ge", b.constant(0, i64))
 
         is_taken = build.compute("is_taken", of_boxes, i1, is_box)
         sorts = self.return_indices.value.data or self.invalid_to_bottom.value.data
@@ -291,9 +285,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
             return [build.compute("boxes", shape, build.element(data), lambda b: read(b, data))]
         indices = build.operand(2)
         all_boxes, counts = build.shape(indices), front.counts(i32)
-        numbers = build.compute(
-            "numbers", all_boxes, i32, lambda b: convert_scalar(b, b.read(indices, *b.spatial), i32)
-        )
+        numbers = build.compute("numbers", all_boxes, i32, lambda b: b.convert(b.read(indices, *b.spatial), i32))
         column: dict[str, Dim] = {"b": shape[0], "i": 1}
         return [
             build.compute("box_numbers", of_boxes, i32, lambda b: read(b, numbers)),
@@ -302,10 +294,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
     def _taken(self, build: TopiBuilder) -> SSAValue:
         """Returns the selected boxes in descending order of score, -1 for others: (batch, boxes)."""
-        from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.topi import SuppressOp
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp
 
         data, counts, most, iou = (build.operand(number) for number in (0, 1, 3, 4))
         shape, real = build.shape(data), build.element(data)
@@ -313,36 +302,31 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         sides = build.compute("box_sides", {"b": shape[0], "s": 6, "i": shape[1]}, real, lambda b: self._side(b, data))
 
         def limit(b: Body) -> SSAValue:
-            number = convert_scalar(b, b.read(most), i64)
-            is_limit = b.add(CmpiOp(number, b.constant(0, i64), "sge"))
+            number = b.convert(b.read(most), i64)
+            is_limit = b.compare(number, "ge", b.constant(0, i64))
             return b.select(is_limit, number, b.constant((1 << 63) - 1, i64))
 
         limits = (
             build.compute("most", {}, i64, limit),
-            build.compute("overlap", {}, real, lambda b: _below(b, convert_scalar(b, b.read(iou), real))),
+            build.compute("overlap", {}, real, lambda b: _below(b, b.convert(b.read(iou), real))),
             build.scalar("least", 0, real),
         )
         kept = build.insert(SuppressOp([sides, order, scores, *limits])).kept
 
         def box(b: Body) -> SSAValue:
             batch, place = b.spatial
-            none, own = b.constant(-1, i64), as_number(b, place, i64)
+            none, own = b.constant(-1, i64), b.number(place, i64)
             selected = b.select(b.read(kept, batch, 0, place), b.read(order, batch, 0, place), none)
-            is_known = b.add(CmpiOp(own, convert_scalar(b, b.read(counts, batch), i64), "slt"))
+            is_known = b.compare(own, "lt", b.convert(b.read(counts, batch), i64))
             plain = b.select(is_known, own, none)
-            suppresses = b.add(CmpfOp(convert_scalar(b, b.read(iou), real), b.constant(0, real), "ogt"))
+            suppresses = b.compare(b.convert(b.read(iou), real), "gt", b.constant(0, real))
             return b.select(suppresses, selected, plain)
 
         return build.compute("taken", shape[:2], i64, box)
 
     def _candidates(self, build: TopiBuilder) -> tuple[SSAValue, SSAValue]:
         """Returns the boxes in descending order of score, and their scores; 0 for boxes that are no candidates."""
-        from xdsl.dialects import arith
-
-        from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.topi import SortOp
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp
 
         data, counts = build.operand(0), build.operand(1)
         (batches, boxes, _), real = build.shape(data), build.element(data)
@@ -351,12 +335,12 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         def score(b: Body) -> SSAValue:
             batch, _, box = b.spatial
             zero, value = b.constant(0, real), b.read(data, batch, box, self.score_index.value.data)
-            known = convert_scalar(b, b.read(counts, batch), i64)
-            is_known = b.add(CmpiOp(as_number(b, box, i64), known, "slt"))
-            takes_part = b.add(arith.AndIOp(is_known, b.add(CmpfOp(value, zero, "ogt"))))
+            known = b.convert(b.read(counts, batch), i64)
+            is_known = b.compare(b.number(box, i64), "lt", known)
+            takes_part = b.logical_and(is_known, b.compare(value, "gt", zero))
             if kind >= 0:
-                has_kind = b.add(CmpfOp(b.read(data, batch, box, kind), zero, "oge"))
-                takes_part = b.add(arith.AndIOp(takes_part, has_kind))
+                has_kind = b.compare(b.read(data, batch, box, kind), "ge", zero)
+                takes_part = b.logical_and(takes_part, has_kind)
             return b.select(takes_part, value, zero)
 
         spatial: dict[str, Dim] = {"b": batches, "c": 1, "i": boxes}
@@ -366,16 +350,13 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
             value = b.read(sort.values, *b.spatial)
             if limit <= 0:
                 return value
-            is_best = b.add(CmpiOp(b.index(b.spatial[2]), b.constant(limit, IndexType()), "slt"))
+            is_best = b.compare(b.index(b.spatial[2]), "lt", b.constant(limit, IndexType()))
             return b.select(is_best, value, b.constant(0, real))
 
         return sort.indices, build.compute("best_scores", spatial, real, best)
 
     def _side(self, b: Body, data: SSAValue) -> SSAValue:
         """Returns a component of a box: lower and higher corner, area, class."""
-        from xrelay.dialects.relay.computes.scalars import chosen
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
-
         batch, number, box = b.spatial
         first, kind = self.coord_start.value.data, self.id_index.value.data
         numbers = [b.read(data, batch, box, first + place) for place in range(4)]
@@ -383,9 +364,9 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         high = [b.maximum(numbers[axis], numbers[axis + 2]) for axis in (0, 1)]
         size = b.times(*(b.minus(top, bottom) for top, bottom in zip(high, low, strict=True)))
         zero, nan = b.constant(0, size.type), b.constant(float("nan"), size.type)
-        area = b.select(b.add(CmpfOp(size, zero, "ogt")), size, nan)
+        area = b.select(b.compare(size, "gt", zero), size, nan)
         one_kind = kind < 0 or self.force_suppress.value.data
-        return chosen(b, number, [*low, *high, area, zero if one_kind else b.read(data, batch, box, kind)])
+        return b.choose(number, [*low, *high, area, zero if one_kind else b.read(data, batch, box, kind)])
 
 
 def _below(b: Body, threshold: SSAValue) -> SSAValue:

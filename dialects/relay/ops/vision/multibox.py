@@ -96,8 +96,6 @@ class MultiboxPriorOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Computes the corners of boxes from centres and half sides."""
-        from xrelay.dialects.relay.computes.scalars import as_number, chosen
-
         _, _, height, width = build.shape(build.operand(0))
         sizes, roots = np.array(floats(self.sizes)), np.sqrt(np.array(floats(self.ratios))[1:])
         steps, offsets, real = floats(self.steps), floats(self.offsets), build.result_type.element_type
@@ -105,12 +103,12 @@ class MultiboxPriorOp(RelayOp):
         count = len(lengths[0])
 
         def half(b: Body, axis: int, kind: AffineExpr) -> SSAValue:
-            value = chosen(b, kind, [b.constant(length, real) for length in lengths[axis].tolist()])
+            value = b.choose(kind, [b.constant(length, real) for length in lengths[axis].tolist()])
             return value if axis else b.divide(b.times(value, b.size(height, real)), b.size(width, real))
 
         def centre(b: Body, axis: int, place: AffineExpr) -> SSAValue:
             extent, down = (width, height)[axis], 1 - axis
-            value = b.plus(as_number(b, place, real), b.constant(offsets[down], real))
+            value = b.plus(b.number(place, real), b.constant(offsets[down], real))
             if steps[down] > 0:
                 return b.times(value, b.constant(steps[down], real))
             return b.divide(value, b.size(extent, real))
@@ -123,7 +121,7 @@ class MultiboxPriorOp(RelayOp):
             for end in range(4):
                 middle, away = centre(b, end % 2, places[end % 2]), half(b, end % 2, kind)
                 ends.append(b.minus(middle, away) if end < 2 else b.plus(middle, away))
-            value = chosen(b, number, ends)
+            value = b.choose(number, ends)
             return _between_0_and_1(b, value) if self.clip.value.data else value
 
         return [build.compute("multibox_prior", build.result_shape, real, side)]
@@ -223,9 +221,7 @@ class MultiboxTransformLocOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the best class of each box, then the rows of the kept boxes, or of all."""
         from xrelay.dialects.relay.computes.ordering import FrontRows
-        from xrelay.dialects.relay.computes.scalars import chosen
         from xrelay.dialects.topi.build import variables
-        from xrelay.dialects.topi.scalars import convert_scalar
         from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         best, best_class = self._best_classes(build)
@@ -233,17 +229,17 @@ class MultiboxTransformLocOp(RelayOp):
 
         def is_kept(b: Body) -> SSAValue:
             value, threshold = b.read(best, *b.spatial), b.constant(self.threshold.value.data, real)
-            has_class = b.add(CmpfOp(value, b.constant(-1, real), "ogt"))
+            has_class = b.compare(value, "gt", b.constant(-1, real))
             return b.select(has_class, b.add(CmpfOp(value, threshold, "uge")), b.constant(0, i1))
 
         is_foreground = build.compute("is_kept", (batch, boxes), i1, is_kept)
 
         def read(b: Body, image: AffineExpr, box: AffineExpr, column: AffineExpr) -> SSAValue:
             sides = [self._moved_side(build, b, image, box, end) for end in range(4)]
-            kind = convert_scalar(b, b.read(best_class, image, box), real)
+            kind = b.convert(b.read(best_class, image, box), real)
             if keeps_all:
                 kind = b.select(b.read(is_foreground, image, box), kind, b.constant(0, real))
-            return chosen(b, column, [kind, b.read(best, image, box), *sides])
+            return b.choose(column, [kind, b.read(best, image, box), *sides])
 
         rows = {**variables("i", (batch, boxes)), "k": 6}
         if keeps_all:
@@ -266,9 +262,6 @@ class MultiboxTransformLocOp(RelayOp):
 
         The background is not considered; with `keep_background` it is class 0.
         """
-        from xrelay.dialects.relay.computes.scalars import as_number
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
-
         scores = build.operand(0)
         (batch, classes, boxes), real = build.shape(scores), build.element(scores)
         first = 0 if self.keep_background.value.data else 1
@@ -277,7 +270,7 @@ class MultiboxTransformLocOp(RelayOp):
         def score(b: Body) -> SSAValue:
             image, box = b.spatial
             value, lowest = b.read(scores, image, b.reduction[0] + first, box), b.constant(-1, real)
-            return b.select(b.add(CmpfOp(value, lowest, "ogt")), value, lowest)
+            return b.select(b.compare(value, "gt", lowest), value, lowest)
 
         def fold(b: Body) -> SSAValue:
             return b.largest(b.accumulators[0], score(b))
@@ -285,8 +278,8 @@ class MultiboxTransformLocOp(RelayOp):
         best = build.compute("best_score", (batch, boxes), real, fold, reduce=reduce, init=[-1.0])
 
         def number(b: Body) -> SSAValue:
-            is_best = b.add(CmpfOp(score(b), b.read(best, *b.spatial), "oeq"))
-            place = as_number(b, b.reduction[0], i64)
+            is_best = b.compare(score(b), "eq", b.read(best, *b.spatial))
+            place = b.number(b.reduction[0], i64)
             return b.smallest(b.accumulators[0], b.select(is_best, place, b.size(classes, i64)))
 
         return best, build.compute("best_class", (batch, boxes), i64, number, reduce=reduce, init=[(1 << 63) - 1])

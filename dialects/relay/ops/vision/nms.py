@@ -118,10 +118,9 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts by score, suppresses, and builds the rows of selected boxes and their number."""
         from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
-        from xrelay.dialects.topi.scalars import convert_scalar
 
         by_score = build.insert(SortOp(self._known_scores(build), 2, descending=True))
-        most = build.compute("most", {}, i64, lambda b: convert_scalar(b, b.read(build.operand(2)), i64))
+        most = build.compute("most", {}, i64, lambda b: b.convert(b.read(build.operand(2)), i64))
         operands = [self._sides(build), by_score.indices, by_score.values, most, build.operand(3), build.operand(4)]
         found = build.insert(PositionsOp(build.insert(SuppressOp(operands)).kept))
         number = build.compute("num_total_detections", {"i": 1}, i64, lambda b: b.read(found.count))
@@ -142,8 +141,6 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
     def _sides(self, build: TopiBuilder) -> SSAValue:
         """Returns the lower and higher corner and the area (NaN if not positive) of boxes: (batch, number, box)."""
-        from xdsl.dialects import arith
-
         boxes = build.operand(0)
         (batch, count, _), element = build.shape(boxes), build.element(boxes)
 
@@ -160,7 +157,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
             def area() -> SSAValue:
                 lengths = [b.minus(b.read(corners, at, axis + 2, i), b.read(corners, at, axis, i)) for axis in (0, 1)]
                 size, zero = b.times(*lengths), b.constant(0, element)
-                return b.select(b.add(arith.CmpfOp(size, zero, "ogt")), size, b.constant(float("nan"), element))
+                return b.select(b.compare(size, "gt", zero), size, b.constant(float("nan"), element))
 
             is_corner = b.in_bounds([number], [4])
             return b.guard(is_corner, element, lambda: b.read(corners, at, number, i), area)
@@ -170,7 +167,6 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     def _rows(self, build: TopiBuilder, order: SSAValue, found: PositionsOp) -> SSAValue:
         """Returns batch, class and box of each position."""
         from xrelay.dialects.relay.computes.ordering import is_below_count
-        from xrelay.dialects.relay.computes.scalars import as_number, chosen
 
         _, classes, count = (extent for extent in build.shape(order))
 
@@ -181,7 +177,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
                 position = b.read_index(found.positions, row)
                 of_class = b.quotient(position, count)
                 at = b.quotient(of_class, classes), b.remainder(of_class, classes), b.remainder(position, count)
-                return chosen(b, column, [*(as_number(b, each, i64) for each in at[:2]), b.read(order, *at)])
+                return b.choose(column, [*(b.number(each, i64) for each in at[:2]), b.read(order, *at)])
 
             is_used = is_below_count(b, b.index(row), found.count)
             return b.guard(is_used, i64, read, lambda: b.constant(0, i64))
@@ -283,10 +279,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sorts and suppresses the boxes of each class, and sorts the selected boxes of all classes."""
-        from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.topi import SortOp
-        from xrelay.dialects.topi.scalars import convert_scalar
-        from xrelay.dialects.upstream.arith_extras import CmpiOp
 
         boxes = build.operand(0)
         (batch, count, _), real = build.shape(boxes), build.element(boxes)
@@ -307,7 +300,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
         def add(b: Body) -> SSAValue:
             is_kept = b.read(kept, *at(b, b.spatial[0], b.reduction[0]))
-            return b.plus(b.accumulators[0], convert_scalar(b, is_kept, i64))
+            return b.plus(b.accumulators[0], b.convert(is_kept, i64))
 
         numbers = build.compute("num_detections", {"b": batch}, i64, add, reduce=of_image, init=[0])
 
@@ -322,7 +315,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
                     index = b.read_index(best, image, place)
                     return fill(b, at(b, image, index))
 
-                is_used = b.add(CmpiOp(as_number(b, place, i64), b.read(numbers, image), "slt"))
+                is_used = b.compare(b.number(place, i64), "lt", b.read(numbers, image))
                 return b.guard(is_used, element, read, lambda: b.constant(0, element))
 
             return build.compute(f"detection_{field}", build.extents(field), element, number)
@@ -333,11 +326,11 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
         def limited(b: Body) -> SSAValue:
             room = b.constant(self.max_detections.value.data, i64)
-            return convert_scalar(b, b.smallest(room, b.read(numbers, *b.spatial)), i32)
+            return b.convert(b.smallest(room, b.read(numbers, *b.spatial)), i32)
 
         return [
             detected(0, side),
-            detected(1, lambda b, place: as_number(b, place[1], f32)),
+            detected(1, lambda b, place: b.number(place[1], f32)),
             detected(2, lambda b, place: b.read(by_class.values, *place)),
             build.compute("numbers", {"b": batch}, i32, limited),
         ]
@@ -345,7 +338,6 @@ class RegularNonMaxSuppressionOp(RelayOp):
     def _sorted_candidates(self, build: TopiBuilder) -> SortOp:
         """Sorts the scores of each class; boxes that are no candidates have -inf and are never selected."""
         from xrelay.dialects.topi import SortOp
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         (batch, count, _), scores = build.shape(build.operand(0)), build.operand(1)
         real, classes = build.element(scores), self.num_classes.value.data
@@ -353,7 +345,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
         def candidate(b: Body) -> SSAValue:
             image, number, box = b.spatial
             score = b.read(scores, image, box, number + b.expr(build.shape(scores)[2] - classes))
-            is_candidate = b.add(CmpfOp(score, b.constant(self.score_threshold.value.data, real), "oge"))
+            is_candidate = b.compare(score, "ge", b.constant(self.score_threshold.value.data, real))
             return b.select(is_candidate, score, b.constant(float("-inf"), real))
 
         of_class: dict[str, Dim] = {"b": batch, "c": classes, "i": count}
@@ -361,11 +353,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
     def _kept(self, build: TopiBuilder, by_class: SortOp) -> SSAValue:
         """Returns whether each sorted box is selected: (batch, classes, index)."""
-        from xdsl.dialects import arith
-
-        from xrelay.dialects.relay.computes.scalars import chosen
         from xrelay.dialects.topi import SuppressOp
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         boxes = build.operand(0)
         (batch, count, _), real = build.shape(boxes), build.element(boxes)
@@ -376,9 +364,9 @@ class RegularNonMaxSuppressionOp(RelayOp):
             sides = [b.read(boxes, image, box, side) for side in range(4)]
             lengths = [b.minus(sides[axis + 2], sides[axis]) for axis in (0, 1)]
             zero, nan = b.constant(0, real), b.constant(float("nan"), real)
-            is_high, is_wide = (b.add(CmpfOp(length, zero, "ogt")) for length in lengths)
-            has_lengths = b.add(arith.AndIOp(is_high, is_wide))
-            return chosen(b, number, [*sides, b.select(has_lengths, b.times(*lengths), nan)])
+            is_high, is_wide = (b.compare(length, "gt", zero) for length in lengths)
+            has_lengths = b.logical_and(is_high, is_wide)
+            return b.choose(number, [*sides, b.select(has_lengths, b.times(*lengths), nan)])
 
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": count}, real, side)
         most = build.scalar("most", self.max_detections_per_class.value.data, i64)

@@ -188,8 +188,6 @@ class ProposalOp(RelayOp):
         from xdsl.dialects import arith
 
         from xrelay.dialects.relay.computes.ordering import FrontRows
-        from xrelay.dialects.relay.computes.scalars import as_number, chosen
-        from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 
         real, post = build.element(build.operand(0)), self.rpn_post_nms_top_n.value.data
         cut, ends = self._ends(build)
@@ -203,15 +201,15 @@ class ProposalOp(RelayOp):
             count, zero = b.read(counts, image), b.constant(0, i64)
 
             def side() -> SSAValue:
-                own = b.add(arith.RemUIOp(as_number(b, place, i64), count))
-                rank = front.row(b, image, b.as_index(b.add(IndexCastOp(own, IndexType()))))
+                own = b.add(arith.RemUIOp(b.number(place, i64), count))
+                rank = front.row(b, image, b.as_index(own))
                 box = b.read_index(order, image, rank)
-                return chosen(b, column, [b.constant(0, real), *(b.read(ends, image, end, box) for end in range(4))])
+                return b.choose(column, [b.constant(0, real), *(b.read(ends, image, end, box) for end in range(4))])
 
-            has_box = b.add(CmpiOp(count, zero, "sgt"))
+            has_box = b.compare(count, "gt", zero)
             value = b.guard(has_box, real, side, lambda: b.constant(0, real))
-            is_image = b.add(CmpiOp(b.index(column), b.constant(0, IndexType()), "eq"))
-            return b.select(is_image, as_number(b, image, real), value)
+            is_image = b.compare(b.index(column), "eq", b.constant(0, IndexType()))
+            return b.select(is_image, b.number(image, real), value)
 
         return [build.compute("proposals", build.result_shape, real, number)]
 
@@ -222,8 +220,6 @@ class ProposalOp(RelayOp):
 
     def _ends(self, build: TopiBuilder) -> tuple[SSAValue, SSAValue]:
         """Returns the transformed boxes clipped to the image, before and after small boxes are enlarged."""
-        from xrelay.dialects.relay.computes.scalars import chosen
-
         scores, info = build.operand(0), build.operand(2)
         (batch, _, height, width), real = build.shape(scores), build.element(scores)
 
@@ -233,7 +229,7 @@ class ProposalOp(RelayOp):
             ends = [self._moved_end(build, b, image, box, number) for number in range(4)]
             zero, one = b.constant(0, real), b.constant(1, real)
             last = [b.minus(b.read(info, image, axis), one) for axis in (1, 0)]
-            return chosen(b, end, [b.maximum(b.minimum(*pair), zero) for pair in zip(ends, last * 2, strict=True)])
+            return b.choose(end, [b.maximum(b.minimum(*pair), zero) for pair in zip(ends, last * 2, strict=True)])
 
         spatial: dict[str, Dim] = {"b": batch, "s": 4, "i": height * width * len(self.anchors)}
         cut = build.compute("cut_boxes", spatial, real, cut_end)
@@ -241,7 +237,7 @@ class ProposalOp(RelayOp):
         def enlarged_end(b: Body) -> SSAValue:
             image, end, box = b.spatial
             value, least = b.read(cut, image, end, box), self._least(b, info, image)
-            factor = chosen(b, end, [b.constant(each, real) for each in (-0.5, -0.5, 0.5, 0.5)])
+            factor = b.choose(end, [b.constant(each, real) for each in (-0.5, -0.5, 0.5, 0.5)])
             large = b.plus(value, b.times(factor, least))
             return b.select(self._is_small(b, info, cut, image, box), large, value)
 
@@ -249,16 +245,14 @@ class ProposalOp(RelayOp):
 
     def _moved_end(self, build: TopiBuilder, b: Body, image: AffineExpr, box: AffineExpr, end: int) -> SSAValue:
         """Returns a coordinate of a transformed anchor."""
-        from xrelay.dialects.relay.computes.scalars import as_number, chosen
-
         moves = build.operand(1)
         real, width = build.element(moves), build.shape(build.operand(0))[3]
         anchor, *places = self._pixel(b, box, width)
         axis, stride = end % 2, b.constant(self.feature_stride.value.data, real)
-        shift = b.times(as_number(b, places[1 - axis], real), stride)
+        shift = b.times(b.number(places[1 - axis], real), stride)
 
         def own(number: int) -> SSAValue:
-            return b.plus(chosen(b, anchor, [b.constant(each[number], real) for each in self.anchors]), shift)
+            return b.plus(b.choose(anchor, [b.constant(each[number], real) for each in self.anchors]), shift)
 
         def move(number: int) -> SSAValue:
             return b.read(moves, image, anchor * 4 + number, *places)
@@ -279,21 +273,15 @@ class ProposalOp(RelayOp):
 
     def _is_small(self, b: Body, info: SSAValue, cut: SSAValue, image: AffineExpr, box: AffineExpr) -> SSAValue:
         """Returns whether the width or height of a clipped box is less than the minimum."""
-        from xdsl.dialects import arith
-
-        from xrelay.dialects.upstream.arith_extras import CmpfOp
-
         least = self._least(b, info, image)
         one, ends = b.constant(1, least.type), [b.read(cut, image, end, box) for end in range(4)]
         extents = [b.plus(b.minus(ends[axis + 2], ends[axis]), one) for axis in (0, 1)]
-        narrow, low = (b.add(CmpfOp(extent, least, "olt")) for extent in extents)
-        return b.add(arith.OrIOp(narrow, low))
+        narrow, low = (b.compare(extent, "lt", least) for extent in extents)
+        return b.logical_or(narrow, low)
 
     def _suppressed(self, build: TopiBuilder, cut: SSAValue, ends: SSAValue) -> tuple[SSAValue, SSAValue]:
         """Returns the boxes in descending order of score, and whether they are selected: both (images, boxes)."""
-        from xrelay.dialects.relay.computes.scalars import chosen
         from xrelay.dialects.topi import SortOp, SuppressOp
-        from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp
 
         (batch, _, boxes), real = build.shape(ends), build.element(ends)
         limit, of_image = self.rpn_pre_nms_top_n.value.data, {"b": batch, "i": boxes}
@@ -306,7 +294,7 @@ class ProposalOp(RelayOp):
             score = b.read(sort.values, *b.spatial)
             if limit <= 0:
                 return score
-            is_best = b.add(CmpiOp(b.index(b.spatial[2]), b.constant(limit, IndexType()), "slt"))
+            is_best = b.compare(b.index(b.spatial[2]), "lt", b.constant(limit, IndexType()))
             return b.select(is_best, score, b.constant(float("nan"), real))
 
         def side(b: Body) -> SSAValue:
@@ -315,8 +303,8 @@ class ProposalOp(RelayOp):
             corners = [b.read(ends, image, end, box) for end in range(4)]
             sides = [*corners[:2], *(b.plus(end, b.constant(1, real)) for end in corners[2:])]
             size = b.times(*(b.minus(sides[axis + 2], sides[axis]) for axis in (0, 1)))
-            has_area = b.add(CmpfOp(size, b.constant(0, real), "ogt"))
-            return chosen(b, number, [*sides, b.select(has_area, size, b.constant(float("nan"), real))])
+            has_area = b.compare(size, "gt", b.constant(0, real))
+            return b.choose(number, [*sides, b.select(has_area, size, b.constant(float("nan"), real))])
 
         best_scores = build.compute("best_scores", rows, real, best)
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": boxes}, real, side)
@@ -329,9 +317,6 @@ class ProposalOp(RelayOp):
 
     def _score(self, build: TopiBuilder, b: Body, cut: SSAValue) -> SSAValue:
         """Returns the score of a box: -1 if it is invalid, -inf for NaN, which is never selected."""
-        from xdsl.dialects import arith
-
-        from xrelay.dialects.relay.computes.scalars import as_number
         from xrelay.dialects.upstream.arith_extras import CmpfOp
 
         scores, info = build.operand(0), build.operand(2)
@@ -342,7 +327,7 @@ class ProposalOp(RelayOp):
         is_invalid = self._is_small(b, info, cut, image, box)
         for axis, place in enumerate((row, column)):
             end = b.divide(b.read(info, image, axis), stride)
-            is_outside = b.add(CmpfOp(end, b.plus(as_number(b, place, real), one), "olt"))
-            is_invalid = b.add(arith.OrIOp(is_invalid, is_outside))
+            is_outside = b.compare(end, "lt", b.plus(b.number(place, real), one))
+            is_invalid = b.logical_or(is_invalid, is_outside)
         known = b.select(b.add(CmpfOp(score, score, "ord")), score, b.constant(float("-inf"), real))
         return b.select(is_invalid, b.constant(-1, real), known)

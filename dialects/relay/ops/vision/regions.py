@@ -232,8 +232,6 @@ class RoiAlignOp(RegionOp):
 
     def _maximum(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
         """Folds the maximum over all samples; 0 without samples."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.regions import RoiSamples
 
         samples = RoiSamples(regions, axes, terms=self.mode.data == "max_of_terms")
@@ -246,7 +244,7 @@ class RoiAlignOp(RegionOp):
 
         def choose(b: Body) -> SSAValue:
             has_rows, has_columns = (axis.has_places(b, b.spatial[0]) for axis in axes)
-            has_places = b.add(arith.AndIOp(has_rows, has_columns))
+            has_places = b.logical_and(has_rows, has_columns)
             return b.select(has_places, b.read(best, *b.spatial), b.constant(0, real))
 
         return build.compute("roi_align", shape, real, choose)
@@ -368,8 +366,6 @@ class RoiPoolOp(RegionOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds the maxima over the rows of each bin, and the maxima of these over its columns."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.regions import Regions
 
         regions = Regions(build, self.image_axes)
@@ -403,7 +399,7 @@ class RoiPoolOp(RegionOp):
         def choose(b: Body) -> SSAValue:
             region, _, row, column = b.spatial
             has_rows, has_columns = _has_elements(b, rows, region, row), _has_elements(b, columns, region, column)
-            has_both = b.add(arith.AndIOp(has_rows, has_columns))
+            has_both = b.logical_and(has_rows, has_columns)
             return b.select(has_both, b.read(best, *b.spatial), b.constant(0, element))
 
         return [build.compute("roi_pool", shape, element, choose)]
@@ -418,23 +414,17 @@ def _nearest(value: float) -> int:
 
 def _bounds(build: TopiBuilder, regions: Regions, axis: int) -> SSAValue:
     """Returns the table of the half-open ranges of elements of bins along an axis: (regions, bins, 2)."""
-    from xdsl.dialects import arith, math
-
-    from xrelay.dialects.relay.computes.scalars import as_number
-    from xrelay.dialects.topi.scalars import convert_scalar
-    from xrelay.dialects.upstream.arith_extras import CmpiOp
-
     extent, bins, real = regions.extents[axis], regions.size[axis], regions.real
 
     def bound(b: Body) -> SSAValue:
         region, number, end = b.spatial
         low, high = (_rounded(b, regions.corner(b, region, place - axis)) for place in (2, 4))
         length = b.maximum(b.plus(b.minus(high, low), b.constant(1, i64)), b.constant(1, i64))
-        size = b.divide(convert_scalar(b, length, real), b.constant(bins, real))
-        place = b.times(as_number(b, number + end, real), size)
-        is_end = b.add(CmpiOp(b.index(end), b.constant(1, IndexType()), "eq"))
-        whole = b.select(is_end, b.add(math.CeilOp(place)), b.add(math.FloorOp(place)))
-        found = b.plus(b.add(arith.FPToSIOp(whole, i64)), low)
+        size = b.divide(b.convert(length, real), b.constant(bins, real))
+        place = b.times(b.number(number + end, real), size)
+        is_end = b.compare(b.index(end), "eq", b.constant(1, IndexType()))
+        whole = b.select(is_end, b.ceil(place), b.floor(place))
+        found = b.plus(b.convert(whole, i64), low)
         return b.minimum(b.maximum(found, b.constant(0, i64)), b.size(extent, i64))
 
     spatial: dict[str, Dim] = {"r": regions.count, "p": bins, "e": 2}
@@ -443,33 +433,26 @@ def _bounds(build: TopiBuilder, regions: Regions, axis: int) -> SSAValue:
 
 def _rounded(b: Body, value: SSAValue) -> SSAValue:
     """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
-    from xdsl.dialects import arith, math
+    from xdsl.dialects import math
 
     from xrelay.dialects.relay.computes.scalars import FAR, clamped
 
     near = clamped(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
     whole = b.add(math.TruncOp(near))
     half, one = b.constant(0.5, value.type), b.constant(1, value.type)
-    is_far = b.add(arith.CmpfOp(b.absolute(b.minus(near, whole)), half, "oge"))
+    is_far = b.compare(b.absolute(b.minus(near, whole)), "ge", half)
     step = b.add(math.CopySignOp(one, near))
-    return b.add(arith.FPToSIOp(b.select(is_far, b.plus(whole, step), whole), i64))
+    return b.convert(b.select(is_far, b.plus(whole, step), whole), i64)
 
 
 def _is_in_bin(b: Body, bounds: SSAValue, number: AffineExpr) -> SSAValue:
     """Returns whether the current element of the reduction is in a bin."""
-    from xdsl.dialects import arith
-
-    from xrelay.dialects.relay.computes.scalars import as_number
-    from xrelay.dialects.upstream.arith_extras import CmpiOp
-
-    place = as_number(b, b.reduction[0], i64)
+    place = b.number(b.reduction[0], i64)
     first, end = (b.read(bounds, b.spatial[0], number, side) for side in (0, 1))
-    return b.add(arith.AndIOp(b.add(CmpiOp(place, first, "sge")), b.add(CmpiOp(place, end, "slt"))))
+    return b.logical_and(b.compare(place, "ge", first), b.compare(place, "lt", end))
 
 
 def _has_elements(b: Body, bounds: SSAValue, region: AffineExpr, number: AffineExpr) -> SSAValue:
     """Returns whether a bin has elements."""
-    from xrelay.dialects.upstream.arith_extras import CmpiOp
-
     first, end = (b.read(bounds, region, number, side) for side in (0, 1))
-    return b.add(CmpiOp(first, end, "slt"))
+    return b.compare(first, "lt", end)
