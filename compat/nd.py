@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from xrelay.api.tensor import Tensor
+from xrelay.api.arrays import Tensor
 from xrelay.errors import InputError
 
 NDArray = Tensor

@@ -44,8 +44,7 @@ a straight sequence of kernel calls, so runs with the same sizes take about the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeGuard
+from dataclasses import dataclass
 
 from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import (
@@ -67,22 +66,18 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.shared.attribute_names import (
     ARENA,
     ARENA_SIZE,
-    CALLS,
     CHECKS,
     CONTAINER,
     DIMS,
     INPUTS,
-    KERNELS,
     LOOP_DIMS,
     MEMORY,
     NEEDS,
     NUM_OUTPUTS,
     OUTPUT_PLACE,
     OUTPUTS,
-    POLLS,
     REQUIRES,
     SOURCES,
-    STRAIGHT,
     VALUE_NAME,
     WEIGHTS,
 )
@@ -90,60 +85,11 @@ from xrelay.dialects.shared.container_types import ClosureType, OptionalType, Se
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.requirement import Requirement
-from xrelay.lowering.memory_interface import MemoryEntry, read_memory
 from xrelay.passes.loop.signature import argument_attrs
 
-NONE = ArrayAttr[Attribute]([])
 _CHECK_FIELDS = {"requires": REQUIRES, "sources": SOURCES}
 """Key of a check → attribute of the assertion."""
-
-
-@dataclass(frozen=True)
-class TensorEntry:
-    """Name and type of an input, an output or a weight, and the value of a weight."""
-
-    name: str
-    type: TensorType[Attribute] | SequenceType | OptionalType | ClosureType
-    value: Attribute | None = None
-
-
-@dataclass(frozen=True)
-class KernelEntry:
-    """The symbol of a kernel, and the names of the model's nodes that the kernel, or one call of it, computes."""
-
-    name: str
-    sources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class CheckEntry:
-    """A condition on named dimensions: its text, its requirement if it has that form, and the nodes that need it."""
-
-    text: str
-    requirement: Requirement | None = None
-    sources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ModuleInterface:
-    """The contents of a module's interface attributes."""
-
-    inputs: tuple[TensorEntry, ...]
-    outputs: tuple[TensorEntry, ...]
-    weights: tuple[TensorEntry, ...]
-    arena_size: int
-    kernels: tuple[KernelEntry, ...]
-    calls: tuple[KernelEntry, ...] = ()
-    dims: tuple[str, ...] = ()
-    checks: tuple[CheckEntry, ...] = ()
-    polls: bool = False
-    """Whether runs can be cancelled."""
-    straight: bool = False
-    """Whether runs with the same sizes take about the same time."""
-    memory: MemoryEntry = field(default_factory=MemoryEntry)
 
 
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
@@ -205,7 +151,7 @@ def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf
 
 def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
     """Appends checks with these texts; returns their numbers."""
-    rows = module.attributes.get(CHECKS, NONE)
+    rows = module.attributes.get(CHECKS)
     known = list(rows.data) if is_attribute(rows, ArrayAttr[DictionaryAttr]) else []
     module.attributes[CHECKS] = ArrayAttr([*known, *(DictionaryAttr({"text": StringAttr(text)}) for text in texts)])
     return list(range(len(known), len(known) + len(texts)))
@@ -214,29 +160,6 @@ def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
 def has_interface(module: ModuleOp) -> bool:
     """Whether a module has interface attributes."""
     return INPUTS in module.attributes
-
-
-def read_interface(module: ModuleOp) -> ModuleInterface:
-    """Reads the interface attributes of a module; raises `LoweringError` if one is absent or malformed."""
-    size = module.attributes.get(ARENA_SIZE)
-    if not isinstance(size, IntegerAttr):
-        raise _malformed(module, ARENA_SIZE)
-    memory = read_memory(module.attributes.get(MEMORY, DictionaryAttr({})))
-    if memory is None:
-        raise _malformed(module, MEMORY)
-    return ModuleInterface(
-        _read_tensors(module, INPUTS),
-        _read_tensors(module, OUTPUTS),
-        _read_tensors(module, WEIGHTS),
-        size.value.data,
-        _read_kernels(module, KERNELS),
-        _read_kernels(module, CALLS),
-        _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
-        tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
-        POLLS in module.attributes,
-        STRAIGHT in module.attributes,
-        memory,
-    )
 
 
 def _recorded_name(attributes: dict[str, Attribute]) -> str | None:
@@ -321,61 +244,3 @@ def _tensor(type: Attribute) -> Attribute:
 def _weight(number: int, value: Attribute, type: Attribute) -> DictionaryAttr:
     name = value.data.name if isinstance(value, WeightAttr) else f"constant{number}"
     return DictionaryAttr({"name": StringAttr(name), "type": _tensor(type), "value": value})
-
-
-def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
-    entries: list[TensorEntry] = []
-    for row in _rows(module, key):
-        name, type = row.data.get("name"), row.data.get("type")
-        if not isinstance(name, StringAttr) or not _is_value_type(type):
-            raise _malformed(module, key)
-        entries.append(TensorEntry(name.data, type, row.data.get("value")))
-    return tuple(entries)
-
-
-def _is_value_type(
-    type: Attribute | None,
-) -> TypeGuard[TensorType[Attribute] | SequenceType | OptionalType | ClosureType]:
-    return isinstance(type, SequenceType | OptionalType | ClosureType) or is_attribute(type, TensorType[Attribute])
-
-
-def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:
-    text, requires = row.data.get("text"), row.data.get("requires")
-    if not isinstance(text, StringAttr):
-        raise _malformed(module, CHECKS)
-    requirement = requires.data[0] if isinstance(requires, RequirementsAttr) and len(requires.data) == 1 else None
-    return CheckEntry(text.data, requirement, _read_names(module, row.data.get("sources", NONE), CHECKS))
-
-
-def _read_names(module: ModuleOp, names: Attribute, key: str) -> tuple[str, ...]:
-    if not is_attribute(names, ArrayAttr[StringAttr]):
-        raise _malformed(module, key)
-    return tuple(name.data for name in names)
-
-
-def _read_kernels(module: ModuleOp, key: str) -> tuple[KernelEntry, ...]:
-    entries: list[KernelEntry] = []
-    if key not in module.attributes:
-        return ()
-    for row in _rows(module, key):
-        name = row.data.get("name")
-        if not isinstance(name, StringAttr):
-            raise _malformed(module, key)
-        entries.append(KernelEntry(name.data, _read_names(module, row.data.get("sources", NONE), key)))
-    return tuple(entries)
-
-
-def _rows(module: ModuleOp, key: str) -> Sequence[DictionaryAttr]:
-    rows = module.attributes.get(key)
-    if not is_attribute(rows, ArrayAttr[DictionaryAttr]):
-        raise _malformed(module, key)
-    return rows.data
-
-
-def _malformed(module: ModuleOp, key: str) -> LoweringError:
-    found = module.attributes.get(key)
-    return LoweringError(
-        f"the module attribute {key} is {'absent' if found is None else str(found)}",
-        location=location_of(module),
-        help="compile from the loop level or above; convert-loop-to-scf writes it",
-    )

@@ -18,10 +18,9 @@ from xdsl.ir import BlockArgument
 from xrelay.api.arrays import arrays_by_name
 from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
-from xrelay.api.context import decide
 from xrelay.api.interface import main_function
 from xrelay.api.request import chosen_level, chosen_target
-from xrelay.api.stage_runner import StageRunner
+from xrelay.api.stage_runner import StageRunner, decide
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import VALUE_NAME, VARIABLE
 from xrelay.dialects.shared.types import merge_types

@@ -12,9 +12,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.api.arrays import arrays_by_name
+from xrelay.api.arrays import Tensor, arrays_by_name
 from xrelay.api.compile import compile
-from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER
 from xrelay.dialects.shared.locations import location_of

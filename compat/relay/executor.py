@@ -16,10 +16,9 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, Tenso
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.api.arrays import as_array
+from xrelay.api.arrays import Tensor, as_array
 from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
-from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, did_you_mean

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import FunctionType, LocationAttr, TupleType
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
-from xrelay.api.tensor import Tensor
+from xrelay.api.arrays import Tensor
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp

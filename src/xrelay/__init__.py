@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
     from xrelay.api.graph_module import GraphModule as GraphModule
-    from xrelay.api.interpret import interpret as interpret
-    from xrelay.api.interpret import parse as parse
     from xrelay.api.model import CompiledModel as CompiledModel
     from xrelay.api.model import load as load
+    from xrelay.api.programs import interpret as interpret
+    from xrelay.api.programs import parse as parse
     from xrelay.api.same import same as same
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
@@ -66,14 +66,14 @@ _PUBLIC: dict[str, str] = {
     "get_global_func": "xrelay.relay.registered_functions",
     "import_onnx": "xrelay.frontend.onnx",
     "instrument": "xrelay",
-    "interpret": "xrelay.api.interpret",
+    "interpret": "xrelay.api.programs",
     "ir": "xrelay",
     "load": "xrelay.api.model",
     "load_module": "xrelay.relay.library",
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
     "onnx_backend": "xrelay",
-    "parse": "xrelay.api.interpret",
+    "parse": "xrelay.api.programs",
     "quantize": "xrelay.relay.quantize.model",
     "register_func": "xrelay.relay.registered_functions",
     "relay": "xrelay",

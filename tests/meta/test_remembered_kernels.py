@@ -87,7 +87,7 @@ def test_what_is_lowered_serves_all_levels_of_llvm(level: int, symbols: list[str
     count = len(symbols)
     found = objects(level=level)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remembered.streaming, "KernelStream", KernelStream)
+        patch.setattr(remembered.stage_runner, "KernelStream", KernelStream)
         patch.setattr(remembered.build_artifact, "compile_many", compile_many)
         assert len(symbols) == count
         assert found == objects(level=level)

@@ -31,7 +31,7 @@ import numpy as np
 
 import xrelay
 from support.examples import FACTOR
-from xrelay.api import kernel_workers, streaming
+from xrelay.api import kernel_workers, stage_runner
 from xrelay.errors import XRelayError
 
 TEXT: Final = """
@@ -233,7 +233,7 @@ def main() -> None:
     os.environ |= {"XRELAY_CACHE_DIR": str(folder / "cache"), "XRELAY_CACHE": "1", "XRELAY_WORKERS": "0"}
     # Lowers a program, as each fork would otherwise fill the same caches for classes.
     import_module("support.tool_server.warm")
-    with patch.object(streaming, "LARGE", 0), patch.object(kernel_workers.subprocess, "Popen", NotedProcess):
+    with patch.object(stage_runner, "LARGE", 0), patch.object(kernel_workers.subprocess, "Popen", NotedProcess):
         for name, scenario in SCENARIOS.items():
             sys.stdout.write(json.dumps([name, list(scenario(folder))]) + "\n")
             clear(folder)

@@ -20,7 +20,7 @@ from typing import TypeVar
 import pytest
 
 from support.examples import THOROUGH, chance
-from xrelay.api import build_artifact, streaming
+from xrelay.api import build_artifact, stage_runner
 from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_stream import Code, KernelStream
 from xrelay.api.kernel_workers import KernelJob
@@ -107,6 +107,6 @@ def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 def remembered_kernels() -> Generator[None]:
     """Compilations of a test file find the kernels of those before; a folder's `conftest.py` imports this."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "KernelStream", RememberingStream)
+        patch.setattr(stage_runner, "KernelStream", RememberingStream)
         patch.setattr(build_artifact, "compile_many", compile_remembered)
         yield

@@ -13,7 +13,7 @@ from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 from xrelay.tools.commands.options import add_compile_options, add_source, add_threads, add_trust, compiled_model
 
 if TYPE_CHECKING:
-    from xrelay.api.timing import CompileTiming
+    from xrelay.api.build_artifact import CompileTiming
 
 _KIB: Final = 1024.0
 

@@ -115,8 +115,7 @@ def _config(args: Namespace) -> Any:
 
 def _input_ranks(module: ModuleOp) -> dict[str, int]:
     """Returns the rank of each input of the model."""
-    from xrelay.api.interpret import input_specs
-    from xrelay.api.programs import program_of
+    from xrelay.api.programs import input_specs, program_of
 
     return {spec.name: len(spec.shape) for spec in input_specs(program_of(module))}
 

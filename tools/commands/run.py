@@ -134,8 +134,7 @@ def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs
 
 def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
     """Returns the inputs, and the outputs of the interpreter."""
-    from xrelay.api.interpret import input_specs
-    from xrelay.api.programs import program_of
+    from xrelay.api.programs import input_specs, program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
     inputs = make_inputs(args, input_specs(program))

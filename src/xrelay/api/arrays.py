@@ -11,6 +11,18 @@ from numpy.typing import NDArray
 from xrelay.errors import InputError, with_article
 
 
+class Tensor(np.ndarray[Any, Any]):
+    """A numpy array with Relay's `numpy()` method."""
+
+    def numpy(self) -> NDArray[Any]:
+        """Returns the values as a plain numpy array that shares no memory with this one."""
+        return np.array(self, subok=False)
+
+    def asnumpy(self) -> NDArray[Any]:
+        """Same as `numpy`."""
+        return self.numpy()
+
+
 def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
     """Returns copies of the arrays in `params` by name; see `as_array`. Raises `InputError` for other values."""
     if params is None:

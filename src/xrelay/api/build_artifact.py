@@ -1,45 +1,158 @@
-"""Compiles a model source to an artifact: import, stages, native code, tables and weights."""
+"""Compiles a module to an artifact: stages, native code, tables and weights, and its timing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from xrelay.api.codegen import llvm_texts
-from xrelay.api.context import INTEGER_PASSES, decide
-from xrelay.api.function_results import (
-    EntryFunctions,
-    check_functions,
-    functions_by_entry,
-    refuse_function_inputs,
-    with_functions,
-)
-from xrelay.api.interface import ModelTables, tables_of
-from xrelay.api.kernel_stream import KernelStream
-from xrelay.api.sources import Shapes, Source, load_source, write_text
-from xrelay.api.stage_runner import Progress, StageRunner
-from xrelay.api.streaming import kernel_stream
-from xrelay.api.timing import CompileTiming, KernelCounts
+from xrelay.api.interface import tables_of
+from xrelay.api.kernel_stream import KernelCounts, KernelStream
+from xrelay.api.sources import write_text
+from xrelay.api.stage_runner import INTEGER_PASSES, Progress, StageRunner, decide
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
+from xrelay.dialects.shared.locations import location_of
+from xrelay.errors import LoweringError
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.pipelines import Stage, compile_stages
-from xrelay.passes.catalogue.default_pipeline import MAIN
+from xrelay.passes.functions.closure_callers import MAIN, functions_of, returned_closures, taken_types
 from xrelay.passes.graph.scopes import is_graph
-from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
-from xrelay.runtime.metadata import ModelMetadata, abi_stamp
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp, function_spec
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
+
+
+@dataclass(frozen=True)
+class CompileTiming:
+    """The steps of a compilation, its kernels, and the shares of its time in seconds.
+
+    Kernels are not counted if the module was compiled as a whole.
+    """
+
+    clock: TimeTree
+    kernels: KernelCounts
+    llvm: float
+    """The time of LLVM for kernels, summed over threads that ran in parallel to other work."""
+    waiting: float
+    """The time the compilation waited for LLVM or for workers."""
+
+    @property
+    def total(self) -> float:
+        """The seconds of all steps."""
+        return self.clock.root.seconds
+
+    @property
+    def python(self) -> float:
+        """The seconds in which the compilation itself worked."""
+        return self.total - self.waiting
+
+    def report(self) -> str:
+        """Returns the table of the steps, a line about kernels and a line about shares."""
+        counts = self.kernels
+        return (
+            f"{self.clock.report()}"
+            f"kernels: {counts.compiled} compiled, {counts.by_workers} of them by other processes, "
+            f"{counts.found} found, {counts.equal} equal to others\n"
+            f"seconds: {self.python:.3f} Python, {self.waiting:.3f} waiting, {self.llvm:.3f} LLVM beside\n"
+        )
+
+    def as_data(self) -> dict[str, object]:
+        """Returns the same data for JSON."""
+        shares = {"python": self.python, "waiting": self.waiting, "llvm": self.llvm}
+        return {"steps": self.clock.root.as_data(), "kernels": asdict(self.kernels), "seconds": shares}
+
+
+@dataclass(frozen=True)
+class EntryFunctions:
+    """The functions that an entry takes and returns."""
+
+    callers: Sequence[str] = ()
+    """For each function that it returns, in order, the entry that calls the function."""
+    returned: Sequence[str] = ()
+    """The types of these functions."""
+    taken: Sequence[tuple[str, ...]] = ()
+    """For each input that is a function, in order, the types of valid arguments."""
+
+
+def functions_by_entry(module: ModuleOp) -> Mapping[str, EntryFunctions]:
+    """Returns the functions that each entry of a module without closures takes and returns.
+
+    Raises `LoweringError` if two returned closures have the same caller, or if the caller is `@main`.
+    """
+    found: dict[str, EntryFunctions] = {}
+    all_callers = {MAIN}
+    for name, function in functions_of(module).items():
+        closures = returned_closures(function)
+        taken = [tuple(map(str, types)) for types in taken_types(function)]
+        callers, types = [each.caller for each in closures], [str(each.type) for each in closures]
+        for caller in callers:
+            if caller in all_callers:
+                raise LoweringError(
+                    f"@{caller} cannot be the caller of several closures", location=location_of(function)
+                )
+            all_callers.add(caller)
+        found[name] = EntryFunctions(callers, types, taken)
+    return found
+
+
+def refuse_function_inputs(module: ModuleOp) -> None:
+    """Raises `LoweringError` if `@main` takes a function.
+
+    A model takes only functions that it returned, and it has returned no function before its first run.
+    """
+    main = functions_of(module).get(MAIN)
+    for number, argument in enumerate(main.args if main is not None and main.body.blocks else ()):
+        if any(isinstance(leaf, FunctionType) for leaf in leaf_types([argument.type])):
+            name = f"#{number}" if argument.name_hint is None else f"'{argument.name_hint}'"
+            raise LoweringError(
+                f"input {name} of @{MAIN} is a function, {argument.type}; an input of a compiled model cannot be one",
+                location=None if main is None else location_of(main),
+                help=f"create the function inside the program, or return a function from @{MAIN} that takes it",
+            )
+
+
+def check_functions(metadata: ModelMetadata, functions: EntryFunctions) -> None:
+    """Raises `LoweringError` for a function that a model takes or returns but whose program is unknown.
+
+    A function can be passed only to the model that returned it, since its number means another function elsewhere.
+    """
+    alone = [spec for spec in metadata.inputs if spec.is_function][len(functions.taken) :]
+    if len(metadata.functions) != len(functions.callers):
+        alone += [metadata.outputs[number] for number in metadata.functions]
+    if alone:
+        raise LoweringError(f"'{alone[0].name}' is a closure whose program is missing", location=metadata.name,
+                            help="compile the program as it was before relay-select-entry")  # fmt: skip
+
+
+def with_functions(artifact: Artifact, functions: EntryFunctions, callers: Sequence[Artifact]) -> Artifact:
+    """Returns the model with the types of its functions and the models that call the returned ones."""
+    if not functions.returned and not functions.taken:
+        return artifact
+    metadata = replace(
+        artifact.metadata,
+        inputs=_with_types(artifact.metadata.inputs, functions.taken),
+        outputs=_with_types(artifact.metadata.outputs, [(type,) for type in functions.returned]),
+    )
+    return replace(artifact, metadata=metadata, functions=tuple(callers))
+
+
+def _with_types(specs: Sequence[TensorSpec], types: Sequence[tuple[str, ...]]) -> tuple[TensorSpec, ...]:
+    """Returns inputs or outputs in which those that are functions have the given types, in order."""
+    left = iter(types)
+    return tuple(function_spec(spec.name, next(left)) if spec.is_function else spec for spec in specs)
+
 
 LEAST_LLVM_LEVEL = 1
 """The minimum LLVM level.
@@ -62,38 +175,6 @@ class Built(NamedTuple):
 
     artifact: Artifact
     timing: CompileTiming
-
-
-def artifact_of(
-    source: Source,
-    target: Target,
-    *,
-    shapes: Shapes | None = None,
-    opt_level: int = MAX_OPT_LEVEL,
-    dump: Path | None = None,
-    cache: bool = True,
-    progress: Progress | None = None,
-    name: str = "model",
-    integers: bool = False,
-    trust: bool = False,
-) -> Built:
-    """Returns the object code, tables and weights of the model in `source`.
-
-    See `xrelay.compile` for arguments and errors. `target` is entered as a context, which enables its registered
-    strategies and hooks.
-    """
-    with target, gc_pause():
-        module = load_source(source, shapes=shapes, trust=trust)
-        return build_artifact(
-            module,
-            target,
-            opt_level=opt_level,
-            dump=dump,
-            cache=cache,
-            progress=progress,
-            name=name,
-            integers=integers,
-        )
 
 
 def build_artifact(
@@ -166,11 +247,11 @@ class _Builder:
         stages, target = runner.stages, self.target
         objects, level = ObjectCache.default() if self.cache else None, max(self.opt_level, LEAST_LLVM_LEVEL)
         is_streamed = self.stream and dump is None
-        kernels = kernel_stream(module, runner, stages, target, level, objects) if is_streamed else None
+        kernels = runner.kernel_stream(module, target, level, objects) if is_streamed else None
         with kernels if kernels is not None else nullcontext():
             runner.run_after_split(module, kernels)
             runner.report(len(stages), NATIVE)
-            tables = tables_of(module)
+            metadata, weights = tables_of(module)
             with runner.clock.step(NATIVE):
                 symbols = kernels.symbols if kernels is not None else {}
                 code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
@@ -178,7 +259,14 @@ class _Builder:
         if dump is not None:
             write_text(dump / "timing.txt", runner.clock.report())
         runner.report(len(stages) + 1, "done")
-        artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
+        metadata = replace(
+            metadata,
+            cpu=target.mcpu,
+            features=",".join(target.code_features()),
+            name=name,
+            abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
+        )
+        artifact = Artifact(tuple(code), metadata, weights)
         return Built(artifact, _timing(runner.clock, kernels))
 
 
@@ -197,27 +285,6 @@ def _timing(clock: TimeTree, kernels: KernelStream | None) -> CompileTiming:
     if kernels is None:
         return CompileTiming(clock, KernelCounts(), 0.0, native)
     return CompileTiming(clock, kernels.counts, sum(kernels.llvm_seconds), native + kernels.waited)
-
-
-def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
-    """Returns the metadata of a model called `name`: its tables, and the target it is compiled for."""
-    return ModelMetadata(
-        inputs=tables.inputs,
-        outputs=tables.outputs,
-        weights=tables.weights,
-        arena_size=tables.arena_size,
-        kernels=tables.kernels,
-        calls=tables.calls,
-        dims=tables.dims,
-        checks=tables.checks,
-        polls=tables.polls,
-        straight=tables.straight,
-        memory=tables.memory,
-        cpu=target.mcpu,
-        features=",".join(target.code_features()),
-        name=name,
-        abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
-    )
 
 
 def _native(

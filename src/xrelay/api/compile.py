@@ -77,20 +77,20 @@ def compile(
         return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
     dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
     # Importing the compiler's modules takes longer than opening a cached model.
-    from xrelay.api.build_artifact import artifact_of
+    from xrelay.api.build_artifact import build_artifact
+    from xrelay.api.sources import load_source
 
-    artifact, timing = artifact_of(
-        source,
-        chosen,
-        shapes=shapes,
-        opt_level=level,
-        dump=dump,
-        cache=cache,
-        progress=progress,
-        name=_name(source),
-        integers=integers,
-        trust=trust,
-    )
+    with chosen:  # enables the strategies and hooks that are registered for the target
+        artifact, timing = build_artifact(
+            load_source(source, shapes=shapes, trust=trust),
+            chosen,
+            opt_level=level,
+            dump=dump,
+            cache=cache,
+            progress=progress,
+            name=_name(source),
+            integers=integers,
+        )
     if entry is not None:
         entry.models.put(entry.key, partial(artifact.write, key=entry.key))
     return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing)

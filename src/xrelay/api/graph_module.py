@@ -13,9 +13,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.api.arrays import Tensor
 from xrelay.api.model import CompiledModel
 from xrelay.api.param_dict import load_param_dict
-from xrelay.api.tensor import Tensor
 from xrelay.errors import InputError, with_article
 from xrelay.runtime.inputs import InputBinder
 from xrelay.runtime.metadata import OPTIONAL

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
-from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.attribute_names import (
+    ARENA_SIZE,
+    CALLS,
+    CHECKS,
+    DIMS,
+    INPUTS,
+    KERNELS,
+    MEMORY,
+    OUTPUTS,
+    POLLS,
+    STRAIGHT,
+    VALUE_NAME,
+    WEIGHTS,
+)
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.types import dims_in, element_of_any_rank, shape_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.types import dims_in, element_of_any_rank, element_type_of, shape_of
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
-from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
 from xrelay.runtime.arena import aligned
 from xrelay.runtime.dim_text import name_and_size
 from xrelay.runtime.metadata import (
@@ -32,53 +56,112 @@ from xrelay.runtime.metadata import (
     CheckInfo,
     KernelInfo,
     MemoryInfo,
+    ModelMetadata,
     TensorSpec,
     function_spec,
 )
 
-
-@dataclass(frozen=True)
-class ModelTables:
-    """The tables of a compiled model, in the order of `@main`'s arguments, and the arrays of its weights."""
-
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    weights: tuple[TensorSpec, ...]
-    arrays: tuple[NDArray[Any], ...]
-    arena_size: int
-    kernels: tuple[KernelInfo, ...]
-    calls: tuple[KernelInfo, ...]
-    dims: tuple[str, ...]
-    checks: tuple[CheckInfo, ...]
-    polls: bool
-    straight: bool
-    memory: MemoryInfo
+_NONE: Final = ArrayAttr[Attribute]([])
+_REQUIRED: Final = frozenset({INPUTS, OUTPUTS, WEIGHTS})
+"""The lists that every interface has; others are empty if they are absent."""
 
 
-def tables_of(module: ModuleOp) -> ModelTables:
-    """Returns the tables of a module below the loop level.
+def tables_of(module: ModuleOp) -> tuple[ModelMetadata, tuple[NDArray[Any], ...]]:
+    """Returns the tables of a module below the loop level, without its target, and the arrays of the weights.
 
-    Raises `LoweringError` if the module lacks attributes needed to run it, or if the shape of an input or output does
-    not follow from the module's dimension names. Raises `UnresolvedWeightError` for a weight without data.
+    The attributes are described in `lowering/interface.py`. Raises `LoweringError` if one is absent or malformed, or if
+    the shape of an input or output does not follow from the module's dimension names. Raises `UnresolvedWeightError`
+    for a weight without data.
     """
-    interface = read_interface(module)
-    arrays = tuple(_checked_array(entry) for entry in interface.weights)
-    return ModelTables(
-        tuple(_spec("input", entry, interface.dims) for entry in interface.inputs),
-        tuple(_spec("output", entry, None) for entry in interface.outputs),
-        tuple(
-            TensorSpec(entry.name, str(array.dtype), array.shape)
-            for entry, array in zip(interface.weights, arrays, strict=True)
+    size = module.attributes.get(ARENA_SIZE)
+    if not isinstance(size, IntegerAttr):
+        raise _malformed(module, ARENA_SIZE)
+    dims = _texts(module, module.attributes.get(DIMS, _NONE), DIMS)
+    weights = _tensors(module, WEIGHTS)
+    arrays = tuple(_checked_array(*weight) for weight in weights)
+    metadata = ModelMetadata(
+        inputs=tuple(_spec("input", name, type, dims) for name, type, _ in _tensors(module, INPUTS)),
+        outputs=tuple(_spec("output", name, type, None) for name, type, _ in _tensors(module, OUTPUTS)),
+        weights=tuple(
+            TensorSpec(name, str(array.dtype), array.shape) for (name, _, _), array in zip(weights, arrays, strict=True)
         ),
-        arrays,
-        interface.arena_size,
-        tuple(KernelInfo(kernel.name, kernel.sources) for kernel in interface.kernels),
-        tuple(KernelInfo(call.name, call.sources) for call in interface.calls),
-        interface.dims,
-        tuple(map(_check_info, interface.checks)),
-        interface.polls,
-        interface.straight,
-        MemoryInfo(**asdict(interface.memory)),
+        arena_size=size.value.data,
+        kernels=_kernels(module, KERNELS),
+        calls=_kernels(module, CALLS),
+        dims=dims,
+        checks=tuple(_check(module, row) for row in _rows(module, CHECKS)),
+        polls=POLLS in module.attributes,
+        straight=STRAIGHT in module.attributes,
+        memory=_memory(module),
+    )
+    return metadata, arrays
+
+
+def _rows(module: ModuleOp, key: str) -> Sequence[DictionaryAttr]:
+    rows = module.attributes.get(key, None if key in _REQUIRED else _NONE)
+    if not is_attribute(rows, ArrayAttr[DictionaryAttr]):
+        raise _malformed(module, key)
+    return rows.data
+
+
+def _tensors(module: ModuleOp, key: str) -> list[tuple[str, Attribute, Attribute | None]]:
+    """Returns the name, type and value of each row."""
+    found: list[tuple[str, Attribute, Attribute | None]] = []
+    for row in _rows(module, key):
+        name, type = row.data.get("name"), row.data.get("type")
+        is_type = isinstance(type, SequenceType | OptionalType | ClosureType | TensorType)
+        if not isinstance(name, StringAttr) or not is_type:
+            raise _malformed(module, key)
+        found.append((name.data, type, row.data.get("value")))
+    return found
+
+
+def _kernels(module: ModuleOp, key: str) -> tuple[KernelInfo, ...]:
+    found: list[KernelInfo] = []
+    for row in _rows(module, key):
+        name = row.data.get("name")
+        if not isinstance(name, StringAttr):
+            raise _malformed(module, key)
+        found.append(KernelInfo(name.data, _texts(module, row.data.get("sources", _NONE), key)))
+    return tuple(found)
+
+
+def _check(module: ModuleOp, row: DictionaryAttr) -> CheckInfo:
+    text, requires = row.data.get("text"), row.data.get("requires")
+    if not isinstance(text, StringAttr):
+        raise _malformed(module, CHECKS)
+    sources = _texts(module, row.data.get("sources", _NONE), CHECKS)
+    if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
+        return CheckInfo(text.data, sources=sources)
+    (requirement,) = requires.data
+    relation = replace(requirement, lhs=symbol(LHS), rhs=symbol(RHS)).text
+    return CheckInfo(text.data, relation, (str(requirement.lhs), str(requirement.rhs)), sources)
+
+
+def _memory(module: ModuleOp) -> MemoryInfo:
+    """Returns the memory that `loop-plan-memory` recorded."""
+    needs = module.attributes.get(MEMORY, DictionaryAttr({}))
+    if not isinstance(needs, DictionaryAttr):
+        raise _malformed(module, MEMORY)
+    numbers = [needs.data.get(name, IntegerAttr(0, i64)) for name in ("dynamic_buffers", "kernels", "each_thread")]
+    sizes = [each.value.data for each in numbers if isinstance(each, IntegerAttr)]
+    if len(sizes) < len(numbers):
+        raise _malformed(module, MEMORY)
+    return MemoryInfo(*sizes, uncounted=_texts(module, needs.data.get("uncounted", _NONE), MEMORY))
+
+
+def _texts(module: ModuleOp, texts: Attribute, key: str) -> tuple[str, ...]:
+    if not is_attribute(texts, ArrayAttr[StringAttr]):
+        raise _malformed(module, key)
+    return tuple(text.data for text in texts)
+
+
+def _malformed(module: ModuleOp, key: str) -> LoweringError:
+    found = module.attributes.get(key)
+    return LoweringError(
+        f"the module attribute {key} is {'absent' if found is None else str(found)}",
+        location=location_of(module),
+        help="compile from the loop level or above; convert-loop-to-scf writes it",
     )
 
 
@@ -124,17 +207,23 @@ def _name_determined_by(dim: Dim) -> str | None:
     return found[0] if found is not None else None
 
 
-def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
-    """Returns the spec of a tensor, with dynamic extents as text, which may use only `names` unless that is `None`."""
-    if isinstance(entry.type, ClosureType):
-        return function_spec(entry.name)
-    if isinstance(entry.type, SequenceType | OptionalType):
-        return container_spec(entry.name, entry.type)
-    dims = shape_of(entry.type)
-    if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
-        raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
-    shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in dims)
-    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
+def _spec(kind: str, name: str, type: Attribute, names: Sequence[str] | None) -> TensorSpec:
+    """Returns the spec of a tensor; its extents may use only `names` unless that is `None`."""
+    if isinstance(type, TensorType):
+        dims = shape_of(type)
+        if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
+            raise _open_shape(f"{kind} {name!r}", type, None)
+    return spec_of(name, type)
+
+
+def spec_of(name: str, type: Attribute) -> TensorSpec:
+    """Returns the spec of a value; dynamic extents are texts, and `?` if they have no name."""
+    if isinstance(type, FunctionType | ClosureType):
+        return function_spec(name)
+    if isinstance(type, SequenceType | OptionalType):
+        return container_spec(name, type)
+    shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in shape_of(type))
+    return TensorSpec(name, str(numpy_dtype(element_type_of(type))), shape)
 
 
 def container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
@@ -151,14 +240,6 @@ def container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
     return TensorSpec(name, str(numpy_dtype(element)), extents, containers=tuple(containers))
 
 
-def _check_info(check: CheckEntry) -> CheckInfo:
-    requirement = check.requirement
-    if requirement is None:
-        return CheckInfo(check.text, sources=check.sources)
-    relation = replace(requirement, lhs=symbol(LHS), rhs=symbol(RHS)).text
-    return CheckInfo(check.text, relation, (str(requirement.lhs), str(requirement.rhs)), check.sources)
-
-
 def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:
     return LoweringError(
         f"{subject} is {type_}, whose shape is not known when compiling",
@@ -167,24 +248,21 @@ def _open_shape(subject: str, type_: Attribute, location: str | None) -> Lowerin
     )
 
 
-def _checked_array(entry: TensorEntry) -> NDArray[Any]:
-    """Returns the data of a weight. Raises `LoweringError` unless its size and shape match its buffer."""
-    array, type = _array(entry), entry.type
-    fits = isinstance(type, TensorType) and array.dtype.itemsize == numpy_dtype(type.element_type).itemsize
-    if not fits or array.shape != shape_of(type):
-        raise LoweringError(f"weight {entry.name!r} is {array.dtype}{list(array.shape)}, its buffer is {type}")
-    return array
-
-
-def _array(entry: TensorEntry) -> NDArray[Any]:
+def _checked_array(name: str, type: Attribute, value: Attribute | None) -> NDArray[Any]:
     """Returns the data of a weight in the layout of native code. Raises `UnresolvedWeightError` if it is missing.
 
     The weight then refers to this data, moved one weight at a time, so that all weights are never in memory twice.
+    Raises `LoweringError` unless size and shape match the weight's buffer.
     """
-    if isinstance(entry.value, WeightAttr):
-        weight = entry.value.data
+    if isinstance(value, WeightAttr):
+        weight = value.data
         weight.move_to(aligned(weight.array))
-        return weight.array
-    if isinstance(entry.value, DenseIntOrFPElementsAttr):
-        return array_of(entry.value)
-    raise LoweringError(f"weight {entry.name!r} is {entry.value}, which has no bytes")
+        array = weight.array
+    elif isinstance(value, DenseIntOrFPElementsAttr):
+        array = array_of(value)
+    else:
+        raise LoweringError(f"weight {name!r} is {value}, which has no bytes")
+    fits = isinstance(type, TensorType) and array.dtype.itemsize == numpy_dtype(type.element_type).itemsize
+    if not fits or array.shape != shape_of(type):
+        raise LoweringError(f"weight {name!r} is {array.dtype}{list(array.shape)}, its buffer is {type}")
+    return array

@@ -12,7 +12,6 @@ from xdsl.passes import ModulePass
 
 from xrelay import environment
 from xrelay.api.codegen import llvm_texts, rename_symbols
-from xrelay.api.kernel_records import KernelFacts
 from xrelay.dialects.shared.attribute_names import HEAP, NUM_SCRATCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -31,6 +30,16 @@ from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
 """The first pass that runs on a kernel in its own module."""
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """The facts about a kernel that its callers need."""
+
+    may_fail: bool
+    """Whether its status may be nonzero."""
+    declaration: str = ""
+    """The text of a module that declares the kernel, if callers pass it scratch memory or it allocates memory."""
 
 
 @dataclass(frozen=True)

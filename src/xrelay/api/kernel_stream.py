@@ -6,6 +6,7 @@ object code is a digest of these, so equal kernels of all models share one symbo
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,11 +17,9 @@ from typing import Final, Self
 
 from xdsl.context import Context
 
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_records import KernelFacts, KernelRecords
+from xrelay.api.kernel_lowering import KernelFacts, KernelLowering, LoweredKernel
 from xrelay.api.kernel_workers import Answer, KernelJob, KernelWorkers
-from xrelay.api.timing import KernelCounts
-from xrelay.errors import XRelayError
+from xrelay.errors import ArtifactError, XRelayError
 from xrelay.lowering.kernel_units import KernelUnit, declare_lowered, kernel_of
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import parse_module
@@ -28,7 +27,44 @@ from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
+from xrelay.runtime.json_fields import JsonFields, parse_json_object
 from xrelay.runtime.native import CodeOptions, compile_cached
+
+FOLDER: Final = "kernels"
+"""The folder of the records in the cache."""
+
+
+class KernelRecords:
+    """Records of kernels on disk, for one state of the compiler.
+
+    A record that cannot be read, or whose objects are gone, counts as absent.
+    """
+
+    def __init__(self, records: ObjectCache, objects: ObjectCache, stamp: str):
+        """`stamp` is that of the compiler; `objects` is the cache whose keys the records contain."""
+        self._records, self._objects, self._stamp = records, objects, stamp
+
+    def get(self, symbol: str) -> tuple[list[bytes], KernelFacts] | None:
+        """Returns the objects and facts of the kernel with a symbol; `None` if there is no record."""
+        data = self._records.get(self._key(symbol))
+        if data is None:
+            return None
+        try:
+            fields = JsonFields(parse_json_object(data, "the record of a kernel"), "the record of a kernel")
+            keys, facts = fields.texts("objects"), KernelFacts(fields.flag("may_fail"), fields.text("declaration"))
+        except ArtifactError:
+            return None  # the digest matches, so another version wrote it
+        objects = [code for key in keys if (code := self._objects.get(key)) is not None]
+        return (objects, facts) if len(objects) == len(keys) else None
+
+    def put(self, symbol: str, object_keys: Sequence[str], facts: KernelFacts) -> None:
+        """Stores the record of a kernel whose objects are in the cache."""
+        record = {"objects": list(object_keys), "may_fail": facts.may_fail, "declaration": facts.declaration}
+        self._records.put(self._key(symbol), json.dumps(record).encode())
+
+    def _key(self, symbol: str) -> str:
+        return content_key([self._stamp, symbol])
+
 
 SYMBOL: Final = "xrelay_kernel_"
 """The prefix of the symbols of kernels in object code."""
@@ -36,6 +72,17 @@ _DIGITS: Final = 24
 
 
 Report = Callable[[str], None]
+
+
+@dataclass
+class KernelCounts:
+    """The numbers of a model's kernels that were compiled, found in the cache, and equal to another kernel."""
+
+    compiled: int = 0
+    found: int = 0
+    equal: int = 0
+    by_workers: int = 0
+    """The number of compiled kernels that workers lowered."""
 
 
 @dataclass(frozen=True)

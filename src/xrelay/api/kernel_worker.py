@@ -7,7 +7,7 @@ from typing import IO
 from xdsl.transforms import get_all_passes
 
 from xrelay.api.kernel_lowering import KernelLowering
-from xrelay.api.worker_messages import read_host, read_message, worker_identity, write_message
+from xrelay.api.kernel_workers import read_host, read_message, worker_identity, write_message
 from xrelay.errors import XRelayError
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks

@@ -25,7 +25,7 @@ from xrelay.runtime.running import checked_timeout
 from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
-    from xrelay.api.timing import CompileTiming
+    from xrelay.api.build_artifact import CompileTiming
     from xrelay.runtime.executable import Executable, Plan
     from xrelay.runtime.memory import MemoryNeeds
 

@@ -19,8 +19,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.api.arrays import as_array
-from xrelay.api.tensor import Tensor
+from xrelay.api.arrays import Tensor, as_array
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_article
 

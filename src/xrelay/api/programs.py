@@ -1,4 +1,6 @@
-"""A program at any level as an object that maps arrays to arrays, with the names and types of both.
+"""Programs at any level: objects that map arrays to arrays, with the names and types of both.
+
+`parse` reads the text of a program, and `interpret` runs a program without compiling it.
 
 The level of a module follows from its ops: relay, topi and loop have interpreters; a compiled model runs natively.
 """
@@ -6,13 +8,11 @@ The level of a module follows from its ops: relay, topi and loop have interprete
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -23,60 +23,40 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     TensorType,
-    TupleType,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
-from xrelay.api.interface import container_spec
+from xrelay.api.interface import spec_of
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type
+from xrelay.dialects.shared.types import is_complete, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
-from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.interpreters.relay.run import HostValue
+from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.module_level import module_level
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.passes.types.infer_type import RelayInferTypePass
-from xrelay.runtime.metadata import TensorSpec, function_spec
-
-Array = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The name, dtype (numpy's name) and shape of an input or output; extents may be dynamic at the relay level.
-
-    For a sequence or an optional, `container` describes its type and the shape is ().
-    """
-
-    name: str
-    dtype: str
-    shape: Shape
-    container: TensorSpec | None = None
-
-    def __str__(self) -> str:
-        if self.container is not None:
-            return str(self.container)
-        return f"{self.dtype}[{', '.join(str(extent) for extent in self.shape)}]"
+from xrelay.runtime.inputs import InputBinder, is_mapping
+from xrelay.runtime.metadata import OPEN, TensorSpec
 
 
 class Program(ABC):
     """A runnable program and its inputs and outputs."""
 
     level: str
-    inputs: Sequence[Signature]
-    outputs: Sequence[Signature]
+    inputs: Sequence[TensorSpec]
+    outputs: Sequence[TensorSpec]
 
     @abstractmethod
     def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
@@ -93,7 +73,7 @@ class NativeProgram(Program):
 
     def __init__(self, model: CompiledModel):
         self._model = model
-        self.inputs, self.outputs = (list(map(_native_signature, specs)) for specs in (model.inputs, model.outputs))
+        self.inputs, self.outputs = model.inputs, model.outputs
 
     def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
         """Runs the compiled model."""
@@ -142,6 +122,48 @@ def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, 
     return ModuleProgram(module if is_onnx else with_known_sizes(module, shapes), function)
 
 
+def parse(source: str | PathLike[str], *, name: str = "<text>") -> ModuleOp:
+    """Parses and verifies a program at any level: a text, or the path of an `.mlir` file.
+
+    A `str` is a path if it ends in `.mlir` and has no line break. The weight file that a text file names is read too.
+    `name` replaces the file name in errors and source locations. Raises `ParseError` and `VerificationError` with
+    `name:line:col`.
+    """
+    if not isinstance(source, str) or (source.endswith(".mlir") and "\n" not in source):
+        return load_source(source)
+    module = parse_module(full_context(), source, name)
+    verify_module(module)
+    return module
+
+
+def interpret(
+    source: Source,
+    inputs: Mapping[str, object] | Sequence[object],
+    *,
+    shapes: Shapes | None = None,
+    function: str = "main",
+) -> list[Any]:
+    """Runs a program by the interpreter of its level (relay, topi or loop), on numpy and without compiling.
+
+    `source` is a module, a path or an ONNX model, as for `compile`. `inputs` are by name or in order, and are checked
+    like those of a compiled model. In inputs and results, sequences are lists, and an optional is its value or `None`.
+    Raises `InputError` for invalid inputs, for dynamic shapes that `shapes` does not fix and for a program below loop,
+    and `InterpreterError` for a program that is undefined for these inputs.
+    """
+    program = program_of(source, shapes=shapes, function=function)
+    binder = InputBinder(input_specs(program), native=False)
+    values = binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
+    return list(program.run(values))
+
+
+def input_specs(program: Program) -> Sequence[TensorSpec]:
+    """Returns the inputs of a program. Raises `InputError` for a tensor with an unnamed dynamic extent."""
+    for spec in program.inputs:
+        if not spec.containers and OPEN in spec.shape:
+            raise InputError(f"the shape of input {spec.name!r} is unknown: {spec}", help="pass it in shapes=")
+    return program.inputs
+
+
 def _function(module: ModuleOp, name: str) -> FuncOp:
     functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]
     found = next((op for op in functions if op.sym_name.data == name), None)
@@ -161,30 +183,17 @@ def _with_known_types(module: ModuleOp, name: str) -> ModuleOp:
     return module
 
 
-def _tensors(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
+def _tensors(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSpec]]:
     types = function.function_type
     names = _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "input")
-    inputs = [_signature(name, type) for name, type in zip(names, types.inputs, strict=True)]
-    results = _flattened(types.outputs.data)
+    inputs = [_spec(name, type) for name, type in zip(names, types.inputs, strict=True)]
+    results = leaf_types(types.outputs.data)
     names = _names(function.res_attrs, [None] * len(results), "output")
-    outputs = [_signature(name, type) for name, type in zip(names, results, strict=True)]
+    outputs = [_spec(name, type) for name, type in zip(names, results, strict=True)]
     return inputs, outputs
 
 
-def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
-    """Returns the types with tuples replaced by their fields, recursively."""
-    flat: list[Attribute] = []
-    pending = list(reversed(types))
-    while pending:
-        type = pending.pop()
-        if isinstance(type, TupleType):
-            pending.extend(reversed(type.types.data))
-        else:
-            flat.append(type)
-    return flat
-
-
-def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
+def _buffers(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSpec]]:
     """Returns the inputs and outputs of a function that writes its results; arena, scratch and extents follow them."""
     if not isinstance(function.attributes.get(NUM_OUTPUTS), IntegerAttr):
         raise InputError(f"@{function.sym_name.data} lacks the attribute {NUM_OUTPUTS}, its number of outputs")
@@ -194,15 +203,15 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     shapes = NamedSizes(function).shapes
     containers = _attributes(function.arg_attrs, CONTAINER, len(args))
     rows = zip(names, args[: len(args) - rest], shapes, containers, strict=False)
-    signatures = [_buffer(name, argument, shape, container) for name, argument, shape, container in rows]
-    return signatures[:split], _with_returned(function, signatures[split:])
+    specs = [_buffer(name, argument, shape, container) for name, argument, shape, container in rows]
+    return specs[:split], _with_returned(function, specs[split:])
 
 
-def _with_returned(function: FuncOp, written: Sequence[Signature]) -> list[Signature]:
+def _with_returned(function: FuncOp, written: Sequence[TensorSpec]) -> list[TensorSpec]:
     """Returns the outputs that a function writes, with those that it returns inserted at their positions."""
     types = function.function_type.outputs.data
     names = _names(function.res_attrs, [None] * len(types), "output")
-    rest, returned = iter(written), dict[int, Signature]()
+    rest, returned = iter(written), dict[int, TensorSpec]()
     places, containers, dims = (
         _attributes(function.res_attrs, key, len(types)) for key in (OUTPUT_PLACE, CONTAINER, LOOP_DIMS)
     )
@@ -210,7 +219,7 @@ def _with_returned(function: FuncOp, written: Sequence[Signature]) -> list[Signa
         if isinstance(place, IntegerAttr):
             if isa(type, MemRefType) and isinstance(opened, DimsAttr):
                 type = TensorType(type.element_type, type.get_shape(), opened)
-            returned[place.value.data] = _signature(name, type if container is None else container)
+            returned[place.value.data] = _spec(name, type if container is None else container)
     count = len(written) + len(returned)
     return [returned[number] if number in returned else next(rest) for number in range(count)]
 
@@ -220,37 +229,22 @@ def _attributes(rows: ArrayAttr[DictionaryAttr] | None, key: str, count: int) ->
     return [None] * count if rows is None else [row.data.get(key) for row in rows]
 
 
-def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | None) -> Signature:
+def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | None) -> TensorSpec:
     type = value.type
     if container is not None:
-        return _signature(name, container)
+        return _spec(name, container)
     if not isa(type, MemRefType):
         raise InputError(f"argument {name!r} is {type}; the loop level has memrefs only")
-    return _signature(name, tensor_type(shape, type.element_type))
+    return _spec(name, tensor_type(shape, type.element_type))
 
 
-def _native_signature(spec: TensorSpec) -> Signature:
-    """Returns an input or output of a compiled model, whose dynamic extents are texts."""
-    if spec.containers:
-        return Signature(spec.name, spec.dtype, (), spec)
-    dims = (parse_dim(Parser(Context(), extent)) if isinstance(extent, str) else extent for extent in spec.shape)
-    return Signature(spec.name, spec.dtype, tuple(dims))
-
-
-def _signature(name: str, type: Attribute) -> Signature:
-    if isinstance(type, FunctionType | ClosureType):
-        held = function_spec(name)
-        return Signature(name, held.dtype, (), held)
-    if isinstance(type, SequenceType | OptionalType):
-        held = container_spec(name, type)
-        return Signature(name, held.dtype, (), held)
-    if not isa(type, TensorType):
+def _spec(name: str, type: Attribute) -> TensorSpec:
+    if not isinstance(type, FunctionType | ClosureType | SequenceType | OptionalType) and not isa(type, TensorType):
         raise InputError(f"{name!r} is {type}; only tensors can be compared", help="run relay-infer-type first")
     try:
-        dtype = numpy_dtype(type.element_type)
+        return spec_of(name, type)
     except TypeInferenceError as error:
         raise InputError(f"{name!r} is {type}: {error.message}") from error
-    return Signature(name, dtype.name, shape_of(type))
 
 
 def _names(attributes: ArrayAttr[DictionaryAttr] | None, hints: Sequence[str | None], kind: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,19 +12,20 @@ from numpy.typing import NDArray
 
 from xrelay.api.comparison import DEFAULT_RTOL, Comparison, compare_outputs
 from xrelay.api.model import CompiledModel
-from xrelay.api.programs import Program, Signature, program_of
+from xrelay.api.programs import Program, program_of
 from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
-from xrelay.index_algebra.dims import ANY, Dim, evaluate, name_and_size, names_of
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
+from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.lists import flattened
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec, dtype_from_name
 
 Array = NDArray[Any]
+Extent: TypeAlias = int | str
 
 
 def same(
@@ -57,7 +59,7 @@ def same(
     hints = _size_hints(first, second, shapes)
     shapes = {name: shape for name, shape in shapes.items() if name not in hints}
     results = _results(first, second, inputs, shapes, hints, seed)
-    names = [signature.name for signature in first.outputs]
+    names = [spec.name for spec in first.outputs]
     found, expected = (flattened(names, result) for result in results)
     if list(found) != list(expected):
         name = next(iter(found.keys() ^ expected.keys()))
@@ -69,9 +71,9 @@ def same(
 
 def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
     """Returns the size hints in `shapes`. Raises `InputError` for a name that is neither an input nor a dimension."""
-    signatures = [*first.inputs, *second.inputs]
-    inputs = list(dict.fromkeys(signature.name for signature in signatures))
-    dims = {name for signature in signatures for dim in signature.shape for name in names_of(dim)}
+    specs = [*first.inputs, *second.inputs]
+    inputs = list(dict.fromkeys(spec.name for spec in specs))
+    dims = names_in(extent for spec in specs for extent in _open_extents(spec))
     for name in shapes:
         if name not in inputs and name not in dims:
             raise InputError(
@@ -114,17 +116,16 @@ def _outcome(program: Program, arrays: Sequence[HostValue]) -> Sequence[HostValu
         return error
 
 
-def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Signature]) -> None:
+def _check_agreement(kind: str, first: Sequence[TensorSpec], second: Sequence[TensorSpec]) -> None:
     if len(first) != len(second):
         raise InputError(
             f"the programs have {len(first)} and {len(second)} {kind}", help="compare programs with equal interfaces"
         )
     for number, (left, right) in enumerate(zip(first, second, strict=True)):
-        if left.container is not None and left.container.is_function:
+        if left.is_function:
             raise InputError(f"{kind[:-1]} {number} ({left.name!r}) is a function; functions cannot be compared",
                              help="compare the results of calling it")  # fmt: skip
-        fits = len(left.shape) == len(right.shape) and all(map(_may_agree, left.shape, right.shape))
-        fits = fits and _containers(left) == _containers(right)
+        fits = left.containers == right.containers and (bool(left.containers) or _may_agree(left.shape, right.shape))
         if left.dtype != right.dtype or not fits:
             raise InputError(
                 f"{kind[:-1]} {number} ({left.name!r}) is {left} in one program and {right} in the other",
@@ -132,23 +133,24 @@ def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Sig
             )
 
 
-def _containers(signature: Signature) -> tuple[str, ...]:
-    return () if signature.container is None else signature.container.containers
+def _may_agree(left: Sequence[Extent], right: Sequence[Extent]) -> bool:
+    """Whether no axis has different static extents."""
+    pairs = zip(left, right, strict=False)
+    return len(left) == len(right) and all(a == b or isinstance(a, str) or isinstance(b, str) for a, b in pairs)
 
 
-def _may_agree(left: Dim, right: Dim) -> bool:
-    return left == right or not (isinstance(left, int) and isinstance(right, int))
+def _open_extents(spec: TensorSpec) -> list[str]:
+    """Returns the dynamic extents of a tensor with their names."""
+    return [] if spec.containers else [extent for extent in spec.shape if isinstance(extent, str) and extent != OPEN]
 
 
-def _shapes_of(signatures: Sequence[Signature], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
+def _shapes_of(specs: Sequence[TensorSpec], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
     """Returns the shapes of the inputs that are arrays."""
-    named = (
-        inputs if is_mapping(inputs) else dict(zip((signature.name for signature in signatures), inputs, strict=False))
-    )
+    named = inputs if is_mapping(inputs) else dict(zip((spec.name for spec in specs), inputs, strict=False))
     return {name: value.shape for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
-KnownExtents: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
+KnownExtents: TypeAlias = Sequence[Sequence[Sequence[Extent]]]
 """All known values of each extent of each input."""
 
 
@@ -160,13 +162,15 @@ def _known_extents(first: Program, second: Program, shapes: Shapes, found: Shape
     return [_input_row(*pair, shapes, found) for pair in zip(first.inputs, second.inputs, strict=True)]
 
 
-def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes) -> list[list[Dim]]:
+def _input_row(left: TensorSpec, right: TensorSpec, shapes: Shapes, found: Shapes) -> list[list[Extent]]:
+    if left.containers:
+        return []
     given, array = shapes.get(left.name), found.get(left.name, ())
     if given is not None and len(given) != len(left.shape):
         raise InputError(f"shapes has {len(given)} extents for input {left.name!r}, which is {left}")
-    row: list[list[Dim]] = []
+    row: list[list[Extent]] = []
     for axis, pair in enumerate(zip(left.shape, right.shape, strict=True)):
-        known = [dim for dim in pair if dim != ANY]
+        known = [extent for extent in pair if extent != OPEN]
         known += [given[axis]] if given is not None else []
         is_open = not any(isinstance(dim, int) for dim in known)
         row.append([*known, *array[axis : axis + 1]] if is_open and len(array) == len(left.shape) else known)
@@ -180,43 +184,39 @@ def _sizes(known: KnownExtents, hints: Mapping[str, SizeHint], rng: np.random.Ge
     for dims in extents:
         numbers = [dim for dim in dims if isinstance(dim, int)]
         for dim in dims if numbers else ():
-            name, size = name_and_size(dim, numbers[0]) or ("", None)
+            name, size = (isinstance(dim, str) and name_and_size(dim, numbers[0])) or ("", None)
             if size is not None:
                 sizes.setdefault(name, size)
-    names = {name for dims in extents for dim in dims for name in names_of(dim)}
-    drawn = drawn_sizes(names - sizes.keys(), rng, draw)
+    names = names_in(dim for dims in extents for dim in dims if isinstance(dim, str))
+    drawn = drawn_sizes({*names} - sizes.keys(), rng, draw)
     for name, hint in hints.items():
         drawn[name] = min(hint.least + drawn.get(name, 1) - 1, hint.greatest) if draw else hint.usual
     return {**drawn, **sizes}
 
 
-def _specs(signatures: Sequence[Signature], known: KnownExtents, sizes: Mapping[str, int]) -> list[TensorSpec]:
+def _specs(specs: Sequence[TensorSpec], known: KnownExtents, sizes: Mapping[str, int]) -> list[TensorSpec]:
     """Returns the inputs with static shapes."""
     return [
-        TensorSpec(signature.name, signature.dtype, tuple(_extent(signature, dims, sizes) for dims in row))
-        if signature.container is None
-        else signature.container
-        for signature, row in zip(signatures, known, strict=True)
+        spec if spec.containers else replace(spec, shape=tuple(_extent(spec, dims, sizes) for dims in row))
+        for spec, row in zip(specs, known, strict=True)
     ]
 
 
-def _extent(signature: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> int:
+def _extent(spec: TensorSpec, dims: Sequence[Extent], sizes: Mapping[str, int]) -> int:
     """Returns the size of an extent. Raises `InputError` if its known values disagree."""
     if not dims:
         raise InputError(
-            f"input {signature.name!r} is {signature}: its extents are unknown",
-            help=f"pass shapes={{{signature.name!r}: […]}}",
+            f"input {spec.name!r} is {spec}: its extents are unknown",
+            help=f"pass shapes={{{spec.name!r}: […]}}",
         )
     try:
-        values = [evaluate(dim, sizes) for dim in dims]
+        values = [evaluate(dim, sizes) if isinstance(dim, str) else dim for dim in dims]
     except DimensionError as error:
-        raise InputError(f"input {signature.name!r} is {signature}: {error.message}", help="pass shapes=") from error
+        raise InputError(f"input {spec.name!r} is {spec}: {error.message}", help="pass shapes=") from error
     if any(value != values[0] for value in values):
-        raise InputError(
-            f"input {signature.name!r} is {signature}: {values[-1]} contradicts {values[0]}", help="pass shapes="
-        )
+        raise InputError(f"input {spec.name!r} is {spec}: {values[-1]} contradicts {values[0]}", help="pass shapes=")
     if values[0] < 0:
-        raise InputError(f"input {signature.name!r} is {signature}: {dims[0]} is {values[0]}", help="pass shapes=")
+        raise InputError(f"input {spec.name!r} is {spec}: {dims[0]} is {values[0]}", help="pass shapes=")
     return values[0]
 
 

@@ -4,32 +4,112 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from pathlib import Path
+from typing import Final
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes
 
 from xrelay import environment
-from xrelay.api.context import context_instruments, required_passes, with_context
-from xrelay.api.dumps import StageDump
 from xrelay.api.interface import check_names, main_function
-from xrelay.api.kernel_lowering import split_stage
-from xrelay.api.kernel_stream import KernelStream
+from xrelay.api.kernel_lowering import KernelLowering, kernel_stages, split_stage
+from xrelay.api.kernel_stream import FOLDER, KernelRecords, KernelStream
+from xrelay.api.kernel_workers import KernelWorkers, code_identity
+from xrelay.api.model_key import code_stamp
+from xrelay.api.request import shapes_compilation
+from xrelay.api.sources import write_text
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
+from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.shared.levels import level_of
+from xrelay.errors import InputError
 from xrelay.lowering.kernel_units import KernelUnit, take_units
-from xrelay.lowering.pipelines import PHASES_OF_ALL_ENTRIES, Phase, Stage
+from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.remaining_stages import remaining_stages
+from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.catalogue.relay_names import canonical
+from xrelay.passes.infra.pass_context import PassContext, configured
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
+from xrelay.passes.infra.pipeline_text import parse_passes
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
+from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.native import CodeOptions
+from xrelay.runtime.safetensors_file import write_safetensors
+from xrelay.target.target import Target
 
 Progress = Callable[[int, int, str], None]
 """Called with `(done, total, step)` as the compilation proceeds."""
+LARGE: Final = 48
+"""The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
+CORES_OF_ONE: Final = 2
+"""The cores that a process lowering kernels keeps busy: LLVM takes as long for a kernel as Python does."""
+MAX_WORKERS: Final = 3
+"""The default maximum: more workers take more memory than they save time."""
+INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
+"""The passes that `compile(…, integers=True)` requires."""
+
+
+def decide(pass_name: str, *, asked: frozenset[str] = frozenset()) -> bool | None:
+    """Whether the entered context or `asked` enables a graph pass; `None` if neither names it. Disabling wins."""
+    context, name = _context(), canonical(pass_name)
+    is_named = name in context.disabled_pass | context.required_pass | asked
+    return name not in context.disabled_pass if is_named else None
+
+
+def _context() -> PassContext:
+    """Returns the entered context: the graph passes that it selects, their options, and its instruments."""
+    context = PassContext.entered()
+    return PassContext() if context is None else context
+
+
+def _required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
+    """Returns the passes of a stage that no instrument may skip: those that the context requires, and all lowerings.
+
+    `should_run` of an instrument applies only to passes of the graph optimiser and of other packages; all other passes
+    are needed to produce code.
+    """
+    if stage.phase in OPTIMIZER:
+        return _context().required_pass
+    added = registered_passes()
+    return frozenset(canonical(current.name) for current in passes if current.name not in added)
+
+
+_SIDE_FILE: Final = "weights.safetensors"
+
+
+class StageDump:
+    """A folder of texts `00_imported.mlir`, `01_typed.mlir` and so on; each can be compiled or run again."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._weights: dict[str, Weight] = {}
+
+    def write(self, number: int, name: str, module: ModuleOp) -> None:
+        """Writes the module after a stage, and sets its attribute that names the weight file."""
+        resolved = [weight for weight in weights_of(module) if weight.is_resolved]
+        if resolved:
+            add_by_key(resolved, self._weights)
+            module.attributes[WEIGHTS_FILE] = StringAttr(_SIDE_FILE)
+        write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
+
+    def finish(self) -> None:
+        """Writes the weights of all stages, each once."""
+        if not self._weights:
+            return
+        try:
+            arrays = {key: weight.array for key, weight in self._weights.items()}
+            write_safetensors(self.folder / _SIDE_FILE, arrays, {})
+        except OSError as error:
+            raise InputError(f"cannot write the weights: {error.strerror}", location=str(self.folder)) from error
 
 
 class StageRunner:
@@ -45,16 +125,6 @@ class StageRunner:
         self._context = full_context()
         self._passes = {**get_all_passes(), **pass_thunks()}
         self.clock = TimeTree()
-
-    @property
-    def context(self) -> Context:
-        """The context of the passes."""
-        return self._context
-
-    @property
-    def passes(self) -> PassTable:
-        """The pass classes by name, imported on first use."""
-        return self._passes
 
     def run(self, module: ModuleOp) -> None:
         """Runs the remaining stages on `module`.
@@ -84,12 +154,32 @@ class StageRunner:
         if self._dump is not None:
             self._dump.finish()
 
+    def kernel_stream(
+        self, module: ModuleOp, target: Target, llvm_level: int, objects: ObjectCache | None
+    ) -> KernelStream | None:
+        """Returns the kernel stream of a compilation; `None` if the module must go through all stages as a whole.
+
+        It must if the entered context observes or configures passes, if a pass of another package runs after kernels
+        are extracted, or for another architecture, whose objects cannot be linked here. Kernels are cached only with a
+        cache for `objects`, and if the files on disk determine all compiler code.
+        """
+        own = kernel_stages(remaining_stages(self.stages, module))
+        names = {spec.partition("{")[0] for spec in all_passes(own)}
+        if shapes_compilation() or target.triple is not None or not names.isdisjoint(registered_passes()):
+            return None
+        lowering = KernelLowering(own, target, self._context, self._passes, self.clock)
+        options = CodeOptions(target.mcpu, ",".join(target.code_features()), llvm_level)
+        identity = code_identity(own, target, options)
+        count = _worker_count(module)
+        workers = None if count == 0 else KernelWorkers.start(count, own, target)
+        return KernelStream(lowering, self._context, options, identity, objects, _records(objects), workers)
+
     def _run(self, module: ModuleOp, phases: Container[Phase], kernels: KernelStream | None) -> None:
         remaining = {stage.phase: stage for stage in remaining_stages(self.stages, module) if stage.phase in phases}
         instruments: list[PassInstrument] = [PassTiming(self.clock)]
         if environment.debug():
             instruments.insert(0, Verify(before=False))
-        instruments += context_instruments()
+        instruments += _context().instruments
         for number, each in enumerate(self.stages, start=1):
             stage = remaining.get(each.phase)
             if stage is None:
@@ -105,8 +195,9 @@ class StageRunner:
                 self._dump.write(number, stage.name, module)
 
     def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
-        passes = with_context(parse_passes(",".join(stage.passes), self._passes))
-        required = required_passes(stage, passes)
+        parsed = parse_passes(",".join(stage.passes), self._passes)
+        passes = [configured(current, _context(), use_level=False) for current in parsed]
+        required = _required_passes(stage, passes)
         with self.clock.step(stage.name):
             run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
 
@@ -131,3 +222,29 @@ class StageRunner:
         """Reports progress. The total has one step more than there are stages, for native code."""
         if self._progress is not None:
             self._progress(done, len(self.stages) + 1, step)
+
+
+def _records(objects: ObjectCache | None) -> KernelRecords | None:
+    records = None if objects is None else ObjectCache.default(FOLDER)
+    if objects is None or records is None:
+        return None
+    stamp = code_stamp()
+    if not stamp.covers_all():
+        return None
+    return KernelRecords(records, objects, stamp.text)
+
+
+def _worker_count(module: ModuleOp) -> int:
+    """Returns the number of workers for a module: none if it is small, or if workers may not have the same code.
+
+    By default, this process and each worker are counted with two cores: one for Python and one for LLVM. On two cores a
+    worker would cost a third more processor time and half a second to start, and no core would be idle to run it.
+    """
+    if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
+        return 0
+    if not code_stamp().covers_all():
+        return 0
+    given = environment.workers()
+    if given is not None:
+        return given
+    return min(max(default_num_threads() // CORES_OF_ONE - 1, 0), MAX_WORKERS)

@@ -49,7 +49,7 @@ def run(script: str, cwd: Path, **environment: str | None) -> list[str]:
 
 def as_nobody(script: str) -> str:
     """The script, run by a user without a name after all imports."""
-    imported = "import grp, pwd\nfrom xrelay.api.code_stamp import code_stamp\ncode_stamp()"
+    imported = "import grp, pwd\nfrom xrelay.api.model_key import code_stamp\ncode_stamp()"
     return f"""{imported}
 os.environ["XRELAY_CACHE"] = "0"
 compile()

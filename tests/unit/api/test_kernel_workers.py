@@ -15,11 +15,10 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment, registrations
-from xrelay.api import build_artifact, kernel_workers, streaming
+from xrelay.api import build_artifact, kernel_workers, stage_runner
 from xrelay.api.kernel_lowering import KernelLowering, kernel_stages
 from xrelay.api.kernel_stream import KernelStream
-from xrelay.api.kernel_workers import KernelJob, KernelWorkers
-from xrelay.api.worker_messages import read_message, write_message
+from xrelay.api.kernel_workers import KernelJob, KernelWorkers, read_message, write_message
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.source import full_context, parse_module
@@ -87,7 +86,7 @@ def started(script: str, identity: str = "mine") -> Iterator[KernelWorkers]:
 
 def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
-    monkeypatch.setattr(streaming, "LARGE", 0)
+    monkeypatch.setattr(stage_runner, "LARGE", 0)
     monkeypatch.setenv("XRELAY_WORKERS", "1")
     monkeypatch.setattr(registrations, "_modules", set[str]())
 
@@ -180,7 +179,7 @@ def test_workers_have_cores_for_themselves_and_for_llvm(
     def start(count: int, *_: object) -> None:
         counts.append(count)
 
-    monkeypatch.setattr(streaming, "LARGE", 0)
+    monkeypatch.setattr(stage_runner, "LARGE", 0)
     monkeypatch.setattr(registrations, "_modules", set[str]())
     monkeypatch.setattr(KernelWorkers, "start", start)
     monkeypatch.delenv("XRELAY_WORKERS", raising=False)

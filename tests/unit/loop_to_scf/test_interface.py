@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.api.interface import tables_of
 from xrelay.dialects.shared.attribute_names import INPUTS
 from xrelay.errors import InputError, LoweringError
-from xrelay.lowering.interface import has_interface, read_interface
+from xrelay.lowering.interface import has_interface
 from xrelay.lowering.loop_to_scf.convert_loop_to_scf import ConvertLoopToScfPass
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop.entry import call_single_kernel
@@ -22,14 +22,14 @@ def parsed(text: str) -> ModuleOp:
 
 def test_a_module_without_interface_says_which_attribute_is_absent() -> None:
     with pytest.raises(LoweringError, match=r"the module attribute xrelay.arena_size is absent"):
-        read_interface(parsed("builtin.module {}"))
+        tables_of(parsed("builtin.module {}"))
 
 
 @pytest.mark.parametrize("rows", ['"x"', "[1 : i64]", '[{name = "x"}]', "[{name = 1 : i64, type = tensor<4xf32>}]"])
 def test_rows_that_are_not_as_written_are_refused(rows: str) -> None:
     module = parsed(f"builtin.module attributes {{{INTERFACE.format(rows)}}} {{}}")
     with pytest.raises(LoweringError, match=r"the module attribute xrelay.inputs is "):
-        read_interface(module)
+        tables_of(module)
 
 
 def test_an_input_of_open_shape_is_named() -> None:
@@ -58,7 +58,7 @@ def test_the_entry_of_a_kernel_gives_it_its_scratch() -> None:
     module = parsed(KERNEL)
     call_single_kernel(module)
     ConvertLoopToScfPass().apply(full_context(), module)
-    interface = read_interface(module)
+    interface, _ = tables_of(module)
     assert [entry.name for entry in interface.inputs] == ["x"]
     assert [entry.name for entry in interface.outputs] == ["y"]
     assert "func.call @k(%x, %y, %0) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()" in str(module)

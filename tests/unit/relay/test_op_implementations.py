@@ -22,9 +22,9 @@ from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.passes.infra.printing import print_module
 from xrelay.relay import op_implementations
+from xrelay.relay.pass_api.named_passes import create_pass
 from xrelay.target import Target, generic_func, override_native_generic_func
 from xrelay.target.strategy import StrategyRegistry
-from xrelay.transform import create_pass
 
 X = relay.var("x", shape=(8, 48))
 VALUES = np.random.default_rng(4).standard_normal((8, 48)).astype(np.float32)
