@@ -10,14 +10,12 @@ from xrelay.dialects.relay.core.registry import DIALECT_OPS, import_operators
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.containers import OPTIONAL_OPS, SEQUENCE_OPS, FailOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
-from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
-from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp

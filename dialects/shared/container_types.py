@@ -6,12 +6,39 @@ each value, and each value of `tensor<*xf32>` has its own rank. A name is one si
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.shared.dims_attr import DimsAttr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Value: TypeAlias = "NDArray[Any] | tuple[Value, ...]"
+"""An operand or result of an operator in the interpreter: an array, or a tuple of values."""
+
+
+class SequenceValue(tuple["Value", ...]):
+    """The values of a sequence."""
+
+    __slots__ = ()
+
+
+class OptionalValue(tuple["Value", ...]):
+    """The value of an optional as a tuple of one element, or an empty tuple."""
+
+    __slots__ = ()
+
+
+class ClosureValue(tuple["Value", ...]):
+    """The number of a closure's function, and the captured values."""
+
+    __slots__ = ()
 
 
 @irdl_attr_definition

@@ -9,9 +9,8 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 
+from xrelay.dialects.relay.structure.containers import OptionalConstructOp, SequenceEmptyOp
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
-from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.container_types import OptionalType, SequenceType
 from xrelay.dialects.shared.types import common_type, element_type_of, joined_types, shape_of, tensor_type

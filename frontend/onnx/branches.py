@@ -10,8 +10,7 @@ from typing import cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 
-from xrelay.dialects.relay.structure.failure import FailOp
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
+from xrelay.dialects.relay.structure.containers import FailOp, OptionalConstructOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.container_types import OptionalType

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
-from xrelay.dialects.relay.structure.sequences import SequenceConstructOp, SequenceEmptyOp
+from xrelay.dialects.relay.structure.containers import OptionalConstructOp, SequenceConstructOp, SequenceEmptyOp
 
 MOST_VALUES = 1024
 """The maximum number of values of a known sequence: each sequence in a chain of insertions lists all its values."""

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.loop import ListType, WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.shared.attribute_names import (

@@ -7,7 +7,7 @@ runs, and the bounds of a function's named dimensions (`relay.sizes`) on entry.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -17,7 +17,13 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.structure.call import NamedCallOp
-from xrelay.dialects.relay.structure.extent_origins import describe_requirement, extent_origins_around, first_location
+from xrelay.dialects.relay.structure.extents import (
+    ExtentsOp,
+    describe_requirement,
+    extent_origins_around,
+    first_location,
+)
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.locations import location_of, sources_or_location
 from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
@@ -149,3 +155,9 @@ def check_promises(function: FuncOp, sizes: Mapping[str, int]) -> None:
                 location=location_of(function),
                 help="give other inputs, or say other sizes",
             )
+
+
+def note_extents(op: Operation, value: Value, sizes: MutableMapping[str, int]) -> None:
+    """Binds the names of a `relay.extents` op to the elements of its `value`; ignores other ops."""
+    if isinstance(op, ExtentsOp) and not isinstance(value, tuple):
+        sizes.update(zip(op.names, value.reshape(-1).tolist(), strict=False))

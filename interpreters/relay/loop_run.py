@@ -10,18 +10,19 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import too_many_calls
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.attribute_names import RECURSION
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import ANY, DimExpr, evaluate
-from xrelay.interpreters.relay.registry import Value, describe, matches
+from xrelay.interpreters.relay.registry import describe, matches
 
 
 @dataclass(eq=False)

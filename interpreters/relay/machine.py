@@ -20,8 +20,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, too_many_calls
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -29,6 +28,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp, outside_closures
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of, captures_in, ops_in
 from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
@@ -38,12 +38,12 @@ from xrelay.interpreters.relay.dim_bindings import (
     bind_dims,
     check_promises,
     check_requirements,
+    note_extents,
     note_made_sizes,
     sizes_of_callee,
 )
 from xrelay.interpreters.relay.loop_run import LoopRun
-from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
-from xrelay.interpreters.relay.structure import note_extents
+from xrelay.interpreters.relay.registry import describe, evaluate_op
 from xrelay.interpreters.work import Work, finish
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
@@ -12,7 +12,15 @@ from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.container_types import (
+    ClosureType,
+    ClosureValue,
+    OptionalType,
+    OptionalValue,
+    SequenceType,
+    SequenceValue,
+    Value,
+)
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import shape_of, tensor_type
@@ -20,28 +28,6 @@ from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
-
-Value: TypeAlias = "Array | tuple[Value, ...]"
-"""An operand or result of an operator: an array, or a tuple of values."""
-
-
-class SequenceValue(tuple["Value", ...]):
-    """The values of a sequence."""
-
-    __slots__ = ()
-
-
-class OptionalValue(tuple["Value", ...]):
-    """The value of an optional as a tuple of one element, or an empty tuple."""
-
-    __slots__ = ()
-
-
-class ClosureValue(tuple["Value", ...]):
-    """The number of a closure's function, and the captured values."""
-
-    __slots__ = ()
-
 
 OpT = TypeVar("OpT", bound=Operation)
 EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])

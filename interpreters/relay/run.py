@@ -12,13 +12,20 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.container_types import (
+    ClosureValue,
+    OptionalType,
+    OptionalValue,
+    SequenceType,
+    SequenceValue,
+    Value,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import AnyTensorType, shape_of
 from xrelay.errors import InputError, InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
-from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, describe
+from xrelay.interpreters.relay.registry import describe
 
 Result: TypeAlias = Any
 """A result of a program: an array or a `FunctionResult`."""

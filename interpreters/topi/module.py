@@ -13,28 +13,34 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name, too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.containers import GraphOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
-from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.container_types import (
+    ClosureType,
+    ClosureValue,
+    OptionalType,
+    OptionalValue,
+    SequenceType,
+    SequenceValue,
+    Value,
+)
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
-from xrelay.interpreters.relay.dim_bindings import check_promises, check_requirements
+from xrelay.interpreters.relay.dim_bindings import check_promises, check_requirements, note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun
-from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, evaluate_op
+from xrelay.interpreters.relay.registry import evaluate_op
 from xrelay.interpreters.relay.run import value_of
-from xrelay.interpreters.relay.structure import note_extents
 from xrelay.interpreters.scalar import numpy_dtype
 from xrelay.interpreters.topi.body import Array
 from xrelay.interpreters.topi.compute import evaluate_compute, evaluate_scan

@@ -23,7 +23,7 @@ from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.relay.structure.extent_origins import extent_origins
+from xrelay.dialects.relay.structure.extents import extent_origins
 from xrelay.dialects.shared.attribute_names import SOURCES
 from xrelay.dialects.shared.locations import sources_of, sources_or_location
 from xrelay.dialects.shared.recorded_requirements import all_requirements

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
-from xrelay.dialects.relay.structure.sequences import ConcatFromSequenceOp, SplitToSequenceOp
+from xrelay.dialects.relay.structure.containers import ConcatFromSequenceOp, SplitToSequenceOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.extents import LARGEST

@@ -43,10 +43,11 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
-from xrelay.dialects.relay.structure.failure import FailOp
-from xrelay.dialects.relay.structure.loop import COUNT
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
-from xrelay.dialects.relay.structure.sequences import (
+from xrelay.dialects.relay.structure.containers import (
+    FailOp,
+    OptionalConstructOp,
+    OptionalGetElementOp,
+    OptionalHasElementOp,
     SequenceAtOp,
     SequenceConstructOp,
     SequenceEmptyOp,
@@ -54,6 +55,7 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceInsertOp,
     SequenceLengthOp,
 )
+from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, SelectOp

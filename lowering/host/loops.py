@@ -23,7 +23,7 @@ from xdsl.dialects import arith, cf, memref, scf
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import too_many_calls
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
 from xrelay.dialects.shared.attribute_names import RECURSION
 from xrelay.dialects.shared.types import dims_in, shape_of

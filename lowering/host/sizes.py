@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.structure.extent_origins import ExtentOrigin, describe_requirement, first_location
+from xrelay.dialects.relay.structure.extents import ExtentOrigin, describe_requirement, first_location
 from xrelay.dialects.shared.attribute_names import REQUIRES, SOURCES
 from xrelay.dialects.shared.locations import describe_location, sources_or_location
 from xrelay.dialects.shared.recorded_requirements import all_requirements

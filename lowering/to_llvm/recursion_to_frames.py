@@ -45,7 +45,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
-from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.call import too_many_calls
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream import llvm_extras

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Operation
 
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
-from xrelay.interpreters.relay.registry import Value
 from xrelay.passes.types.dim_names import single_name
 
 

@@ -28,8 +28,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.containers import OptionalConstructOp, OptionalGetElementOp
 from xrelay.dialects.relay.structure.function import FnOp
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp
 from xrelay.dialects.shared.attribute_names import BINDS, REQUIRES
 from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.shared.op_lists import defined_values

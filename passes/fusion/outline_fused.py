@@ -58,10 +58,10 @@ from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, RequireOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.containers import GraphOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp

@@ -15,10 +15,10 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.containers import GraphOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp

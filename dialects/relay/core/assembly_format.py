@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -57,6 +57,20 @@ def print_attributes_keyword(printer: Printer, attributes: Mapping[str, Attribut
     if attributes:
         printer.print_string(" attributes")
         print_attributes(printer, attributes)
+
+
+def parse_typed_operand(parser: Parser) -> SSAValue:
+    """Parses `%x : T`."""
+    unresolved = parser.parse_unresolved_operand()
+    parser.parse_punctuation(":")
+    return parser.resolve_operand(unresolved, parser.parse_type())
+
+
+def print_typed(printer: Printer, value: SSAValue) -> None:
+    """Prints `%x : T`."""
+    printer.print_ssa_value(value)
+    printer.print_string(" : ")
+    printer.print_attribute(value.type)
 
 
 def unknown_attribute(op: str, attributes: Iterable[str], known: Iterable[str]) -> str | None:

@@ -31,6 +31,11 @@ from xrelay.errors import ContradictionError, DimensionError
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom
 
 
+def too_many_calls(called: str, limit: int) -> str:
+    """Returns the message for a call of `called`, such as `@f`, when `limit` calls are active."""
+    return f"{called}: more than {limit} nested calls: infinite recursion?"
+
+
 class _CallsAFunction(SymbolUserOpInterface):
     """The callee is a function of the module, whose type is checked against the types of the call."""
 

@@ -6,15 +6,17 @@ the loop level, where a closure is a list.
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.structure.graph_op import GraphOp
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.relay.structure.containers import GraphOp
+from xrelay.dialects.shared.container_types import ClosureType, ClosureValue, OptionalType, SequenceType, Value
 from xrelay.dialects.shared.types import tensor_type
+from xrelay.errors import InterpreterError
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
 """The kinds of values that a closure may capture."""
@@ -59,6 +61,10 @@ class ClosureConstructOp(ClosureOp):
         facts.require(number >= 0, "C2", f"the number of a function must not be negative, found {number}")
         return ClosureType()
 
+    def evaluate(self, *captured: Value) -> Value:
+        """Returns the function number and the operands."""
+        return ClosureValue((np.array(self.number.value.data, np.int64), *captured))
+
 
 @irdl_op_definition
 class ClosureNumberOp(ClosureOp):
@@ -82,6 +88,10 @@ class ClosureNumberOp(ClosureOp):
         """Returns the type of a scalar i64; C1."""
         self.require_closure(facts)
         return tensor_type((), i64)
+
+    def evaluate(self, data: ClosureValue) -> Value:
+        """Returns the function number."""
+        return data[0]
 
 
 @irdl_op_definition
@@ -116,6 +126,13 @@ class ClosureCapturedOp(ClosureOp):
         facts.require(index >= 0, "C2", f"the index of a captured value must not be negative, found {index}")
         facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure holds no {self.of}")
         return facts.with_new_extents(self.of)
+
+    def evaluate(self, data: ClosureValue) -> Value:
+        """Returns a captured value."""
+        index = self.index.value.data
+        if index + 1 >= len(data):
+            raise InterpreterError(f"a closure over {len(data) - 1} values has no value {index}")
+        return data[index + 1]
 
 
 CLOSURE_OPS = (ClosureConstructOp, ClosureNumberOp, ClosureCapturedOp)

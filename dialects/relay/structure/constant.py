@@ -82,6 +82,10 @@ class ConstantOp(IRDLOperation):
         """Whether the array is available: a weight may be unresolved."""
         return not isinstance(self.value, WeightAttr) or self.value.data.is_resolved
 
+    def evaluate(self) -> Array:
+        """Returns the array."""
+        return self.array
+
     def verify_(self) -> None:
         """Checks C1 to C3."""
         type = self.result.type

@@ -148,15 +148,11 @@ class FusedOp(IRDLOperation):
 def _parse_pair(parser: Parser) -> tuple[Parser.Argument, SSAValue]:
     parameter = parser.parse_argument(expect_type=False)
     parser.parse_punctuation("=")
-    unresolved = parser.parse_unresolved_operand()
-    parser.parse_punctuation(":")
-    type = parser.parse_type()
-    return parameter.resolve(type), parser.resolve_operand(unresolved, type)
+    argument = assembly_format.parse_typed_operand(parser)
+    return parameter.resolve(argument.type), argument
 
 
 def _print_pair(printer: Printer, parameter: SSAValue, argument: SSAValue) -> None:
     printer.print_ssa_value(parameter)
     printer.print_string(" = ")
-    printer.print_ssa_value(argument)
-    printer.print_string(" : ")
-    printer.print_attribute(argument.type)
+    assembly_format.print_typed(printer, argument)

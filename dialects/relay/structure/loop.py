@@ -179,10 +179,10 @@ class LoopOp(IRDLOperation):
                 argument = parser.parse_argument(expect_type=False)
                 type = parser.parse_type() if parser.parse_optional_punctuation(":") else None
                 parser.parse_punctuation("=")
-                initial.append(_parse_operand(parser))
+                initial.append(assembly_format.parse_typed_operand(parser))
                 arguments.append(argument.resolve(initial[-1].type if type is None else type))
-        trip_count = _parse_operand(parser) if parser.parse_optional_keyword("to") else None
-        condition = _parse_operand(parser) if parser.parse_optional_keyword("while") else None
+        trip_count = assembly_format.parse_typed_operand(parser) if parser.parse_optional_keyword("to") else None
+        condition = assembly_format.parse_typed_operand(parser) if parser.parse_optional_keyword("while") else None
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
         attributes = assembly_format.parse_attributes_keyword(parser)
@@ -197,15 +197,15 @@ class LoopOp(IRDLOperation):
             for argument, value in zip(self.carried, self.initial, strict=True):
                 printer.print_string(", ")
                 if argument.type != value.type:
-                    _print_typed(printer, argument)
+                    assembly_format.print_typed(printer, argument)
                 else:
                     printer.print_ssa_value(argument)
                 printer.print_string(" = ")
-                _print_typed(printer, value)
+                assembly_format.print_typed(printer, value)
         for word, operand in (("to", self.trip_count), ("while", self.condition)):
             if operand is not None:
                 printer.print_string(f" {word} ")
-                _print_typed(printer, operand)
+                assembly_format.print_typed(printer, operand)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
         assembly_format.print_attributes_keyword(printer, self.attributes)
@@ -238,15 +238,3 @@ def _first_of(stack: TensorType[Attribute]) -> Attribute:
 def _require_type(op: LoopOp, constraint: str, what: str, found: Attribute, wanted: Attribute) -> None:
     if is_complete(found) and is_complete(wanted) and not compatible(found, wanted):
         raise VerifyException(f"[{op.name} {constraint}] {what} is {found}, must be {wanted}")
-
-
-def _parse_operand(parser: Parser) -> SSAValue:
-    unresolved = parser.parse_unresolved_operand()
-    parser.parse_punctuation(":")
-    return parser.resolve_operand(unresolved, parser.parse_type())
-
-
-def _print_typed(printer: Printer, value: SSAValue) -> None:
-    printer.print_ssa_value(value)
-    printer.print_string(" : ")
-    printer.print_attribute(value.type)

@@ -38,6 +38,7 @@ from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.types import is_complete, shape_of
 
 
@@ -77,6 +78,10 @@ class LetOp(RelayOp):
         """Returns the result's type."""
         return [result_type]
 
+    def evaluate(self, value: Value) -> Value:
+        """Returns the operand."""
+        return value
+
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """Accepts any layout of the value."""
         if isinstance(self.value.type, TupleType):
@@ -89,12 +94,10 @@ class LetOp(RelayOp):
         attributes = assembly_format.parse_attributes(parser)
         variable = parser.parse_str_literal(", the variable's name")
         parser.parse_punctuation("=")
-        unresolved = parser.parse_unresolved_operand()
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
+        value = assembly_format.parse_typed_operand(parser)
         return cls.create(
-            operands=[parser.resolve_operand(unresolved, type)],
-            result_types=[type],
+            operands=[value],
+            result_types=[value.type],
             properties={"variable": StringAttr(variable)},
             attributes=attributes,
         )
@@ -160,9 +163,7 @@ class IfOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
         """Parses `%c : tensor<i1> -> T {…} else {…}`, with optional `attributes {…}` before the regions."""
-        unresolved = parser.parse_unresolved_operand()
-        parser.parse_punctuation(":")
-        condition = parser.resolve_operand(unresolved, parser.parse_type())
+        condition = assembly_format.parse_typed_operand(parser)
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
         attributes = assembly_format.parse_attributes_keyword(parser)
@@ -175,9 +176,7 @@ class IfOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         """Prints the syntax that `parse` reads."""
         printer.print_string(" ")
-        printer.print_ssa_value(self.condition)
-        printer.print_string(" : ")
-        printer.print_attribute(self.condition.type)
+        assembly_format.print_typed(printer, self.condition)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
         assembly_format.print_attributes_keyword(printer, self.attributes)

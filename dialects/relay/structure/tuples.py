@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.types import IncompleteType, is_complete, shape_of, tuple_type
 from xrelay.index_algebra.dims import ANY, product
 
@@ -55,6 +56,10 @@ class TupleOp(RelayOp):
         if not isinstance(result_type, TupleType) or len(result_type.types) != len(facts):
             return facts
         return list(result_type.types)
+
+    def evaluate(self, *fields: Value) -> tuple[Value, ...]:
+        """Returns the fields."""
+        return fields
 
 
 @irdl_op_definition
@@ -117,6 +122,10 @@ class TupleGetItemOp(RelayOp):
         if not is_complete(fields[index]):
             fields[index] = cast(TypeAttribute, result_type)
         return [TupleType(tuple(fields))]
+
+    def evaluate(self, data: tuple[Value, ...]) -> Value:
+        """Returns a field."""
+        return data[self.index.value.data]
 
 
 def field_count(value: SSAValue) -> int | None:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from xrelay.dialects.shared.container_types import Value
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.registry import Value, evaluates
+from xrelay.interpreters.relay.registry import evaluates
 
 Array: TypeAlias = NDArray[Any]
 """A numpy array."""

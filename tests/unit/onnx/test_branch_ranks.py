@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay.api.graph_module import GraphModule
-from xrelay.dialects.relay.structure.failure import FailOp
+from xrelay.dialects.relay.structure.containers import FailOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.errors import ExecutionError, InterpreterError, ModelImportError
 from xrelay.frontend.onnx import import_onnx, node_list

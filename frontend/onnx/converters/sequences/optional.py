@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
+from xrelay.dialects.relay.structure.containers import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
 from xrelay.dialects.shared.container_types import OptionalType
 from xrelay.frontend.onnx.known_containers import value_of_optional
 from xrelay.frontend.onnx.node import NodeView

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.structure.sequences import (
+from xrelay.dialects.relay.structure.containers import (
     ConcatFromSequenceOp,
     SequenceAtOp,
     SequenceConstructOp,

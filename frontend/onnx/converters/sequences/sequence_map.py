@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.sequences import (
+from xrelay.dialects.relay.structure.containers import (
     SequenceAtOp,
     SequenceConstructOp,
     SequenceEmptyOp,
