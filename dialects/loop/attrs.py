@@ -39,9 +39,6 @@ class Tail(StrEnum):
     MASK = "mask"
     """Every tile is full, with lanes beyond the domain masked."""
 
-    OVERLAP = "overlap"
-    """The last tile is moved back so that it is full, and recomputes some elements."""
-
 
 class IterKind(StrEnum):
     """The role of a block variable."""

@@ -68,9 +68,7 @@ class Split(SchedulePrimitive):
     primitive: ClassVar[str] = "split"
     loop: str = field(metadata=names("the loop to split"))
     factor: int = field(metadata={"help": "iterations of the inner loop"})
-    tail: Tail = field(
-        default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel, mask or overlap"}
-    )
+    tail: Tail = field(default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel or mask"})
     names: tuple[str, ...] = field(default=(), metadata={"help": "names of the outer and the inner loop"})
 
     @override
@@ -126,9 +124,7 @@ class Tile(SchedulePrimitive):
     inner: str = field(metadata=names("the inner loop"))
     outer_factor: int = field(metadata={"help": "iterations of the outer loop in a tile"})
     inner_factor: int = field(metadata={"help": "iterations of the inner loop in a tile"})
-    tail: Tail = field(
-        default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel, mask or overlap"}
-    )
+    tail: Tail = field(default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel or mask"})
 
     @override
     def problem(self) -> str | None:
@@ -245,7 +241,7 @@ class SetTail(SchedulePrimitive):
 
     primitive: ClassVar[str] = "set_tail"
     loop: str = field(metadata=names("the loop"))
-    tail: Tail = field(metadata={"help": "peel, mask or overlap"})
+    tail: Tail = field(metadata={"help": "peel or mask"})
 
 
 @register_primitive
@@ -350,7 +346,7 @@ def _parse_value(parser: AttrParser) -> Value:
 
 def _tail(parser: AttrParser, word: str) -> Tail:
     if word not in list(Tail):
-        parser.raise_error(f"expected peel, mask or overlap, got '{word}'")
+        parser.raise_error(f"expected peel or mask, got '{word}'")
     return Tail(word)
 
 
@@ -386,7 +382,7 @@ def _names(values: Sequence[Value]) -> tuple[str, ...]:
 _EXPECTED: dict[str, tuple[type, str]] = {
     "str": (str, "a name in double quotes"),
     "int": (int, "a number"),
-    "Tail": (Tail, "peel, mask or overlap"),
+    "Tail": (Tail, "peel or mask"),
     "tuple[str, ...]": (tuple, "names in brackets"),
 }
 

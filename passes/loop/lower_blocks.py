@@ -45,8 +45,8 @@ class LoopLowerBlocksPass(XRelayPass):
           …                                                }
     ```
 
-    A block whose bindings may leave its domain runs under an `scf.if`, unless the tail of a loop avoids this: `peel`
-    cuts the loop, `overlap` moves its last tile back. Raises `ScheduleError` if `overlap` would change results.
+    A block whose bindings may leave its domain runs under an `scf.if`, unless the tail of a loop is `peel`, which
+    cuts the loop.
     """
 
     name = "loop-lower-blocks"
@@ -61,21 +61,16 @@ class LoopLowerBlocksPass(XRelayPass):
 
 
 def lower_blocks(function: func.FuncOp) -> None:
-    """Erases the blocks of one function; raises `ScheduleError` if a tail strategy is not possible."""
+    """Erases the blocks of one function."""
     if not blocks_inside(function):
         return
-    cut_tails(function)
-    for block in blocks_inside(function):
-        _erase_block(block)
-    _erase_empty_loops(function)
-
-
-def cut_tails(function: func.FuncOp) -> None:
-    """Moves inits into nests of their own and cuts or moves partial tiles; blocks are kept."""
     names = Names(function)
     decompose_init(function, names)
     for body in function.body.blocks:
         handle_tails(body, names)
+    for block in blocks_inside(function):
+        _erase_block(block)
+    _erase_empty_loops(function)
 
 
 def _erase_block(block: BlockOp) -> None:

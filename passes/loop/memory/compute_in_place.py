@@ -13,18 +13,18 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ScheduleAttr, StoreOp, SubviewOp, Tail, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, SubviewOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.signature import input_arguments, output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
-from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, SCHEDULE, VERSION
+from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
 from xrelay.passes.loop.memory.lifetimes import GIVERS, Buffer, roots_of
-from xrelay.passes.loop.nest_queries import enclosing_loops, kernels_of, loops_of
+from xrelay.passes.loop.nest_queries import enclosing_loops, kernels_of
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
     """The pairs of arguments of each kernel that may share a buffer in all versions of the kernel."""
     kernels = kernels_of(module)
     versions = versions_by_kernel(kernels)
-    found = {kernel.sym_name.data: pairs_in_place(kernel) for kernel in kernels}
+    found = {kernel.sym_name.data: _pairs_in_place(kernel) for kernel in kernels}
     for name, rows in versions.items():
         for version, _ in rows:
             others = set(found.get(version.sym_name.data, ()))
@@ -218,19 +218,15 @@ def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
     return copy
 
 
-def pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
-    """The pairs of numbers of an input and an output that may share a buffer; an output may be in several pairs."""
-    if _overlaps(kernel):
-        return []
+def _pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
+    """The pairs of numbers of an input and an output that may share a buffer; an output may be in several pairs.
+
+    An element of the input is then read only at the point that overwrites it. This is proven from the accesses. One
+    block stores the output, each of its points stores another element, and no other op uses the output; the input is
+    read in this block alone, at the index of the store. Each point of the block runs once, in any order, which no
+    primitive changes.
+    """
     return [(source, output) for output, each in enumerate(kernel.body.block.args) for source in _sources(kernel, each)]
-
-
-def _overlaps(kernel: func.FuncOp) -> bool:
-    """Whether tiles of the kernel overlap, now or once its schedule is applied."""
-    schedule = kernel.attributes.get(SCHEDULE)
-    steps = schedule.data if isinstance(schedule, ScheduleAttr) else ()
-    tails = [loop.tail for loop in loops_of(kernel).values()]
-    return Tail.OVERLAP in tails or any(getattr(step, "tail", None) is Tail.OVERLAP for step in steps)
 
 
 def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:

@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
-from xrelay.dialects.shared.attribute_names import IN_PLACE
-from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import ScheduleError, did_you_mean
 from xrelay.index_algebra.affine_bounds import Interval, bounds, stride
 from xrelay.index_algebra.value_map import ValueMap
-from xrelay.passes.loop.lower_blocks import cut_tails
 from xrelay.passes.loop.nest_queries import (
-    accumulates_without_init,
-    blocks_inside,
     blocks_of,
     is_nonnegative,
     loop_named,
     loops_of,
-    reduces_over,
-    structure_of,
 )
 
 
@@ -152,51 +144,3 @@ def keeps_away_from(block: BlockOp, loop: ForOp, end: ValueMap) -> bool:
         if step is not None and step > 0 and is_nonnegative(at_end):
             return True
     return False
-
-
-def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, innermost: ForOp | None = None) -> None:
-    """Refuses `tail = overlap` on `loop` if computing an element twice changes the result.
-
-    `around` are the loops that will enclose it; the checked blocks are inside `innermost`, by default inside `loop`.
-    """
-    subject = f"loop {loop.loop_name!r}"
-    for block in blocks_inside(loop if innermost is None else innermost):
-        name = block.block_name
-        if reduces_over(block, loop):
-            reason = f"block {name!r} reduces over it, and overlapping tiles would add contributions twice"
-            raise refusal(step, subject, reason, "use tail = peel or mask")
-        outer = next((other for other in around if reduces_over(block, other)), None)
-        if outer is not None:
-            reason = f"block {name!r} reduces over {outer.loop_name!r} around it, and overlapping tiles would add twice"
-            raise refusal(step, subject, reason, "move the reduction inside, or use tail = peel or mask")
-        if accumulates_without_init(block) or _computes_in_place(block):
-            reason = f"block {name!r} updates its result in place, and overlapping tiles would update twice"
-            raise refusal(step, subject, reason, "use tail = peel or mask")
-
-
-def _computes_in_place(block: BlockOp) -> bool:
-    """Whether the block stores an output that may share the buffer of an input."""
-    kernel = block.parent_op()
-    while kernel is not None and not isinstance(kernel, func.FuncOp):
-        kernel = kernel.parent_op()
-    numbers = kernel.attributes.get(IN_PLACE) if kernel is not None else None
-    arguments = kernel.body.block.args if kernel is not None else ()
-    return is_attribute(numbers, DenseArrayBase[IntegerType]) and any(
-        arguments[n] in block.writes for n in numbers.get_values()
-    )
-
-
-def has_overlap(kernel: func.FuncOp) -> bool:
-    """Whether some loop of the kernel has `tail = overlap`."""
-    return Tail.OVERLAP in {op.tail for op in structure_of(kernel) if type(op) is ForOp}
-
-
-def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:
-    """Refuses `step`, which was applied to `trial`, a copy of the kernel, if a last tile cannot be moved back.
-
-    This depends on every loop of the tile: its kind, later splits, and blocks moved into it. Changes `trial`.
-    """
-    try:
-        cut_tails(trial)
-    except ScheduleError as error:
-        raise ScheduleError(f"{primitive_text(step)}: {error.message}", help=error.help) from error

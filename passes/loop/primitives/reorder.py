@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from xdsl.dialects import func
 
-from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive, Tail
+from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.ranges import loop_of_index
 from xrelay.dialects.loop.schedule import Reorder
 from xrelay.passes.loop.nest_queries import (
@@ -18,7 +18,7 @@ from xrelay.passes.loop.nest_queries import (
     only_op,
     reduces_over,
 )
-from xrelay.passes.loop.primitives.legality import check_overlap, find_loop, refusal
+from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -42,9 +42,9 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
 
     `init` still runs once for each point, when all other variables are zero, so a reduction may move outwards unless an
     op that reads its result moves with it. Raises `ScheduleError` for loops that are not one perfect nest (a reduction
-    would move away from its init and its consumers), a vectorized loop that would not stay innermost, tiles with `tail
-    = overlap` inside a reduction, another order of the loops of ordered variables, which must ascend, and another order
-    of the parts of a fused spatial and reduce loop, which would initialise some elements too late.
+    would move away from its init and its consumers), a vectorized loop that would not stay innermost, another order of
+    the loops of ordered variables, which must ascend, and another order of the parts of a fused spatial and reduce
+    loop, which would initialise some elements too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
     apply_order(named, step)
@@ -96,14 +96,11 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
         if loop.kind is LoopKind.VECTORIZED:
             reason = "it is vectorized and would not stay innermost"
             raise refusal(step, f"loop {loop.loop_name!r}", reason, "reorder before vectorizing")
-    outside = enclosing_loops(chain[0])
     for position, loop in enumerate(order):
         owner = None if loop.dynamic_extent is None else loop_of_index(loop.dynamic_extent)
         if owner is not None and owner in order[position:]:
             reason = f"its extent is the index of {owner.loop_name!r}"
             raise refusal(step, f"loop {loop.loop_name!r}", reason, "keep it inside")
-        if loop.tail is Tail.OVERLAP:
-            check_overlap(loop, [*outside, *order[:position]], step, innermost=chain[-1])
     _check_ordered(chain, order, step)
     _check_init_first(chain, order, step)
 

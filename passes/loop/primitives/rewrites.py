@@ -13,11 +13,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
-from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import PassError, ScheduleError
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, Numerics, XRelayPass
 from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
-from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
 from xrelay.plugins import load_plugins
 from xrelay.registrations import import_registrations, note_registration
 
@@ -69,13 +67,7 @@ def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
     """
     if (problem := step.problem()) is not None:
         raise ScheduleError(f"{step.primitive}: {problem}", help="see the primitive's documentation")
-    rewrite = rewrite_of(type(step))
-    if getattr(step, "tail", None) is Tail.OVERLAP or has_overlap(kernel):
-        # Whether the last tiles can be moved back is found by moving them, in a copy, before the kernel is changed.
-        trial = copy(kernel)
-        rewrite(trial, step)
-        check_tails(trial, step)
-    rewrite(kernel, step)
+    rewrite_of(type(step))(kernel, step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,5 +166,5 @@ def _option_name(spec: Field[Any]) -> str:
 def _tail(text: str) -> Tail:
     """The tail strategy called `text`."""
     if text not in list(Tail):
-        raise PassError(f"no tail is called {text!r}", help="use peel, mask or overlap")
+        raise PassError(f"no tail is called {text!r}", help="use peel or mask")
     return Tail(text)

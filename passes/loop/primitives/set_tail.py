@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from xdsl.dialects import func
 
-from xrelay.dialects.loop import Tail
 from xrelay.dialects.loop.schedule import SetTail
-from xrelay.passes.loop.nest_queries import enclosing_loops
-from xrelay.passes.loop.primitives.legality import check_overlap, find_loop
+from xrelay.passes.loop.primitives.legality import find_loop
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
 @rewrites(SetTail)
 def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
-    """Sets the strategy for a partial last tile of `step.loop`: peel, mask or overlap.
+    """Sets the strategy for a partial last tile of `step.loop`: peel or mask.
 
     ```
     loop.for "w_o" %w_o to 5 {…}
@@ -22,13 +20,8 @@ def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
     ```
     loop.for "w_o" %w_o to 5 tail = mask {…}
     ```
-
-    Raises `ScheduleError` for `overlap` if computing an element twice changes the result.
     """
-    loop = find_loop(kernel, step.loop, step)
-    if step.tail is Tail.OVERLAP:
-        check_overlap(loop, enclosing_loops(loop), step)
-    loop.tail = step.tail
+    find_loop(kernel, step.loop, step).tail = step.tail
 
 
 LoopSetTailPass = primitive_pass(SetTail, "loop=w_o tail=mask")

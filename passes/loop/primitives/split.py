@@ -5,14 +5,13 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop import ForOp, LoopKind, Tail, ValueMap
+from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.schedule import Split
 from xrelay.passes.loop.nest_edits import extent_value, replace_indices
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
+from xrelay.passes.loop.nest_queries import blocks_inside
 from xrelay.passes.loop.primitives.legality import (
     check_new_names,
-    check_overlap,
     find_loop,
     keeps_away,
     keeps_away_from,
@@ -38,9 +37,8 @@ def split(kernel: func.FuncOp, step: Split) -> None:
 
     If the factor does not divide the extent, the surplus iterations are skipped by the implicit guards of the blocks;
     `tail` (kept by the outer loop) selects how. If the extent is a value, `ceildiv` is computed once, at the top of the
-    kernel. Raises `ScheduleError` for a loop that is not serial, for a factor that does not divide the extent if no
-    block's domain would skip the surplus (an inner tile), and for `overlap` if computing an element twice changes the
-    result or the extent is a value.
+    kernel. Raises `ScheduleError` for a loop that is not serial, and for a factor that does not divide the extent
+    if no block's domain would skip the surplus (an inner tile).
     """
     loop = find_loop(kernel, step.loop, step)
     divides = check_split(kernel, loop, step)
@@ -85,11 +83,6 @@ def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> bool:
                 f"would still be inside the domain of block {block.block_name!r}"
             )
             raise refusal(step, subject, reason, f"choose a divisor of {loop.extent}, or guard the loop before")
-    if step.tail is Tail.OVERLAP:
-        if step.factor > loop.extent:
-            reason = f"a tile of {step.factor} cannot be moved back inside an extent of {loop.extent}"
-            raise refusal(step, subject, reason, "use tail = peel or mask")
-        check_overlap(loop, enclosing_loops(loop), step)
     return False
 
 
@@ -106,9 +99,6 @@ def _check_dynamic_split(loop: ForOp, step: Split) -> bool:
                 f"it, could be inside the domain of block {block.block_name!r}"
             )
             raise refusal(step, subject, reason, "split before loops are fused, or another loop")
-    if step.tail is Tail.OVERLAP:
-        reason = "its extent is known only at run time, and may be less than one tile"
-        raise refusal(step, subject, reason, "use tail = peel or mask")
     return False
 
 

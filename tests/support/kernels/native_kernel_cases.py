@@ -375,10 +375,10 @@ def _strided(x: Array) -> tuple[Array, ...]:
 
 
 CASES = [
-    *(elementwise(kind, tail) for kind in ("", "parallel") for tail in ("peel", "mask", "overlap")),
+    *(elementwise(kind, tail) for kind in ("", "parallel") for tail in ("peel", "mask")),
     *(elementwise("", tail, extent) for tail in ("peel", "mask") for extent in (5, 16, 32, 33)),
     *(elementwise("unrolled", tail, inner=i) for tail in ("peel", "mask") for i in ("", "unrolled", "parallel")),
-    *(matmul(tail, 10, 40, 21, local) for tail in ("peel", "mask", "overlap") for local in (False, True)),
+    *(matmul(tail, 10, 40, 21, local) for tail in ("peel", "mask") for local in (False, True)),
     matmul("peel", 3, 5, 2, True),
     _case("padded", PADDED, "3x10xf32", "3x24xf32",
           lambda x: (np.pad(x, ((0, 0), (5, 9)), constant_values=-1.0),)),

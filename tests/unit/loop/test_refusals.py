@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, memref, scf
 from xdsl.parser import Parser
 
-from xrelay.dialects.loop import LOOP, SchedulePrimitive, Tail
+from xrelay.dialects.loop import LOOP, SchedulePrimitive
 from xrelay.dialects.loop.schedule import (
     CacheRead,
     CacheWrite,
@@ -17,7 +17,6 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
-    SetTail,
     Split,
     Tile,
     Unroll,
@@ -111,7 +110,6 @@ func.func private @pad(%X: memref<8xf32>, %Y: memref<9xf32>, %n: index) attribut
 }
 """
 
-ADVICE_TAIL = "use tail = peel or mask"
 SPATIAL = "parallelize a loop of a spatial variable"
 
 REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
@@ -119,8 +117,6 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (GEMM, [Split("i", 0)], "the factor must be positive, got 0", "documentation"),
     (GEMM, [Split("i", 4, names=("k", "x"))], "loop 'k': there is a loop with this name already", "other names"),
     (GEMM, [Parallelize("i"), Split("i", 4)], "loop 'i': it is parallel already", "split it before"),
-    (GEMM, [Split("k", 5, Tail.OVERLAP)], "block 'gemm' reduces over it, and overlapping tiles", ADVICE_TAIL),
-    (GEMM, [Split("i", 13, Tail.OVERLAP)], "a tile of 13 cannot be moved back inside an extent of 12", ADVICE_TAIL),
     (GEMM, [Split("i", 5), Split("i_i", 2)], "2 does not divide its extent 5", "choose a divisor of 5"),
     (PAD, [Split("n", 4)], "its extent is known only at run time", "split before"),
     (GEMM, [Fuse("i", "k")], "loop 'i': 'k' is not the only thing directly inside it", "reorder"),
@@ -130,17 +126,10 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (TWO, [Reorder(("j", "a"))], "loop 'a': it is not in one nest with 'j'", "one nest only"),
     (TWO, [ComputeAt("first", "nothing")], "loop 'nothing': @two has no such loop", "there are a, u, i, j, z, again"),
     (TWO, [Vectorize("j"), Reorder(("j", "i"))], "it is vectorized and would not stay innermost", "before vectorizing"),
-    (
-        GEMM,
-        [Split("j", 24, Tail.OVERLAP), Reorder(("k", "j_o", "j_i"))],
-        "block 'gemm' reduces over 'k' around it, and overlapping tiles would add twice",
-        "move the reduction inside",
-    ),
     (GEMM, [CacheWrite("gemm"), ComputeAt("gemm", "gemm_write_0"), Reorder(("gemm_write_1", "gemm_write_0"))],
      "block 'gemm' stands beside it", "separately"),
     (GEMM, [Tile("i", "i", 2, 2)], "two loops are needed, got 'i' twice", "documentation"),
     (GEMM, [Tile("i", "j", 5, 0)], "the factors must be positive, got 0", "documentation"),
-    (GEMM, [Tile("i", "k", 5, 5, Tail.OVERLAP)], "reduces over it, and overlapping tiles", ADVICE_TAIL),
     (PAD, [Unroll("n")], "its extent is known only at run time", "name the inner loop"),
     (GEMM, [Parallelize("i"), Unroll("i")], "it is parallel", "unroll a serial loop"),
     (GEMM, [Unroll("k"), DisableUnroll("k")], "it is unrolled", "keep a serial or parallel loop rolled"),
@@ -198,24 +187,11 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
         "loop 'gemm_write_1' is vectorized",
         "a loop around it",
     ),
-    (GEMM, [SetTail("k", Tail.OVERLAP)], "block 'gemm' reduces over it", ADVICE_TAIL),
     (
         GEMM,
         [Fuse("j", "k"), Split("j_k", 3), Reorder(("j_k_i", "j_k_o"))],
         "it would add to some elements before their init",
         "keep these loops in their order",
-    ),
-    (
-        GEMM,
-        [Split("i", 5, Tail.OVERLAP), Parallelize("i_o")],
-        "two threads would accumulate the same elements in block 'gemm'",
-        "use peel or mask",
-    ),
-    (
-        GEMM,
-        [Split("i", 8), Fuse("i_o", "i_i"), Split("i_o_i_i", 12, Tail.OVERLAP), Split("i_o_i_i_i", 5)],
-        "the domain is shorter than one tile by 3",
-        "use peel or mask",
     ),
 ]  # fmt: skip
 

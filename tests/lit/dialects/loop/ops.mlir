@@ -3,7 +3,7 @@
 // CHECK-LABEL: @gemm
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {
   loop.kernel, loop.num_outputs = 1 : i64,
-  loop.schedule = #loop.schedule<[split("i", 6, tail = mask), fuse("i_o", "j", name = "ij"), reorder("k", "i_i", "ij"), cache_write("gemm"), tile("i", "j", 6, 64), set_tail("i", overlap), split("k", 4, names = ["ka", "kb"])]>
+  loop.schedule = #loop.schedule<[split("i", 6, tail = mask), fuse("i_o", "j", name = "ij"), reorder("k", "i_i", "ij"), cache_write("gemm"), tile("i", "j", 6, 64), set_tail("i", peel), split("k", 4, names = ["ka", "kb"])]>
 } {
   // CHECK: loop.for "i" %i to 12 parallel {
   loop.for "i" %i to 12 parallel {
@@ -11,8 +11,8 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
     loop.for "j" %j to 64 vectorized tail = mask {
       // CHECK-NEXT: loop.for "ko" %ko to 4 unroll = disable {
       loop.for "ko" %ko to 4 unroll = disable {
-        // CHECK-NEXT: loop.for "ki" %ki to 8 unrolled tail = overlap {
-        loop.for "ki" %ki to 8 unrolled tail = overlap {
+        // CHECK-NEXT: loop.for "ki" %ki to 8 unrolled tail = mask {
+        loop.for "ki" %ki to 8 unrolled tail = mask {
           // CHECK-NEXT: loop.block "gemm" (%vi : spatial 12 = %i, %vj : spatial 64 = %j, %vk : reduce 32 = %ko * 8 + %ki) reads(%A, %B) writes(%C) init {
           loop.block "gemm" (%vi : spatial 12 = %i, %vj : spatial 64 = %j, %vk : reduce 32 = %ko * 8 + %ki) reads(%A, %B) writes(%C) init {
             %zero = arith.constant 0.0 : f32

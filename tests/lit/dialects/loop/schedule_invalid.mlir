@@ -28,7 +28,7 @@ func.func @wrong_name() attributes {loop.schedule = #loop.schedule<[split("i", 4
 
 // -----
 
-// expected-error@below {{expected peel, mask or overlap, got 'cut'}}
+// expected-error@below {{expected peel or mask, got 'cut'}}
 func.func @wrong_tail() attributes {loop.schedule = #loop.schedule<[split("i", 4, tail = cut)]>} {
   func.return
 }

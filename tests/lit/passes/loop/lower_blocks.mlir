@@ -129,27 +129,6 @@ func.func @mask(%X: memref<40xf32>, %Y: memref<40xf32>) {
 
 // -----
 
-// overlap: the last tile begins at 40 - 16.
-// CHECK-LABEL: func.func @overlap
-// CHECK: loop.for "io" %io to 3 {
-// CHECK: %[[LAST:.*]] = arith.constant 24 : index
-// CHECK: %[[BASE:.*]] = arith.minsi %{{.*}}, %[[LAST]] : index
-// CHECK: loop.for "ii" %ii to 16 vectorized {
-// CHECK-NEXT: loop.load %X[%ii + %[[BASE]]] : memref<40xf32>
-func.func @overlap(%X: memref<40xf32>, %Y: memref<40xf32>) {
-  loop.for "io" %io to 3 tail = overlap {
-    loop.for "ii" %ii to 16 vectorized {
-      loop.block "copy" (%v : spatial 40 = %io * 16 + %ii) reads(%X) writes(%Y) {
-        %x = loop.load %X[%v] : memref<40xf32>
-        loop.store %x, %Y[%v] : memref<40xf32>
-      }
-    }
-  }
-  func.return
-}
-
-// -----
-
 // A domain with a dynamic extent is never exceeded: no condition.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: loop.for "i" %i to %n {

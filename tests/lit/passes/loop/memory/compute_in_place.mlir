@@ -104,7 +104,7 @@ func.func private @reverse(%p: memref<4xf32>, %r: memref<4xf32>) attributes {loo
   func.return
 }
 
-// The other calls need the original kernel; overlapping tiles would add twice.
+// The other calls need the original kernel.
 // CHECK:       func.func private @add(
 // CHECK-SAME:    attributes {loop.kernel, loop.num_outputs = 1 : i64}
 // CHECK:       func.func private @add_in_place(

@@ -3,8 +3,6 @@
 // RUN: xrelay-opt %s -p 'loop-split{loop=i factor=7},loop-split{loop=j factor=8},loop-vectorize{loop=j_i},loop-unroll{loop=i_i}' | filecheck %s --check-prefix PIECES
 // RUN: not xrelay-opt %s -p 'loop-reorder{loops=j,i},loop-vectorize{loop=i}' 2>&1 | filecheck %s --check-prefix ORDER
 // RUN: not xrelay-opt %s -p 'loop-split{loop=i factor=7},loop-reorder{loops=i_i,i_o}' 2>&1 | filecheck %s --check-prefix ORDER
-// RUN: not xrelay-opt %s -p 'loop-split{loop=i factor=3 tail=overlap}' 2>&1 | filecheck %s --check-prefix ORDER
-// RUN: not xrelay-opt %s -p 'loop-split{loop=j factor=5 tail=overlap},loop-lower-blocks' 2>&1 | filecheck %s --check-prefix ORDER
 // RUN: not xrelay-opt %s -p 'loop-cache-write{block=scatter}' 2>&1 | filecheck %s --check-prefix ORDER
 
 // ORDER: error: {{.*}}block 'scatter'

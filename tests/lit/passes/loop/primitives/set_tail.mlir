@@ -1,8 +1,8 @@
-// RUN: xrelay-opt %s -p 'loop-split{loop=j factor=24},loop-set-tail{loop=j_o tail=overlap}' | filecheck %s
-// RUN: not xrelay-opt %s -p 'loop-set-tail{loop=k tail=overlap}' 2>&1 | filecheck %s --check-prefix REDUCE
+// RUN: xrelay-opt %s -p 'loop-split{loop=j factor=24},loop-set-tail{loop=j_o tail=mask}' | filecheck %s
+// RUN: not xrelay-opt %s -p 'loop-set-tail{loop=k tail=overlap}' 2>&1 | filecheck %s --check-prefix WRONG
 
-// CHECK: loop.for "j_o" %j_o to 3 tail = overlap {
-// REDUCE: error: set_tail("k", overlap): loop 'k': block 'gemm' reduces over it, and overlapping tiles would add contributions twice; help: use tail = peel or mask
+// CHECK: loop.for "j_o" %j_o to 3 tail = mask {
+// WRONG: error: no tail is called 'overlap'; help: use peel or mask
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {
     loop.for "j" %j to 64 {
