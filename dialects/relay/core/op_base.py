@@ -83,6 +83,13 @@ class RelayOp(IRDLOperation):
 
     traits = traits_def(PureOnItsValue())
 
+    def __init_subclass__(cls) -> None:
+        """Annotates the constants of a class, its upper-case names, because IRDL recognises them by an annotation."""
+        super().__init_subclass__()
+        for name in list(vars(cls)):
+            if name.isupper():
+                cls.__annotations__.setdefault(name, "ClassVar")
+
     # --- names -----------------------------------------------------------------------------------------------------
 
     @classmethod

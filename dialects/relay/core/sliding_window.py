@@ -280,11 +280,9 @@ class ImageOp(RelayOp):
 
     def __init_subclass__(cls) -> None:
         """Declares properties and constraints for the class's `AXES`. IRDL creates each class twice."""
-        super().__init_subclass__()
         if "AXES" in vars(cls):
             cls.CONSTRAINTS = cls.constraints_over(cls.AXES)
-            # IRDL recognises a constant by its annotation.
-            cls.__annotations__["CONSTRAINTS"] = "ClassVar[Constraints]"
+        super().__init_subclass__()
         for name in cls.ARGUMENTS if "AXES" in vars(cls) else ():
             if name not in vars(cls):
                 setattr(cls, name, _OVER[name](cls) if name in _OVER else getattr(cls, name))

@@ -7,7 +7,7 @@ named dimensions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class WallOp(UnaryElementwiseOp):
     """Base of the ops that return a tensor or tuple and separate the kernels before them from those after them."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    PATTERN = OpPatternKind.OPAQUE
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the operand's type."""
@@ -79,7 +79,7 @@ class StopFusionOp(WallOp):
     """
 
     name = "relay.annotation.stop_fusion"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
+    QUANTIZATION = Quantization.MOVEMENT
 
 
 @register_relay_op
@@ -106,9 +106,9 @@ class CheckpointOp(WallOp):
 class CompilerAnnotationOp(RelayOp):
     """Base of the ops that mark the boundary of a region for a code generator. They return their operand."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    INFERS_FROM_INCOMPLETE = True
 
     data = operand_def()
 

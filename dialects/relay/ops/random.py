@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import pi
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, i32
@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, RankOf
+from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -54,8 +54,8 @@ class KeyedOp(RelayOp):
     - C1: the key is ten words: `tensor<10xui64>`.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     key = operand_def()
 
@@ -92,7 +92,7 @@ class ThreefryGenerateOp(KeyedOp):
     """
 
     name = "relay.random.threefry_generate"
-    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("out_shape", 0)}
+    CONSTRAINTS = {"C2": AtLeast("out_shape", 0)}
 
     key = operand_def()
 
@@ -175,7 +175,7 @@ class DistributionOp(KeyedOp):
     - C3: `out_dtype` is f32 or f64, and the parameters are scalars of it.
     """
 
-    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("out_shape", 0)}
+    CONSTRAINTS = {"C2": AtLeast("out_shape", 0)}
 
     out_shape = required_ints_property()
     out_dtype = prop_def()
@@ -338,7 +338,7 @@ class MultinomialOp(KeyedOp):
     """
 
     name = "relay.random.multinomial"
-    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("num_samples", 0), "C3": RankOf(1, 1), "C5": FloatElements(1)}
+    CONSTRAINTS = {"C2": AtLeast("num_samples", 0), "C3": RankOf(1, 1), "C5": FloatElements(1)}
 
     key = operand_def()
     probs = operand_def()

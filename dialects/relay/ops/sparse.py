@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, IntegerElements, RankOf
+from xrelay.dialects.relay.core.constraints import AtLeast, IntegerElements, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -59,9 +59,9 @@ class SparseReshapeOp(RelayOp):
     """
 
     name = "relay.sparse_reshape"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {
         "C1": IntegerElements(0),
         "C4": RankOf(0, 2, 2),
         "C5": IntegerElements(1),
@@ -156,8 +156,8 @@ class SparseToDenseOp(IndexingOp):
     """
 
     name = "relay.sparse_to_dense"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    CONSTRAINTS = {
         "C1": IntegerElements(0),
         "C2": RankOf(0, 0, 2),
         "C3": RankOf(1, 0, 1),
@@ -214,7 +214,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
     """
 
     name = "relay.dyn.sparse_to_dense"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C3": IntegerElements(0),
         "C4": RankOf(0, 0, 2),
         "C5": RankOf(2, 0, 1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects import arith
@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import FloatElements, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -52,9 +52,9 @@ class TreeLeavesOp(RelayOp):
     """
 
     name = "relay.tree_leaves"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": RankOf(0, 2, 2), "C3": SameElements((0, 2))}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": FloatElements(), "C2": RankOf(0, 2, 2), "C3": SameElements((0, 2))}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     data = operand_def()
     features = operand_def()

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType, TupleType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, OneOf, RankOf
+from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -54,8 +54,8 @@ class ArgwhereOp(RelayOp):
     """
 
     name = "relay.argwhere"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     condition = operand_def()
 
@@ -126,9 +126,9 @@ class UniqueOp(RelayOp):
     """
 
     name = "relay.unique"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 1, 1)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": RankOf(0, 1, 1)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -217,9 +217,9 @@ class DynStridedSliceOp(RelayOp):
     """
 
     name = "relay.dyn.strided_slice"
-    CONSTRAINTS: ClassVar[Constraints] = {"C4": OneOf("slice_mode", ("end", "size"))}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C4": OneOf("slice_mode", ("end", "size"))}
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     begin = operand_def()
@@ -416,9 +416,9 @@ class CompressOp(RelayOp):
     """
 
     name = "relay.compress"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis"), "C2": RankOf(1, 1, 1), "C3": BooleanElements(1)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf("axis"), "C2": RankOf(1, 1, 1), "C3": BooleanElements(1)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     condition = operand_def()
@@ -486,9 +486,9 @@ class RankRowsOp(RelayOp):
     """
 
     name = "relay.rank_rows"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 2, 2)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": RankOf(0, 2, 2)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TupleType, f32, f64, i1, i32, i64
@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import follow_along_axis
 from xrelay.dialects.relay.core.attribute_values import string_attribute
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import AxisOf, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -51,9 +51,9 @@ class OrderOp(RelayOp):
     not specify NaN and the order of equal elements; numpy's sorts and onnxruntime's TopK behave as here.)
     """
 
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis")}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf("axis")}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     axis = int_property(-1)
@@ -110,7 +110,7 @@ class SortOp(OrderOp):
     """
 
     name = "relay.sort"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
+    QUANTIZATION = Quantization.CHOICE
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's type."""
@@ -173,7 +173,7 @@ class ArgsortOp(OrderOp):
 class FirstOp(OrderOp):
     """Base of the ops that sort along an axis and keep the first elements; `ret_type` selects the results."""
 
-    CONSTRAINTS: ClassVar[Constraints] = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
+    CONSTRAINTS = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
 
     # Redeclared to be first, as in Relay.
     axis = int_property(-1)
@@ -240,7 +240,7 @@ class TopKOp(FirstOp):
     """
 
     name = "relay.topk"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
+    QUANTIZATION = Quantization.CHOICE
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     k = int_property(1)
@@ -339,9 +339,9 @@ class SearchsortedOp(RelayOp):
     """
 
     name = "relay.searchsorted"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 1), "C2": SameElements()}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": RankOf(0, 1), "C2": SameElements()}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     sorted_sequence = operand_def()
     values = operand_def()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import Float64Type, f32, f64
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, IntegerElements, OneOf
+from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, IntegerElements, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -63,10 +63,10 @@ class CropAndResizeOp(RelayOp):
     """
 
     name = "relay.image.crop_and_resize"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": IntegerElements(2),
         "C3": OneOf("layout", ("NCHW", "NHWC")),

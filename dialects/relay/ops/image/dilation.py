@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import Constraints, OneOf, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -64,9 +64,9 @@ class Dilation2DOp(RelayOp):
     """
 
     name = "relay.image.dilation2d"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {
         "C1": SameElements(),
         "C2": RankOf(0, 4, 4),
         "C3": RankOf(1, 3, 3),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from xdsl.dialects.builtin import f32, f64, i1, i64
@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf
+from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -61,10 +61,10 @@ class AffineGridOp(RelayOp):
     """
 
     name = "relay.image.affine_grid"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": RankOf(0, 3, 3),
         "C3": AtLeast("target_shape", 0),
@@ -153,10 +153,10 @@ class GridSampleOp(RelayOp):
     """
 
     name = "relay.image.grid_sample"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": OneOf("method", SAMPLINGS),
         "C2": OneOf("layout", ("NCHW", "NCDHW")),
         "C3": OneOf("padding_mode", PADDINGS),

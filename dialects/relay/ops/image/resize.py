@@ -6,7 +6,7 @@ All use the rule of `dyn.image.resize` and resize one axis after the other unles
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, f32, f64, i1
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 class ResizingOp(RelayOp):
     """Base of all ops that resize images."""
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     data = operand_def()
 
@@ -122,9 +122,9 @@ FINITE = Finite(("cubic_alpha", "roi"))
 class ResizeOp(ResizingOp, ImageOp):
     """Base of the ops with known sizes; `image.resize2d` documents the constraints."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    QUANTIZATION = Quantization.MEAN
+    PATTERN = OpPatternKind.INJECTIVE
+    ARGUMENTS = (
         "size",
         "roi",
         "layout",
@@ -239,7 +239,7 @@ class Resize1DOp(ResizeOp):
     """
 
     name = "relay.image.resize1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
 
 @register_relay_op
@@ -263,7 +263,7 @@ class Resize2DOp(ResizeOp):
     """
 
     name = "relay.image.resize2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -280,7 +280,7 @@ class Resize3DOp(ResizeOp):
     """
 
     name = "relay.image.resize3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 @register_relay_op
@@ -332,8 +332,8 @@ class DynResizeOp(ResizingOp):
     """
 
     name = "relay.dyn.image.resize"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), **WORDS, "C12": Finite(("cubic_alpha",))}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    CONSTRAINTS = {"C1": AxisOf("axes"), **WORDS, "C12": Finite(("cubic_alpha",))}
+    PATTERN = OpPatternKind.OPAQUE
 
     data = operand_def()
     size = operand_def()

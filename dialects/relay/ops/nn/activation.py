@@ -47,7 +47,7 @@ class ReluOp(ScalarUnaryOp):
     """
 
     name = "relay.nn.relu"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.BOUND
+    QUANTIZATION = Quantization.BOUND
 
     def function(self, data: Array) -> Array:
         """Returns the maximum with 0."""
@@ -81,8 +81,8 @@ class DropoutOp(RelayOp):
     """
 
     name = "relay.nn.dropout"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -175,7 +175,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
     """
 
     name = "relay.nn.prelu"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    PATTERN = OpPatternKind.BROADCAST
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {**AlongAxisOp.CONSTRAINTS, "C3": SameElements(), "C4": VectorsAlong()}
 
@@ -490,7 +490,7 @@ class GeluOp(ElementwiseCompositeOp):
     """
 
     name = "relay.nn.gelu"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": OneOf("approximate", ("none", "tanh"))}
+    CONSTRAINTS = {"C1": FloatElements(), "C2": OneOf("approximate", ("none", "tanh"))}
 
     approximate = string_property("none")
 

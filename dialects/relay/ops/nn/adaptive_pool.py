@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
@@ -44,7 +44,7 @@ class AdaptivePoolOp(PoolOp):
     - C4: an axis that is divided into windows has elements.
     """
 
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("output_size", *PoolOp.ARGUMENTS)
+    ARGUMENTS = ("output_size", *PoolOp.ARGUMENTS)
 
     output_size = ints_property()
 
@@ -103,8 +103,8 @@ class AdaptivePoolOp(PoolOp):
 class AdaptiveAvgPoolOp(AdaptivePoolOp):
     """Base of the means of windows; means of integers are truncated."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    QUANTIZATION = Quantization.MEAN
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     def evaluate(self, data: Array) -> Array:
         """Sums in double precision."""
@@ -148,7 +148,7 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
 class AdaptiveMaxPoolOp(AdaptivePoolOp):
     """Base of the greatest elements of windows."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
+    QUANTIZATION = Quantization.CHOICE
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum."""
@@ -218,7 +218,7 @@ class AdaptiveAvgPool1DOp(AdaptiveAvgPoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
 
 @register_relay_op
@@ -234,7 +234,7 @@ class AdaptiveAvgPool2DOp(AdaptiveAvgPoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -250,7 +250,7 @@ class AdaptiveAvgPool3DOp(AdaptiveAvgPoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 @register_relay_op
@@ -266,7 +266,7 @@ class AdaptiveMaxPool1DOp(AdaptiveMaxPoolOp):
     """
 
     name = "relay.nn.adaptive_max_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of `nn.adaptive_max_pool2d` of images of height 1."""
@@ -287,7 +287,7 @@ class AdaptiveMaxPool2DOp(AdaptiveMaxPoolOp):
     """
 
     name = "relay.nn.adaptive_max_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -303,7 +303,7 @@ class AdaptiveMaxPool3DOp(AdaptiveMaxPoolOp):
     """
 
     name = "relay.nn.adaptive_max_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 class GlobalPoolOp(PoolOp):
@@ -346,8 +346,8 @@ class GlobalPoolOp(PoolOp):
 class GlobalAvgPoolOp(GlobalPoolOp):
     """Base of the means over whole spatial axes."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    QUANTIZATION = Quantization.MEAN
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     def evaluate(self, data: Array) -> Array:
         """Sums in double precision; integer means are truncated, and 0 if there are no elements."""
@@ -396,7 +396,7 @@ class GlobalAvgPoolOp(GlobalPoolOp):
 class GlobalMaxPoolOp(GlobalPoolOp):
     """Base of the maxima over whole spatial axes."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
+    QUANTIZATION = Quantization.CHOICE
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum, of no elements the least value."""
@@ -448,7 +448,7 @@ class GlobalAvgPool1DOp(GlobalAvgPoolOp):
     """
 
     name = "relay.nn.global_avg_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
 
 @register_relay_op
@@ -464,7 +464,7 @@ class GlobalAvgPool2DOp(GlobalAvgPoolOp):
     """
 
     name = "relay.nn.global_avg_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -480,7 +480,7 @@ class GlobalAvgPool3DOp(GlobalAvgPoolOp):
     """
 
     name = "relay.nn.global_avg_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 @register_relay_op
@@ -496,7 +496,7 @@ class GlobalMaxPool1DOp(GlobalMaxPoolOp):
     """
 
     name = "relay.nn.global_max_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of `nn.global_max_pool2d` of images of height 1."""
@@ -516,7 +516,7 @@ class GlobalMaxPool2DOp(GlobalMaxPoolOp):
     """
 
     name = "relay.nn.global_max_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -532,4 +532,4 @@ class GlobalMaxPool3DOp(GlobalMaxPoolOp):
     """
 
     name = "relay.nn.global_max_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"

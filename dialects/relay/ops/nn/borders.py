@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf, SameElements
+from xrelay.dialects.relay.core.constraints import AxisOf, OneOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -56,7 +56,7 @@ class MirrorPadOp(MovementOp):
     """
 
     name = "relay.nn.mirror_pad"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("mode", ("SYMMETRIC", "REFLECT"))}
+    CONSTRAINTS = {"C1": OneOf("mode", ("SYMMETRIC", "REFLECT"))}
 
     pad_width = required_ints_property()
     mode = string_property("SYMMETRIC")
@@ -130,9 +130,9 @@ class FifoBufferOp(RelayOp):
     """
 
     name = "relay.nn.fifo_buffer"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": AxisOf()}
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": SameElements(), "C2": AxisOf()}
 
     data = operand_def()
     buffer = operand_def()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -55,14 +55,14 @@ _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 class FilterOp(WindowedOp):
     """Base of the ops that slide filters: data and weight, groups, layouts; `channels` and `kernel_size` as hints."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
-    CHOOSES_LAYOUT: ClassVar[bool] = True
-    SIZE: ClassVar[str] = "kernel_size"
-    INFERENCE_HINT: ClassVar[str | None] = "pass channels and kernel_size, or the type of the weight"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    RESULT_ELEMENT = "out_dtype"
+    QUANTIZATION = Quantization.PRODUCT
+    CHOOSES_LAYOUT = True
+    SIZE = "kernel_size"
+    INFERENCE_HINT = "pass channels and kernel_size, or the type of the weight"
+    ARGUMENTS = (
         "strides",
         "padding",
         "dilation",
@@ -301,7 +301,7 @@ def _convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], gro
 class DirectConvOp(ConvOp):
     """Base of `nn.conv1d`, `nn.conv2d` and `nn.conv3d`, which multiply floats or integers as they are."""
 
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
+    HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums products, in any layouts. Strategies are faster in the layouts of topi's named ops."""
@@ -371,7 +371,7 @@ class Conv1DOp(DirectConvOp):
     """
 
     name = "relay.nn.conv1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradients of `nn.conv2d` with filters of height 1."""
@@ -409,7 +409,7 @@ class Conv2DOp(DirectConvOp):
     """
 
     name = "relay.nn.conv2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -428,7 +428,7 @@ class Conv3DOp(DirectConvOp):
     """
 
     name = "relay.nn.conv3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 CONVOLUTIONS = (Conv1DOp, Conv2DOp, Conv3DOp)

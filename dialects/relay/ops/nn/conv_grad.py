@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 class ConvBackwardWeightOp(WindowedOp):
     """Base of the gradients of weights; `nn.conv2d_backward_weight` documents semantics and constraints."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    SIZE: ClassVar[str] = "kernel_size"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
+    RESULT_ELEMENT = "out_dtype"
+    SIZE = "kernel_size"
+    ARGUMENTS = (
         "strides",
         "padding",
         "dilation",
@@ -222,7 +222,7 @@ class Conv2DBackwardWeightOp(ConvBackwardWeightOp):
     """
 
     name = "relay.nn.conv2d_backward_weight"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -241,7 +241,7 @@ class Conv3DBackwardWeightOp(ConvBackwardWeightOp):
     """
 
     name = "relay.nn.conv3d_backward_weight"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 WEIGHT_GRADIENTS = (Conv2DBackwardWeightOp, Conv3DBackwardWeightOp)

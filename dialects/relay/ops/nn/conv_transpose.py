@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class ConvTransposeOp(FilterOp):
     """Base of the transposed convolutions; `nn.conv2d_transpose` documents the constraints."""
 
-    FILTERS: ClassVar[str] = "IO"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    FILTERS = "IO"
+    ARGUMENTS = (
         "strides",
         "padding",
         "dilation",
@@ -167,7 +167,7 @@ class PhaseAxis:
 class DirectConvTransposeOp(ConvTransposeOp):
     """Base of the transposed convolutions that multiply floats or integers as they are."""
 
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
+    HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a convolution of stride 1 with a result channel for each phase of the strides, and joins its results.
@@ -298,7 +298,7 @@ class Conv1DTransposeOp(DirectConvTransposeOp):
     """
 
     name = "relay.nn.conv1d_transpose"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradients of `nn.conv2d_transpose` with filters of height 1."""
@@ -334,7 +334,7 @@ class Conv2DTransposeOp(DirectConvTransposeOp):
     """
 
     name = "relay.nn.conv2d_transpose"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -353,7 +353,7 @@ class Conv3DTransposeOp(DirectConvTransposeOp):
     """
 
     name = "relay.nn.conv3d_transpose"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 TRANSPOSED_CONVOLUTIONS = (Conv1DTransposeOp, Conv2DTransposeOp, Conv3DTransposeOp)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -68,11 +68,11 @@ class DeformableConv2DOp(RelayOp):
     """
 
     name = "relay.nn.deformable_conv2d"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    HALF_PRECISION = HalfPrecision.SINGLE
+    RESULT_ELEMENT = "out_dtype"
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": SameElements(),
         "C3": Numbers(("strides", "dilation"), (2,)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -62,12 +62,12 @@ class DenseOp(RelayOp):
     """
 
     name = "relay.nn.dense"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    INFERENCE_HINT: ClassVar[str | None] = "pass units, or the type of the weight"
+    QUANTIZATION = Quantization.PRODUCT
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
+    RESULT_ELEMENT = "out_dtype"
+    INFERENCE_HINT = "pass units, or the type of the weight"
 
     data = operand_def()
     weight = operand_def()
@@ -153,9 +153,9 @@ class BiasAddOp(RelayOp):
     """
 
     name = "relay.nn.bias_add"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    QUANTIZATION = Quantization.JOIN
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     bias = operand_def()
@@ -253,10 +253,10 @@ class ContribDensePackOp(RelayOp):
     """
 
     name = "relay.nn.contrib_dense_pack"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    HALF_PRECISION = HalfPrecision.SINGLE
+    RESULT_ELEMENT = "out_dtype"
 
     data = operand_def()
     weight = operand_def()

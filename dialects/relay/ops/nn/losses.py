@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import (
-    Constraints,
     FloatElements,
     IntegerElements,
     OneOf,
@@ -39,8 +38,8 @@ class EntropyOp(CompositeOp):
     - C4: the targets have the shape of the predictions.
     """
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 2, 2)}
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 2, 2)}
 
     TAKES_LOGARITHM: ClassVar[bool]
     """Whether the predictions are probabilities, not logarithms."""
@@ -89,7 +88,7 @@ class CrossEntropyOp(EntropyOp):
     """
 
     name = "relay.nn.cross_entropy"
-    TAKES_LOGARITHM: ClassVar[bool] = True
+    TAKES_LOGARITHM = True
 
 
 @register_relay_op
@@ -108,7 +107,7 @@ class CrossEntropyWithLogitsOp(EntropyOp):
     """
 
     name = "relay.nn.cross_entropy_with_logits"
-    TAKES_LOGARITHM: ClassVar[bool] = False
+    TAKES_LOGARITHM = False
 
 
 @register_relay_op
@@ -133,8 +132,8 @@ class NLLLossOp(CompositeOp):
     """
 
     name = "relay.nn.nll_loss"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": SameElements((0, 2)),
         "C3": IntegerElements(1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, Finite, FloatElements
+from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Finite, FloatElements
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
@@ -48,9 +48,9 @@ class LRNOp(AlongAxisOp):
     """
 
     name = "relay.nn.lrn"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": AxisOf(),
         "C2": AtLeast("size"),
         "C3": FloatElements(),

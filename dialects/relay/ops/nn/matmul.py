@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class MatrixProductOp(RelayOp):
     """Base of both products, which differ in their shapes and defaults."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
-    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": RankOf(0, 2)}
+    QUANTIZATION = Quantization.PRODUCT
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
+    RESULT_ELEMENT = "out_dtype"
+    CONSTRAINTS = {"C1": SameElements(), "C2": RankOf(0, 2)}
 
     out_dtype = opt_prop_def()
     transpose_a = bool_property(default=False)
@@ -106,8 +106,8 @@ class MatmulOp(MatrixProductOp):
     """
 
     name = "relay.nn.matmul"
-    CONSTRAINTS: ClassVar[Constraints] = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
-    INFERENCE_HINT: ClassVar[str | None] = "pass units, or the type of tensor_b"
+    CONSTRAINTS = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
+    INFERENCE_HINT = "pass units, or the type of tensor_b"
 
     tensor_a = operand_def()
     tensor_b = operand_def()
@@ -178,7 +178,7 @@ class BatchMatmulOp(MatrixProductOp):
     """
 
     name = "relay.nn.batch_matmul"
-    CONSTRAINTS: ClassVar[Constraints] = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2)}
+    CONSTRAINTS = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2)}
 
     tensor_a = operand_def()
     tensor_b = operand_def()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TupleType
@@ -71,9 +71,9 @@ class BatchNormOp(RelayOp):
     """
 
     name = "relay.nn.batch_norm"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     data = operand_def()
     gamma = operand_def()
@@ -206,9 +206,9 @@ FLOATS_ALONG_AN_AXIS: Constraints = {
 class ScaledAlongAxisOp(CompositeOp):
     """Base of the normalisations that preserve the data's type and multiply by vectors along `axis`."""
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS_ALONG_AN_AXIS
+    MIXED_PRECISION = MixedPrecision.NEVER
+    EXPANDS = Expansion.INFERENCE
+    CONSTRAINTS = FLOATS_ALONG_AN_AXIS
 
     axis: IntegerAttr[IntegerType] = int_property(1)
 
@@ -345,7 +345,7 @@ class GroupNormOp(NormOp):
     """
 
     name = "relay.nn.group_norm"
-    CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
+    CONSTRAINTS = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
 
     num_groups = int_property()
 
@@ -417,9 +417,9 @@ class L2NormalizeOp(CompositeOp):
     """
 
     name = "relay.nn.l2_normalize"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+    MIXED_PRECISION = MixedPrecision.NEVER
+    EXPANDS = Expansion.INFERENCE
+    CONSTRAINTS = {"C1": AxisOf(), "C2": FloatElements()}
 
     data = operand_def()
 

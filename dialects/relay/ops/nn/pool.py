@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 class PoolOp(ImageOp):
     """Base of the ops that pool over spatial axes and preserve batch and channels."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    ARGUMENTS = ("layout", "out_layout")
 
     data = operand_def()
 
@@ -139,8 +139,8 @@ class WindowPoolOp(WindowedOp, PoolOp):
     KIND: ClassVar[Kind]
     """The kind of topi's pool."""
 
-    SIZE: ClassVar[str] = "pool_size"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    SIZE = "pool_size"
+    ARGUMENTS = (
         "pool_size",
         "strides",
         "dilation",
@@ -217,8 +217,8 @@ class WindowPoolOp(WindowedOp, PoolOp):
 class MaxPoolOp(WindowPoolOp):
     """Base of the pools that select the greatest element."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
-    KIND: ClassVar[Kind] = "max"
+    QUANTIZATION = Quantization.CHOICE
+    KIND = "max"
 
     def evaluate(self, data: Array) -> Array:
         """Combines the elements of each window."""
@@ -238,7 +238,7 @@ class MaxPoolOp(WindowPoolOp):
 class AvgPoolOp(WindowPoolOp):
     """Base of the mean pools."""
 
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "count_include_pad")
+    ARGUMENTS = (*WindowPoolOp.ARGUMENTS, "count_include_pad")
 
     count_include_pad = bool_property(False)
 
@@ -256,8 +256,8 @@ class AvgPoolOp(WindowPoolOp):
 class DirectAvgPoolOp(AvgPoolOp):
     """Base of the mean pools of plain numbers."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    KIND: ClassVar[Kind] = "avg"
+    QUANTIZATION = Quantization.MEAN
+    KIND = "avg"
 
     def evaluate(self, data: Array) -> Array:
         """Sums in double precision; means of integers are truncated."""
@@ -295,7 +295,7 @@ class MaxPool1DOp(MaxPoolOp):
     """
 
     name = "relay.nn.max_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of `nn.max_pool2d` with windows of height 1."""
@@ -321,7 +321,7 @@ class MaxPool2DOp(MaxPoolOp):
     """
 
     name = "relay.nn.max_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -340,7 +340,7 @@ class MaxPool3DOp(MaxPoolOp):
     """
 
     name = "relay.nn.max_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 @register_relay_op
@@ -358,7 +358,7 @@ class AvgPool1DOp(DirectAvgPoolOp):
     """
 
     name = "relay.nn.avg_pool1d"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of `nn.avg_pool2d` with windows of height 1."""
@@ -386,7 +386,7 @@ class AvgPool2DOp(DirectAvgPoolOp):
     """
 
     name = "relay.nn.avg_pool2d"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -405,7 +405,7 @@ class AvgPool3DOp(DirectAvgPoolOp):
     """
 
     name = "relay.nn.avg_pool3d"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 MAX_POOLS = (MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
@@ -415,8 +415,8 @@ AVG_POOLS = (AvgPool1DOp, AvgPool2DOp, AvgPool3DOp)
 class MaxPoolIndicesOp(WindowPoolOp):
     """Base of the indices of maxima; `nn.max_pool2d_indices` documents semantics and constraints."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "column_major")
+    PATTERN = OpPatternKind.OPAQUE
+    ARGUMENTS = (*WindowPoolOp.ARGUMENTS, "column_major")
 
     column_major = bool_property(False)
 
@@ -474,7 +474,7 @@ class MaxPool1DIndicesOp(MaxPoolIndicesOp):
     """
 
     name = "relay.nn.max_pool1d_indices"
-    AXES: ClassVar[str] = "W"
+    AXES = "W"
 
 
 @register_relay_op
@@ -499,7 +499,7 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
     """
 
     name = "relay.nn.max_pool2d_indices"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -517,4 +517,4 @@ class MaxPool3DIndicesOp(MaxPoolIndicesOp):
     """
 
     name = "relay.nn.max_pool3d_indices"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"

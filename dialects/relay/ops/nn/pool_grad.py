@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from xdsl.dialects.builtin import i32, i64
@@ -45,11 +45,11 @@ class PoolGradOp(WindowedOp):
     `layout`, is the layout of `out_grad`.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    SIZE: ClassVar[str] = "pool_size"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    SIZE = "pool_size"
+    ARGUMENTS = (
         "pool_size",
         "strides",
         "padding",
@@ -212,7 +212,7 @@ class MaxPoolGradOp(PoolGradOp):
 class AvgPoolGradOp(PoolGradOp):
     """Base of the gradients of mean pools."""
 
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (*PoolGradOp.ARGUMENTS[:-1], "count_include_pad", "dilation")
+    ARGUMENTS = (*PoolGradOp.ARGUMENTS[:-1], "count_include_pad", "dilation")
 
     count_include_pad = bool_property(False)
 
@@ -276,7 +276,7 @@ class MaxPool2DGradOp(MaxPoolGradOp):
     """
 
     name = "relay.nn.max_pool2d_grad"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -300,7 +300,7 @@ class AvgPool2DGradOp(AvgPoolGradOp):
     """
 
     name = "relay.nn.avg_pool2d_grad"
-    AXES: ClassVar[str] = "HW"
+    AXES = "HW"
 
 
 @register_relay_op
@@ -319,7 +319,7 @@ class MaxPool3DGradOp(MaxPoolGradOp):
     """
 
     name = "relay.nn.max_pool3d_grad"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"
 
 
 @register_relay_op
@@ -338,4 +338,4 @@ class AvgPool3DGradOp(AvgPoolGradOp):
     """
 
     name = "relay.nn.avg_pool3d_grad"
-    AXES: ClassVar[str] = "DHW"
+    AXES = "DHW"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ProbabilitiesOp(AlongAxisOp):
     """Base of the ops that compute probabilities along an axis."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """`y * (g - sum(g * y))` along the axis, for the result y and its gradient g."""
@@ -46,7 +46,7 @@ class SoftmaxOp(ProbabilitiesOp):
     """
 
     name = "relay.nn.softmax"
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""
@@ -107,7 +107,7 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     """
 
     name = "relay.nn.log_softmax"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Two reductions with elementwise ops between them."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, OneOf, RankOf
+from xrelay.dialects.relay.core.constraints import AtLeast, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import (
     float_property,
@@ -50,8 +50,8 @@ class PixelBlockOp(MovementOp):
     - C3: the data has four axes.
     """
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("block_size", 1), "C2": OneOf("layout", IMAGE_LAYOUTS)}
+    QUANTIZATION = Quantization.MOVEMENT
+    CONSTRAINTS = {"C1": AtLeast("block_size", 1), "C2": OneOf("layout", IMAGE_LAYOUTS)}
 
     block_size = int_property()
     layout = string_property("NCHW")
@@ -104,7 +104,7 @@ class DepthToSpaceOp(PixelBlockOp):
     """
 
     name = "relay.nn.depth_to_space"
-    CONSTRAINTS: ClassVar[Constraints] = {**PixelBlockOp.CONSTRAINTS, "C4": OneOf("mode", ("DCR", "CRD"))}
+    CONSTRAINTS = {**PixelBlockOp.CONSTRAINTS, "C4": OneOf("mode", ("DCR", "CRD"))}
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     block_size = int_property()
@@ -208,7 +208,7 @@ class BatchBlockOp(MovementOp):
     - C2: the data has an axis for the batch and one for each extent of a block.
     """
 
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("block_shape", 1)}
+    CONSTRAINTS = {"C1": AtLeast("block_shape", 1)}
 
     block_shape = required_ints_property()
 
@@ -396,7 +396,7 @@ class DilateOp(MovementOp):
     """
 
     name = "relay.nn.dilate"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("strides", 1)}
+    CONSTRAINTS = {"C1": AtLeast("strides", 1)}
 
     strides = required_ints_property()
     dilation_value = float_property(0.0)
@@ -460,7 +460,7 @@ class YoloReorgOp(MovementOp):
     """
 
     name = "relay.vision.yolo_reorg"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("stride"), "C2": RankOf(0, 4, 4)}
+    CONSTRAINTS = {"C1": AtLeast("stride"), "C2": RankOf(0, 4, 4)}
 
     stride = int_property()
 

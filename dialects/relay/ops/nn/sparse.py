@@ -73,9 +73,9 @@ FEW_ROWS = 8
 class SparseOp(RelayOp):
     """Base of the ops on a dense tensor and a sparse matrix, given by values, column indices and row pointers."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    HALF_PRECISION = HalfPrecision.SINGLE
     PARTS: ClassVar[Constraints] = {
         "C1": SameElements((0, 1)),
         "C2": IntegerElements(2),
@@ -147,7 +147,7 @@ class SparseDenseOp(SparseOp):
     """
 
     name = "relay.nn.sparse_dense"
-    CONSTRAINTS: ClassVar[Constraints] = SparseOp.PARTS
+    CONSTRAINTS = SparseOp.PARTS
 
     sparse_lhs = bool_property(False)
 
@@ -223,8 +223,8 @@ class SparseAddOp(SparseOp):
     """
 
     name = "relay.nn.sparse_add"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    CONSTRAINTS: ClassVar[Constraints] = SparseOp.PARTS
+    PATTERN = OpPatternKind.OPAQUE
+    CONSTRAINTS = SparseOp.PARTS
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the matrix's type; checks C6 to C8."""
@@ -291,9 +291,9 @@ class SparseTransposeOp(RelayOp):
     """
 
     name = "relay.nn.sparse_transpose"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {
         "C1": RankOf(0, 1, 1),
         "C2": IntegerElements(1),
         "C3": RankOf(1, 1, 1),
@@ -398,7 +398,7 @@ class SparseConv2dOp(SparseOp):
     """
 
     name = "relay.nn.sparse_conv2d"
-    CONSTRAINTS: ClassVar[Constraints] = {**SparseOp.PARTS, "C6": OneOf("layout", ("NHWC", "NCHW"))}
+    CONSTRAINTS = {**SparseOp.PARTS, "C6": OneOf("layout", ("NHWC", "NCHW"))}
 
     layout = string_property("NHWC")
     kernel_size = ints_property(1, 1)

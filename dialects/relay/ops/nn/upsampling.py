@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.constraints import Constraints, OneOf
+from xrelay.dialects.relay.core.constraints import OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -47,8 +47,8 @@ class UpsamplingOp(CompositeOp):
     - C6: booleans require `nearest_neighbor`, because they have no weighted sums.
     """
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
     AXES: ClassVar[str]
     RESIZE: ClassVar[type[ResizeOp]]
 
@@ -141,13 +141,13 @@ class Upsampling2DOp(UpsamplingOp):
     """
 
     name = "relay.nn.upsampling"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    CONSTRAINTS: ClassVar[Constraints] = {
+    QUANTIZATION = Quantization.MEAN
+    CONSTRAINTS = {
         "C1": OneOf("layout", ("NCHW", "NHWC")),
         "C2": OneOf("method", ("nearest_neighbor", "bilinear", "bicubic")),
     }
-    AXES: ClassVar[str] = "HW"
-    RESIZE: ClassVar[type[ResizeOp]] = Resize2DOp
+    AXES = "HW"
+    RESIZE = Resize2DOp
 
     scale_h = float_property(1.0)
     scale_w = float_property(1.0)
@@ -190,13 +190,13 @@ class Upsampling3DOp(UpsamplingOp):
     """
 
     name = "relay.nn.upsampling3d"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": OneOf("layout", ("NCDHW", "NDHWC")),
         "C2": OneOf("method", ("nearest_neighbor", "trilinear")),
         "C5": OneOf("coordinate_transformation_mode", COORDINATES[:3]),
     }
-    AXES: ClassVar[str] = "DHW"
-    RESIZE: ClassVar[type[ResizeOp]] = Resize3DOp
+    AXES = "DHW"
+    RESIZE = Resize3DOp
 
     scale_d = float_property(1.0)
     scale_h = float_property(1.0)

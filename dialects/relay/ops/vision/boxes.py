@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, IntegerType, TupleType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, IntegerElements, RankOf
+from xrelay.dialects.relay.core.constraints import FloatElements, IntegerElements, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -34,9 +34,9 @@ class ScoredBoxesOp(RelayOp):
     - C3: the row has a score and a class at their indices; a negative `id_index` means no class.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     data = operand_def()
 
@@ -72,7 +72,7 @@ class GetValidCountsOp(ScoredBoxesOp):
     """
 
     name = "relay.vision.get_valid_counts"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 3, 3), "C2": FloatElements()}
+    CONSTRAINTS = {"C1": RankOf(0, 3, 3), "C2": FloatElements()}
 
     data = operand_def()
     score_threshold = operand_def()
@@ -168,7 +168,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
     """
 
     name = "relay.vision.non_max_suppression"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": RankOf(0, 3, 3),
         "C2": FloatElements(),
         "C4": IntegerElements(1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType, i1, i32, i64
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import floats
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import FloatElements, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -53,10 +53,10 @@ class MultiboxPriorOp(RelayOp):
     """
 
     name = "relay.vision.multibox_prior"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": RankOf(0, 4, 4)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {"C1": FloatElements(), "C2": RankOf(0, 4, 4)}
 
     data = operand_def()
 
@@ -155,10 +155,10 @@ class MultiboxTransformLocOp(RelayOp):
     """
 
     name = "relay.vision.multibox_transform_loc"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": SameElements(),
         "C3": RankOf(0, 3, 3),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType, f32, i32, i64
@@ -12,7 +12,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import (
     AtLeast,
-    Constraints,
     FloatElements,
     IntegerElements,
     RankOf,
@@ -66,7 +65,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     """
 
     name = "relay.vision.all_class_non_max_suppression"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": RankOf(0, 3, 3),
         "C2": RankOf(1, 3, 3),
         "C3": FloatElements(),
@@ -76,8 +75,8 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         "C7": RankOf(3, 0, 0),
         "C8": RankOf(4, 0, 0),
     }
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     boxes = operand_def()
     scores = operand_def()
@@ -218,7 +217,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
     """
 
     name = "relay.vision.regular_non_max_suppression"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": RankOf(0, 3, 3),
         "C2": RankOf(1, 3, 3),
         "C3": FloatElements(),
@@ -227,9 +226,9 @@ class RegularNonMaxSuppressionOp(RelayOp):
         "C8": AtLeast("max_detections", 1),
         "C9": AtLeast("num_classes", 1),
     }
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     boxes = operand_def()
     scores = operand_def()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, i64
@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf
+from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -55,9 +55,9 @@ class RegionOp(RelayOp):
     - C4: the regions are rows of 5 numbers.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": AtLeast("pooled_size"),
         "C3": RankOf(0, 4, 4),
@@ -137,8 +137,8 @@ class RoiAlignOp(RegionOp):
     """
 
     name = "relay.vision.roi_align"
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         **RegionOp.CONSTRAINTS,
         "C5": OneOf("layout", ("NCHW", "NHWC")),
         "C6": OneOf("mode", ROI_MODES),
@@ -333,7 +333,7 @@ class RoiPoolOp(RegionOp):
     """
 
     name = "relay.vision.roi_pool"
-    CONSTRAINTS: ClassVar[Constraints] = {**RegionOp.CONSTRAINTS, "C5": OneOf("layout", ("NCHW",))}
+    CONSTRAINTS = {**RegionOp.CONSTRAINTS, "C5": OneOf("layout", ("NCHW",))}
 
     data = operand_def()
     rois = operand_def()
