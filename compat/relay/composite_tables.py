@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xrelay.errors import InputError
+from xrelay.passes.patterns.composites import TableRow
 from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.tables import TableRow
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.passes.merge_composite import merge_composites
 

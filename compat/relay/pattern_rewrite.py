@@ -11,8 +11,8 @@ from xdsl.dialects.func import FuncOp
 from xrelay.errors import InputError, PassError
 from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.groups import groups_of
+from xrelay.passes.patterns.ir_terms import is_same
 from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.same_program import is_same
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
 from xrelay.relay.function import Function

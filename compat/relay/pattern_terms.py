@@ -9,8 +9,7 @@ from xdsl.ir import Attribute, OpResult
 
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.patterns.ir_terms import op_attribute, operator_attribute
-from xrelay.passes.patterns.same_program import is_same
+from xrelay.passes.patterns.ir_terms import is_same, op_attribute, operator_attribute
 from xrelay.passes.patterns.terms import (
     MISSING,
     CallTerm,

@@ -1,4 +1,4 @@
-"""Outlines matches in the IR: each group becomes a `relay.fn` and a call of it.
+"""Outlines matches in the IR: each group becomes a `relay.fn` and a call of it. Also tables of patterns by name.
 
     %c = relay.nn.conv2d(%x, %w)
     %r = relay.nn.relu(%c)
@@ -15,7 +15,8 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import FunctionType, StringAttr
@@ -27,6 +28,7 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
 from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import erase_op
@@ -34,6 +36,7 @@ from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.groups import Group, groups_of
 from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
 from xrelay.passes.patterns.nodes import DFPattern, FunctionPattern
+from xrelay.plugins import load_plugins
 
 Check = Callable[[SSAValue], object]
 """A predicate on the root of a match: whether to outline it."""
@@ -142,3 +145,43 @@ def _erase_unused(ops: Iterable[Operation]) -> None:
     for op in reversed(list(ops)):
         if is_pure(op) and all(result.first_use is None for result in op.results):
             erase_op(op)
+
+
+def _every(value: SSAValue) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A composite: its name, its pattern, and a predicate on its matches."""
+
+    name: str
+    pattern: DFPattern
+    check: Check = _every
+
+
+_TABLES: dict[str, Callable[[], Sequence[TableRow]]] = {}
+
+
+def add_table(name: str, rows: Callable[[], Sequence[TableRow]]) -> None:
+    """Registers a table under a name, replacing an existing one. `rows` is called for each use."""
+    _TABLES[name] = rows
+
+
+def remove_table(name: str) -> None:
+    """Removes a table if it exists."""
+    _TABLES.pop(name, None)
+
+
+def table(name: str) -> Sequence[TableRow]:
+    """Returns the rows of a table in order. Raises `PassError` for an unknown name.
+
+    Loads the installed plugins for targets and passes first if the name is unknown.
+    """
+    if name not in _TABLES:
+        load_plugins("targets")
+        load_plugins("passes")
+    if name not in _TABLES:
+        known = did_you_mean(name, _TABLES, f"registered are {', '.join(_TABLES) or 'none'}")
+        raise PassError(f"there is no table of patterns {name!r}", help=known)
+    return _TABLES[name]()

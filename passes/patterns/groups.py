@@ -10,21 +10,30 @@ else it belongs to the group. A match is not a group if
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
 from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
+from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.patterns.graph import NodeGraph, below
-from xrelay.passes.patterns.inputs import inputs_of, subpatterns_of
 from xrelay.passes.patterns.matcher import Matcher
-from xrelay.passes.patterns.nodes import DFPattern
+from xrelay.passes.patterns.nodes import (
+    CallPattern,
+    ConstantPattern,
+    DFPattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    TuplePattern,
+)
 from xrelay.passes.patterns.terms import (
     MISSING,
     CallTerm,
     ConstantTerm,
     FieldTerm,
     FunctionTerm,
+    GlobalTerm,
     IfTerm,
     LetTerm,
     NodeT,
@@ -60,7 +69,7 @@ class _Grouper(Generic[NodeT]):
     def __init__(self, pattern: DFPattern, graph: NodeGraph[NodeT]):
         self._pattern, self._graph, self._terms = pattern, graph, graph.terms
         self._matcher = Matcher(graph)
-        self._subpatterns = subpatterns_of(pattern)
+        self._subpatterns = post_order([pattern], lambda each: each.subpatterns)
         self._outside = set(graph.roots)
         self._taken: set[NodeT] = set()
         self._made_before: set[NodeT] = set()
@@ -82,7 +91,7 @@ class _Grouper(Generic[NodeT]):
 
     def _group(self, root: NodeT) -> Group[NodeT]:
         found = self._matcher.found
-        inputs = inputs_of(self._subpatterns, found, self._terms)
+        inputs = self._inputs(found)
         members = below(self._terms, [root], list(inputs))
         bound = {name for member in members for name in _bound_names(self._terms, member)}
         for member in members:
@@ -92,6 +101,45 @@ class _Grouper(Generic[NodeT]):
         members = [member for member in members if member not in inputs]
         name = "".join(_label(self._terms, member) for member in members)
         return Group(root, found, list(inputs), members, name)
+
+    def _inputs(self, found: Mapping[DFPattern, Sequence[NodeT]]) -> dict[NodeT, None]:
+        """Returns the nodes that leaves of the pattern match, in the order of the leaves, each once.
+
+        A leaf is a pattern without parts, or a tuple or call pattern with any fields or arguments: these are the
+        inputs. Not inputs are operators, functions, constants that the pattern requires, nodes that a dominator's
+        parent and path match, and nodes inside matched functions.
+        """
+        inside = {node for subpattern in self._subpatterns for node in self._inside(subpattern, found)}
+        inputs: dict[NodeT, None] = {}
+        for subpattern in self._subpatterns:
+            others: tuple[type[object], ...] = (OperatorTerm, GlobalTerm, FunctionTerm)
+            if isinstance(subpattern, ConstantPattern | ExprPattern):
+                others = (*others, ConstantTerm)
+            for node in self._matched_by_leaf(subpattern, found):
+                if node not in inside and not isinstance(self._terms.of(node), others):
+                    inputs[node] = None
+        return inputs
+
+    def _inside(self, subpattern: DFPattern, found: Mapping[DFPattern, Sequence[NodeT]]) -> Iterator[NodeT]:
+        """Yields the nodes that a dominator's parent and path match, and those inside matched functions."""
+        if isinstance(subpattern, DominatorPattern):
+            yield from found.get(subpattern.parent, ())
+            yield from found.get(subpattern.path, ())
+        if isinstance(subpattern, FunctionPattern):
+            for term in map(self._terms.of, found.get(subpattern, ())):
+                if isinstance(term, FunctionTerm):
+                    yield from below(self._terms, [term.body])
+                    yield from term.params
+
+    def _matched_by_leaf(self, subpattern: DFPattern, found: Mapping[DFPattern, Sequence[NodeT]]) -> Iterator[NodeT]:
+        for node in found.get(subpattern, ()):
+            term = self._terms.of(node)
+            if isinstance(subpattern, TuplePattern) and subpattern.fields is None and isinstance(term, TupleTerm):
+                yield from term.fields
+            elif isinstance(subpattern, CallPattern) and subpattern.args is None and isinstance(term, CallTerm):
+                yield from term.args
+            elif not subpattern.subpatterns:
+                yield node
 
     def _is_free(self, group: Group[NodeT]) -> bool:
         """Returns whether the group overlaps no other group, and only its root is used outside."""

@@ -1,4 +1,4 @@
-"""Terms of IR values for pattern matching.
+"""Terms of IR values for pattern matching, and structural equality of values.
 
 The parts of a branch are the values that its regions yield, those of a closure its arguments and the value that its
 body yields. The result of a `relay.let` is a variable. Only wildcards match groups and loops.
@@ -6,8 +6,9 @@ body yields. The result of a `relay.let` is a variable. Only wildcards match gro
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import TypeAlias
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
@@ -22,10 +23,12 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import yielded
-from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.attribute_names import BINDS, REQUIRES, VALUE_NAME
+from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.patterns.same_program import is_same
+from xrelay.passes.patterns.graph import NodeGraph
+from xrelay.passes.patterns.matcher import Matcher
+from xrelay.passes.patterns.nodes import DFPattern, NodeKind, add_node_kind
 from xrelay.passes.patterns.terms import (
     MISSING,
     CallTerm,
@@ -112,22 +115,7 @@ def _result_term(value: OpResult) -> Term[IrNode]:
         case IfOp() as op:
             return IfTerm(op.condition, yielded(op.true_region), yielded(op.false_region))
         case op:
-            return OtherTerm(op.name.removeprefix("relay."), tuple(captured_values(op)))
-
-
-def captured_values(op: Operation) -> list[SSAValue]:
-    """Returns the operands of `op` and the outside values that its regions use, each once."""
-    found = dict.fromkeys(op.operands)
-    if op.regions:
-        inside = dict.fromkeys(walk_ops(op))
-        for inner in inside:
-            found.update((value, None) for value in inner.operands if not _is_inside(value, inside))
-    return list(found)
-
-
-def _is_inside(value: SSAValue, inside: Container[Operation | None]) -> bool:
-    owner = value.owner
-    return (owner.parent_op() if isinstance(owner, Block) else owner) in inside
+            return OtherTerm(op.name.removeprefix("relay."), tuple(dict.fromkeys([*op.operands, *captures_in(op)[op]])))
 
 
 def _name_of(value: SSAValue) -> str:
@@ -142,3 +130,73 @@ def _name_of(value: SSAValue) -> str:
         if isinstance(name, StringAttr):
             return name.data
     return value.name_hint if value.name_hint is not None else ""
+
+
+def is_same(node: object, expr: object) -> bool:
+    """Returns whether `node` is the same operator as `expr`, or a value with the same structure."""
+    if isinstance(expr, Op) or isinstance(node, Op):
+        return node == expr
+    left, right = _value(node), _value(expr)
+    return node == expr if left is None or right is None else same_program(left, right)
+
+
+def _value(node: object) -> SSAValue | None:
+    """Returns a value, or the value of a handle such as an expression."""
+    return cast("SSAValue | None", node if isinstance(node, SSAValue) else getattr(node, "ssa_value", None))
+
+
+def same_program(
+    left: SSAValue, right: SSAValue, variables: Mapping[SSAValue, SSAValue] = MappingProxyType({})
+) -> bool:
+    """Returns whether both values come from equal ops on equal operands, regardless of types and names of values.
+
+    Variables are equal if they are the same, bound at the same position, or mapped by `variables`. Attributes that
+    inference records are ignored. Iterative; shared subgraphs are skipped, and each pair is compared once.
+    """
+    pending, seen = [(left, right)], set[tuple[SSAValue, SSAValue]]()
+    bound = dict(variables)
+    while pending:
+        pair = pending.pop()
+        one, other = pair
+        if bound.get(one, one) is other or pair in seen:
+            continue
+        seen.add(pair)
+        if not isinstance(one, OpResult) or not isinstance(other, OpResult) or one.index != other.index:
+            return False
+        if not _same_op(one.op, other.op, bound):
+            return False
+        pending.extend(zip(reversed(one.op.operands), reversed(other.op.operands), strict=True))
+        for region, copy in zip(one.op.regions, other.op.regions, strict=True):
+            ends = region.block.last_op, copy.block.last_op
+            if ends[0] is not None and ends[1] is not None:
+                pending.extend(zip(ends[0].operands, ends[1].operands, strict=True))
+    return True
+
+
+def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) -> bool:
+    """Returns whether both ops are equal apart from operands; records the correspondence of their block arguments."""
+    if type(one) is not type(other) or len(one.operands) != len(other.operands):
+        return False
+    if isinstance(one, ConstantOp) and isinstance(other, ConstantOp):
+        return one.result.type == other.result.type and one.array.tobytes() == other.array.tobytes()
+    if one.properties != other.properties or _attributes(one) != _attributes(other):
+        return False
+    for region, copy in zip(one.regions, other.regions, strict=True):
+        if len(region.blocks) != 1 or len(copy.blocks) != 1 or len(region.block.args) != len(copy.block.args):
+            return False
+        bound.update(zip(region.block.args, copy.block.args, strict=True))
+    return True
+
+
+def _attributes(op: Operation) -> dict[str, Attribute]:
+    return {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}
+
+
+def _matches(pattern: DFPattern, node: object) -> bool:
+    """Returns whether `pattern` matches a value or an operator; ignores users outside of the value's graph."""
+    found = cast(IrNode, node)
+    return Matcher(NodeGraph[IrNode](IrTerms(), [found])).match(pattern, found)
+
+
+for _kind in (SSAValue, Op):
+    add_node_kind(_kind, NodeKind(_matches, None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xrelay.passes.patterns import ir_match as ir_match  # registers matching of IR values
+from xrelay.passes.patterns import ir_terms as ir_terms  # registers matching of IR values
 from xrelay.passes.patterns.nodes import (
     AttrPattern,
     ConstantPattern,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.core.registry import get_relay_op
@@ -23,8 +24,11 @@ class DFPattern:
 
     @property
     def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The direct parts of the pattern, in Relay's order."""
-        return ()
+        """The direct parts of the pattern: its attributes that are patterns or lists of patterns, in Relay's order."""
+        parts: list[object] = []
+        for value in vars(self).values():
+            parts += cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+        return tuple(part for part in parts if isinstance(part, DFPattern))
 
     def __call__(self, *args: DFPattern | None) -> CallPattern:
         """Returns a pattern for a call with `args`; `pattern(None)` is a call with any arguments."""
@@ -92,11 +96,11 @@ class DFPattern:
         return f"{type(self).__name__}({', '.join(map(repr, self.subpatterns))})"
 
 
+@dataclass(eq=False, repr=False)
 class ExprPattern(DFPattern):
     """An expression with the structure of a given one, or a given operator."""
 
-    def __init__(self, expr: object):
-        self.expr = expr
+    expr: object
 
     def __repr__(self) -> str:
         return f"ExprPattern({self.expr!r})"
@@ -131,73 +135,49 @@ class WildcardPattern(DFPattern):
         """Redirects the wildcard to `pat`, for recursive patterns."""
         self.pattern = pat
 
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The pattern to which it is redirected."""
-        return () if self.pattern is None else (self.pattern,)
-
     def __repr__(self) -> str:
         return "WildcardPattern()" if self.pattern is None else "WildcardPattern(…)"
 
 
+@dataclass(eq=False, repr=False)
 class CallPattern(DFPattern):
     """A call of an operator or a function; without `args`, any arguments match."""
 
-    def __init__(self, op: DFPattern, args: Sequence[DFPattern] | None):
-        self.op, self.args = op, None if args is None else list(args)
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The callee and the arguments."""
-        return (self.op, *(self.args if self.args is not None else ()))
+    op: DFPattern
+    args: Sequence[DFPattern] | None
 
 
+@dataclass(eq=False, repr=False)
 class FunctionPattern(DFPattern):
     """A function with parameters and a body; without `params`, any parameters match."""
 
-    def __init__(self, params: Sequence[DFPattern] | None, body: DFPattern):
-        self.params, self.body = None if params is None else list(params), body
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The parameters and the body."""
-        return (*(self.params if self.params is not None else ()), self.body)
+    params: Sequence[DFPattern] | None
+    body: DFPattern
 
 
+@dataclass(eq=False, repr=False)
 class IfPattern(DFPattern):
     """An if."""
 
-    def __init__(self, cond: DFPattern, true_branch: DFPattern, false_branch: DFPattern):
-        self.cond, self.true_branch, self.false_branch = cond, true_branch, false_branch
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The condition and both branches."""
-        return (self.cond, self.true_branch, self.false_branch)
+    cond: DFPattern
+    true_branch: DFPattern
+    false_branch: DFPattern
 
 
+@dataclass(eq=False, repr=False)
 class LetPattern(DFPattern):
     """A let: a variable, its value, and the body."""
 
-    def __init__(self, var: DFPattern, value: DFPattern, body: DFPattern):
-        self.var, self.value, self.body = var, value, body
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The variable, the value and the body."""
-        return (self.var, self.value, self.body)
+    var: DFPattern
+    value: DFPattern
+    body: DFPattern
 
 
+@dataclass(eq=False, repr=False)
 class TuplePattern(DFPattern):
     """A tuple; without `fields`, any fields match."""
 
-    def __init__(self, fields: Sequence[DFPattern] | None):
-        self.fields = None if fields is None else list(fields)
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The fields."""
-        return () if self.fields is None else tuple(self.fields)
+    fields: Sequence[DFPattern] | None
 
     def __getitem__(self, index: int) -> DFPattern:
         return self.subpatterns[index]
@@ -212,54 +192,41 @@ class TupleGetItemPattern(DFPattern):
     def __init__(self, tuple_value: DFPattern, index: int | None = None):
         self.tuple, self.index = tuple_value, -1 if index is None else index
 
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The tuple."""
-        return (self.tuple,)
 
-
+@dataclass(eq=False, repr=False)
 class AltPattern(DFPattern):
     """Matches `left`, else `right`."""
 
-    def __init__(self, left: DFPattern, right: DFPattern):
-        self.left, self.right = checked(left), checked(right)
+    left: DFPattern
+    right: DFPattern
 
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """Both alternatives."""
-        return (self.left, self.right)
+    def __post_init__(self) -> None:
+        """Raises `InputError` if an alternative is not a pattern."""
+        checked(self.left)
+        checked(self.right)
 
 
+@dataclass(eq=False, repr=False)
 class DominatorPattern(DFPattern):
     """A `child` that all paths from `parent` reach through nodes that match `path`."""
 
-    def __init__(self, parent: DFPattern, path: DFPattern, child: DFPattern):
-        self.parent, self.path, self.child = parent, path, child
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The parent, the path and the child."""
-        return (self.parent, self.path, self.child)
+    parent: DFPattern
+    path: DFPattern
+    child: DFPattern
 
 
+@dataclass(eq=False, repr=False)
 class NarrowedPattern(DFPattern):
     """Base of patterns that restrict another pattern."""
 
-    def __init__(self, pattern: DFPattern):
-        self.pattern = pattern
-
-    @property
-    def subpatterns(self) -> tuple[DFPattern, ...]:
-        """The restricted pattern."""
-        return (self.pattern,)
+    pattern: DFPattern
 
 
+@dataclass(eq=False, repr=False)
 class AttrPattern(NarrowedPattern):
     """Restricts attributes: TOpPattern of an operator, those of the operator in a call, those of a function."""
 
-    def __init__(self, pattern: DFPattern, attrs: Mapping[str, object]):
-        super().__init__(pattern)
-        self.attrs = dict(attrs)
+    attrs: Mapping[str, object]
 
 
 class TypePattern(NarrowedPattern):
@@ -270,20 +237,18 @@ class TypePattern(NarrowedPattern):
         self.type = ttype
 
 
+@dataclass(eq=False, repr=False)
 class DataTypePattern(NarrowedPattern):
     """Restricts the element type of a tensor."""
 
-    def __init__(self, pattern: DFPattern, dtype: object):
-        super().__init__(pattern)
-        self.dtype = dtype
+    dtype: object
 
 
+@dataclass(eq=False, repr=False)
 class ShapePattern(NarrowedPattern):
     """Restricts the shape of a tensor."""
 
-    def __init__(self, pattern: DFPattern, shape: Sequence[object]):
-        super().__init__(pattern)
-        self.shape = list(shape)
+    shape: Sequence[object]
 
 
 def operator(name: str) -> ExprPattern:

@@ -168,9 +168,3 @@ def needs(terms: Terms[NodeT], node: NodeT) -> tuple[NodeT, ...]:
             return (value, var, body)
         case _:
             return ()
-
-
-def operands(terms: Terms[NodeT], node: NodeT) -> tuple[NodeT, ...]:
-    """Returns the direct parts of `node`; for a call only the arguments."""
-    term = terms.of(node)
-    return term.args if isinstance(term, CallTerm) else needs(terms, node)

@@ -14,9 +14,9 @@ from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.errors import PassError
+from xrelay.passes.patterns.composites import TableRow
 from xrelay.passes.patterns.language import is_op, wildcard
 from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.tables import TableRow
 
 
 def chain_row(text: str) -> TableRow:

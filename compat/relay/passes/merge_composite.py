@@ -42,8 +42,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.patterns.composites import partition_function
-from xrelay.passes.patterns.tables import TableRow, table
+from xrelay.passes.patterns.composites import TableRow, partition_function, table
 from xrelay.relay.passes.chains import chain_row
 
 _CLOSED = (PRIMITIVE, COMPILER, SKIP_OPTIMIZATION)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xrelay.passes.patterns.composites import partition_function
+from xrelay.passes.patterns.composites import TableRow, add_table, partition_function, remove_table
 from xrelay.passes.patterns.language import (
     dominates,
     has_attr,
@@ -33,7 +33,6 @@ from xrelay.passes.patterns.language import (
     wildcard,
 )
 from xrelay.passes.patterns.nodes import DFPattern, FunctionPattern
-from xrelay.passes.patterns.tables import TableRow, add_table, remove_table
 from xrelay.registrations import note_registration
 
 __all__ = [

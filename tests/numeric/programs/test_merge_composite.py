@@ -11,9 +11,9 @@ from support.random_programs import EXACT, seeded_module
 
 import xrelay
 from xrelay import relay, transform
+from xrelay.passes.patterns.composites import TableRow
 from xrelay.passes.patterns.language import dominates, is_if, is_op, is_tuple, is_tuple_get_item, wildcard
 from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.tables import TableRow
 from xrelay.relay import dataflow_pattern as dataflow_pattern  # so that patterns can be matched against expressions
 from xrelay.relay.passes.merge_composite import merge_composites
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 
-from xrelay.passes.patterns.post_dominators import PostDominators
+from xrelay.passes.patterns.graph import PostDominators
 
 
 @st.composite

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay import relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.patterns.same_program import is_same
+from xrelay.passes.patterns.ir_terms import is_same
 from xrelay.relay.dataflow_pattern import (
     DFPattern,
     DFPatternCallback,

@@ -9,7 +9,7 @@ import pytest
 from xrelay import relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.passes.infra.pass_info import PassTypeError
-from xrelay.passes.patterns import tables
+from xrelay.passes.patterns import composites as patterns
 from xrelay.relay.dataflow_pattern import is_constant, is_op, wildcard
 from xrelay.relay.op.contrib import register
 from xrelay.relay.op.contrib.register import PatternTable, get_pattern_table, register_pattern_table
@@ -22,7 +22,7 @@ EXP = is_op("exp")(wildcard())
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Removes the tables that a test registers."""
-    monkeypatch.setattr(tables, "_TABLES", {})
+    monkeypatch.setattr(patterns, "_TABLES", {})
     monkeypatch.setattr(register, "_TABLES", {})
 
 

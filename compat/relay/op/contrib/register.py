@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from xrelay.passes.patterns.tables import add_table
+from xrelay.passes.patterns.composites import add_table
 from xrelay.registrations import note_registration
 from xrelay.relay.composite_tables import PatternTable, rows_of
 
