@@ -4,7 +4,7 @@
 
     →   %s = arith.addi %k, 5 : index
         %fine = arith.cmpi ult, %s, 10 : index
-        scf.if (not %fine) { func.call @xrelay_note_index(%k, -5, 5) }
+        scf.if (not %fine) { func.call @xrelay_record_index(%k, -5, 5) }
         cf.assert %fine, "index out of range"
         %c = arith.select (%k < 0), %s, %k
 
@@ -29,10 +29,10 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.values import Values
 
-NOTE_INDEX = "xrelay_note_index"
+RECORD_INDEX = "xrelay_record_index"
 """The function that stores an out-of-range index and its limits for the error message."""
 MESSAGE = "index out of range"
-"""Begins like the runtime's failure reason of that name (`to_llvm/status.py`)."""
+"""Begins like the runtime's failure reason of that name (`to_llvm/failures.py`)."""
 
 
 def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) -> None:
@@ -144,10 +144,10 @@ def _any_of(lanes: SSAValue) -> vector.ReductionOp:
 def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
     noted = limits.noted()
     number = emitter.add(IndexCastOp(value, i64)).result
-    emitter.add(CallOp(NOTE_INDEX, [number, *noted], []))
+    emitter.add(CallOp(RECORD_INDEX, [number, *noted], []))
 
 
 def declare_note(module: ModuleOp, called: Collection[str]) -> None:
     """Declares the function that checked indices call, if it is among the called functions."""
-    if NOTE_INDEX in called:
-        module.body.block.add_op(FuncOp.external(NOTE_INDEX, [i64, i64, i64], []))
+    if RECORD_INDEX in called:
+        module.body.block.add_op(FuncOp.external(RECORD_INDEX, [i64, i64, i64], []))

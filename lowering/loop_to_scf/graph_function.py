@@ -40,7 +40,7 @@ _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.
 POLL: Final = "xrelay_poll"
 """The function that returns whether the run continues."""
 CANCELLED: Final = "cancelled"
-"""The runtime's failure reason of that name (`to_llvm/status.py`)."""
+"""The runtime's failure reason of that name (`to_llvm/failures.py`)."""
 FEW_KERNELS: Final = 16
 """With at most this many calls of kernels, a module does not poll between them: polling adds microseconds to a run."""
 

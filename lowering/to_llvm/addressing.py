@@ -16,8 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import ALIGN
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.ops import NO_WRAP, WRAPS, element_pointer, overflowing
+from xrelay.lowering.to_llvm.ops import NO_WRAP, WRAPS, constant, element_pointer, overflowing
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides
 from xrelay.passes.infra.conversion import ConversionRewriter
 

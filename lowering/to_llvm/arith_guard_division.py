@@ -40,8 +40,8 @@ from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
-from xrelay.lowering.to_llvm.always_inline import is_always_inline
-from xrelay.lowering.to_llvm.constants import number_attribute
+from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.ops import number_attribute
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
@@ -50,7 +50,7 @@ _DIVISIONS = (
     arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp
 )  # fmt: skip
 MESSAGE = "division by zero"
-"""Begins like the runtime's failure reason of that name (`to_llvm/status.py`)."""
+"""Begins like the runtime's failure reason of that name (`to_llvm/failures.py`)."""
 
 
 class _Guard:

@@ -32,9 +32,18 @@ from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
-from xrelay.lowering.to_llvm.constants import constant, number_attribute
-from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
-from xrelay.lowering.to_llvm.ops import WRAPS, compare, one_result, overflowing
+from xrelay.lowering.to_llvm.ops import (
+    WRAPS,
+    OneToOne,
+    call_intrinsic,
+    compare,
+    constant,
+    fast_math,
+    intrinsic,
+    number_attribute,
+    one_result,
+    overflowing,
+)
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,

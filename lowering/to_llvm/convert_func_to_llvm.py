@@ -4,22 +4,23 @@
 for success. A caller passes its `%ctx` on, and returns a callee's status immediately if it is not 0.
 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is already there, and returns it:
-`reason | (kernel + 1) << 8`, where the beginning of the assertion's message determines `reason` (`status.py`), and
+`reason | (kernel + 1) << 8`, where the beginning of the assertion's message determines `reason` (`failures.py`), and
 `kernel` numbers the private functions in the order of the module. Outside private functions and inside kernels, the
-status is the reason alone: the caller of a kernel adds the number of the kernel or of the call (`kernel_numbers.py`).
+status is the reason alone: the caller of a kernel adds the number of the kernel or of the call.
 In functions with named dimensions, in `@main` and `@main_plan`, and in graph functions that allocate, the reason is
 `CHECK`, and the number is that of the assertion in the module attribute `xrelay.checks`.
 
-A failing function frees its heap buffers before it returns (`live_allocations.py`, `scratch.py`). Those of a graph
-function are dynamic buffers, which the context lists (`dynamic_buffers.py`); they are freed at the end of the run.
+A failing function frees its heap buffers before it returns (`function_exits.py`). Those of a graph function are dynamic
+buffers, which the context lists (`runtime_functions.py`); they are freed at the end of the run.
 
-A graph function may return buffers and extents: it stores them to memory that the caller passes after the pointers, 64
-bits each (`results.py`).
+A graph function may return buffers and extents: `func.func @f(%x: memref<4xf32>, %n: index) -> (memref<?xf32>, index)`
+gets one more pointer argument, after its buffers and before its extents, to 64 bits for each result: the address of a
+buffer, or an extent. The contents are valid if the status is 0.
 
-Functions that are always inlined (`always_inline.py`) keep their signature: `llvm.func internal @f(%x: f32) -> f32`.
+Functions that are always inlined (`expansions.py`) keep their signature: `llvm.func internal @f(%x: f32) -> f32`.
 
-A call of `@xrelay_note_index` before an assertion stores the out-of-range index in the context; a module with its
-declaration gets a definition (`note_index.py`).
+A call of `@xrelay_record_index` before an assertion stores the out-of-range index in the context; a module with its
+declaration gets a definition.
 
 `@main` gets an entry function for the runtime (`entry.py`).
 """
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
@@ -35,6 +37,8 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    IndexType,
+    MemRefType,
     ModuleOp,
     UnitAttr,
     i1,
@@ -55,32 +59,30 @@ from xrelay.lowering.interface import has_interface, write_checks, write_kernels
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.always_inline import is_always_inline
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.dynamic_buffers import (
+from xrelay.lowering.to_llvm.entry import add_entries
+from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.failures import (
+    KernelNumbers,
+    check_status,
+    computed_extents,
+    kernel_around,
+    kernel_bits,
+    kernel_numbers,
+    record_extents,
+    status_of,
+)
+from xrelay.lowering.to_llvm.function_exits import FunctionExits, Held, live_allocations_at_exits
+from xrelay.lowering.to_llvm.lists import LISTS
+from xrelay.lowering.to_llvm.ops import constant, element_pointer, load, on_stack, split_before, store
+from xrelay.lowering.to_llvm.runtime_functions import (
     BUFFER_FREE,
     BUFFER_NEW,
-    declares_dynamic_buffers,
-    define_dynamic_buffers,
-    is_buffer_declaration,
+    BUFFERS,
+    SCRATCH,
+    SCRATCH_FUNCTIONS,
+    RuntimeFunctions,
+    define_record_index,
 )
-from xrelay.lowering.to_llvm.entry import add_entries
-from xrelay.lowering.to_llvm.function_exits import FunctionExits
-from xrelay.lowering.to_llvm.kernel_numbers import KernelNumbers, kernel_around, kernel_numbers
-from xrelay.lowering.to_llvm.lists import define_lists, is_list_declaration
-from xrelay.lowering.to_llvm.live_allocations import Held, live_allocations_at_exits
-from xrelay.lowering.to_llvm.note_index import define_note
-from xrelay.lowering.to_llvm.note_sides import made_sides, note_sides
-from xrelay.lowering.to_llvm.results import (
-    can_be_returned,
-    load_results,
-    operands_with_results,
-    position_of_results,
-    store_results,
-)
-from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS, define_scratch, is_scratch_declaration
-from xrelay.lowering.to_llvm.split_block import split_before
-from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -119,13 +121,13 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
         is_poll = op.is_declaration and op.sym_name.data == POLL
-        if is_buffer_declaration(op) or is_list_declaration(op) or is_scratch_declaration(op) or is_poll:
+        if is_poll or any(functions.is_declaration(op) for functions in (BUFFERS, LISTS, SCRATCH)):
             rewriter.erase(op)
             return None
         outputs = op.function_type.outputs.data
-        if not can_be_returned(outputs):
+        if not _can_be_returned(outputs):
             return f"@{op.sym_name.data} returns values; results go to memory that the caller passes"
-        place = position_of_results(op.function_type.inputs.data) if outputs else None
+        place = _position_of_results(op.function_type.inputs.data) if outputs else None
         inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
         if place is not None:
             inputs.insert(place, PTR)
@@ -214,7 +216,7 @@ class _BodyConversion:
                 rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.value, PTR)))
             else:
                 if results is not None:
-                    store_results(op, results, rewriter)
+                    _store_results(op, results, rewriter)
                 rewriter.insert(ops.result_of(rewriter.insert(constant(0, i32)).results[0]))
                 rewriter.erase(op)
 
@@ -235,8 +237,8 @@ class _BodyConversion:
     def _assert(self, op: cf.AssertOp, context: SSAValue, exit: Block) -> None:
         """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
         status = self._rewriter.insert(constant(self._convention.status(op, self._kernel), i32)).result
-        if op in self._convention.checks and (sides := made_sides(op, self._names)) is not None:
-            exit = note_sides(context, sides, exit)
+        if op in self._convention.checks and (extents := computed_extents(op, self._names)) is not None:
+            exit = record_extents(context, extents, exit)
         _branch(op, op.arg, exit, status, self._rewriter)
 
     def _call(self, op: func.CallOp, exits: FunctionExits, held: Held | None) -> None:
@@ -257,11 +259,11 @@ def _convert_call(op: func.CallOp, body: Region, exit: Block, context: SSAValue,
     """`func.call @k(%x)` → `%s = llvm.call @k(%ctx, %x)`, and a branch to the exit unless `%s` is 0."""
     operands, results = rewriter.operands(op.arguments), None
     if op.results:
-        operands, results = operands_with_results(op, body, rewriter)
+        operands, results = _operands_with_results(op, body, rewriter)
     status = rewriter.insert(ops.call(op.callee, [context, *operands], i32)).results[0]
     zero = rewriter.insert(constant(0, i32)).results[0]
     fine = rewriter.insert(ops.compare("eq", status, zero)).results[0]
-    _branch(op, fine, exit, status, rewriter, [] if results is None else load_results(op, results, rewriter))
+    _branch(op, fine, exit, status, rewriter, [] if results is None else _load_results(op, results, rewriter))
 
 
 def _convert_inline_call(op: func.CallOp, rewriter: ConversionRewriter) -> None:
@@ -302,6 +304,58 @@ def _branch(
     rewriter.replace(op, results)
     rewriter.insertion_point = InsertPoint.at_end(block)
     rewriter.insert(ops.choose(fine, rest, (), target, (status,)))
+
+
+# --- results
+
+_EXTENTS = (IndexType(), i64)
+"""The types of extents, before and after the bodies of functions were converted."""
+
+
+def _can_be_returned(types: Sequence[Attribute]) -> bool:
+    """Whether all of these are buffers and extents."""
+    return all(isinstance(type_, MemRefType | IndexType) for type_ in types)
+
+
+def _position_of_results(inputs: Sequence[Attribute]) -> int:
+    """Returns the position of the pointer to the results among arguments of these types, before the extents."""
+    return len(inputs) - sum(1 for _ in takewhile(lambda type_: type_ in _EXTENTS, reversed(inputs)))
+
+
+def _store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:
+    """Stores the results of a function to the memory at `results`."""
+    for number, value in enumerate(op.arguments):
+        pointer = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        rewriter.insert(store(rewriter.operand(value), pointer, 8))
+
+
+def _operands_with_results(
+    op: func.CallOp, body: Region, rewriter: ConversionRewriter
+) -> tuple[list[SSAValue], SSAValue]:
+    """Returns the operands of a call with memory for its results inserted, and that memory, on the caller's stack."""
+    entry, here = body.first_block, rewriter.insertion_point
+    assert entry is not None, "the call stands in a function"
+    rewriter.insertion_point = InsertPoint.at_start(entry)
+    one = rewriter.insert(constant(1, i64))
+    array = llvm.LLVMArrayType(len(op.results), i64)
+    results = rewriter.insert(on_stack(one.results[0], array, 8)).results[0]
+    rewriter.insertion_point = here
+    operands = rewriter.operands(op.arguments)
+    operands.insert(_position_of_results([argument.type for argument in op.arguments]), results)
+    return operands, results
+
+
+def _load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter) -> list[SSAValue]:
+    """Loads the results of a call from the memory at `results`."""
+    values: list[SSAValue] = []
+    for number, result in enumerate(op.results):
+        type_ = PTR if isinstance(result.type, MemRefType) else i64
+        pointer = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        values.append(rewriter.insert(load(pointer, type_, 8)).results[0])
+    return values
+
+
+# --- the pass
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
@@ -348,18 +402,21 @@ def convert_functions(op: ModuleOp) -> None:
     write_kernels(op, CALLS, numbers.calls)
     inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
     convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
-    has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
-    has_buffers = has_lists or declares_dynamic_buffers(op)
-    has_scratch = any(map(is_scratch_declaration, op.ops))
+    has_lists, has_scratch, returning = _declares(LISTS, op), _declares(SCRATCH, op), _returning(op)
+    has_buffers = has_lists or _declares(BUFFERS, op)
     apply_conversion(op, [ConvertFunction(convention)], is_legal=_outside_func, types=llvm_types(), nested=False)
-    define_note(op)
+    define_record_index(op)
     if has_lists:
-        define_lists(op)
+        LISTS.define(op)
     if has_buffers or returning:
-        define_dynamic_buffers(op)
+        BUFFERS.define(op)
     if has_scratch:
-        define_scratch(op)
+        SCRATCH.define(op)
     add_entries(op, releases=has_buffers and not returning)
+
+
+def _declares(functions: RuntimeFunctions, module: ModuleOp) -> bool:
+    return any(map(functions.is_declaration, module.ops))
 
 
 def _returning(module: ModuleOp) -> bool:

@@ -18,8 +18,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import element_type
 from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, PoisonOp
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
+from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, fast_math, intrinsic
 from xrelay.lowering.to_llvm.types import lane_count, llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,

@@ -29,11 +29,15 @@ from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import Address, buffer_alignment, element_address, memref_type, offset_address
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FREE, BUFFER_NEW, declare_dynamic_buffers
-from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic
-from xrelay.lowering.to_llvm.ops import enclosing_function
-from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW, declare_scratch
+from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, enclosing_function
+from xrelay.lowering.to_llvm.runtime_functions import (
+    BUFFER_FREE,
+    BUFFER_NEW,
+    BUFFERS,
+    SCRATCH,
+    SCRATCH_FREE,
+    SCRATCH_NEW,
+)
 from xrelay.lowering.to_llvm.types import (
     PTR,
     byte_size,
@@ -125,8 +129,8 @@ class ConvertAlloc(ConversionPattern[memref.AllocOp]):
                                                        %p = func.call @xrelay_buffer_new(%bytes) : (i64) -> !llvm.ptr
                                                        cf.assert %p != null, "out of memory: a buffer of …"
 
-    A graph function allocates a dynamic buffer (`dynamic_buffers.py`). Its assertion has the nodes in the allocation's
-    `xrelay.sources`, or the allocation's source location. A kernel allocates scratch (`scratch.py`).
+    A graph function allocates a dynamic buffer. Its assertion has the nodes in the allocation's
+    `xrelay.sources`, or the allocation's source location. A kernel allocates scratch (`runtime_functions.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
@@ -286,9 +290,9 @@ def announce_memory(module: ModuleOp) -> None:
     """Declares the functions of dynamic buffers if there are graph functions, those of scratch if others allocate."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     if any(GRAPH_FUNCTION in op.attributes for op in functions):
-        declare_dynamic_buffers(module)
+        BUFFERS.declare(module)
     if any(ops_of(op, memref.AllocOp, memref.DeallocOp) for op in functions if GRAPH_FUNCTION not in op.attributes):
-        declare_scratch(module)
+        SCRATCH.declare(module)
 
 
 def convert(top: Operation) -> None:

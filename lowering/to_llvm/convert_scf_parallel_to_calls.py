@@ -34,8 +34,7 @@ from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import constant_index
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.ops import enclosing_function
+from xrelay.lowering.to_llvm.ops import constant, enclosing_function
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

@@ -1,8 +1,8 @@
 """convert-scf-to-llvm: from scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
 
-It does the work of several passes (`STEPS` in `pipeline.py`) with their patterns and rules, and produces the same text.
-Run in sequence, those passes erase each other's ops and insert casts between converted and unconverted ops; here each
-op of the llvm dialect is created once. Calls, assertions and returns are left for the calling convention
+It does the work of several passes (`STEPS` in `pipelines.py`) with their patterns and rules, and produces the same
+text. Run in sequence, those passes erase each other's ops and insert casts between converted and unconverted ops; here
+each op of the llvm dialect is created once. Calls, assertions and returns are left for the calling convention
 (`convert_func_to_llvm.py`), which converts the functions afterwards.
 
 A function that already has several blocks, or has ops without a pattern, is converted pass by pass.

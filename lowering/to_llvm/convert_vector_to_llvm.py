@@ -28,10 +28,8 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, MaskedLoadOp, MaskedStoreOp, PoisonOp
 from xrelay.lowering.to_llvm.addressing import Address, element_address
-from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.convert_memref_to_llvm import load, store
-from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic
-from xrelay.lowering.to_llvm.ops import compare, indices, one_result
+from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, compare, constant, indices, one_result
 from xrelay.lowering.to_llvm.types import lane_count, llvm_types, memory_type
 from xrelay.passes.infra.conversion import (
     AnyPattern,
@@ -291,7 +289,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
     ConvertInsert(),
     ConvertCreateMask(),
     ConvertReduction(),
-    OneToOne(vector.FMAOp, lambda _, operands, __: llvm.FMAOp(*operands)),
+    OneToOne(vector.FMAOp, lambda _, operands, __: llvm.FMAOp(operands[0], operands[1], operands[2])),
     OneToOne(vector.BitcastOp, lambda _, operands, type_: llvm.BitcastOp(operands[0], type_)),
 )
 """The patterns of this pass."""

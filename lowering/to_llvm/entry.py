@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.dynamic_buffers import RELEASE
+from xrelay.lowering.to_llvm.runtime_functions import RELEASE
 from xrelay.lowering.to_llvm.types import PTR
 
 ENTRY = "xrelay_entry"

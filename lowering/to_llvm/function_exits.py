@@ -1,16 +1,115 @@
-"""Exit blocks of a function in the llvm dialect, for failures."""
+"""Exits of functions in the llvm dialect for failures, which free the scratch that the function holds.
+
+A kernel allocates at the beginning of a structured block and frees at its end; in between, a callee's status or an
+assertion may end it. The live buffers form a stack: a linked list from the newest buffer to the oldest. Equal lists are
+shared, so that functions with many buffers and many calls take linear time.
+"""
 
 from __future__ import annotations
 
-from xdsl.dialects import llvm
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import cf, func, llvm
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
-from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.live_allocations import Held
-from xrelay.lowering.to_llvm.ops import result_of
-from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE
+from xrelay.lowering.to_llvm.ops import constant, result_of
+from xrelay.lowering.to_llvm.runtime_functions import SCRATCH_FREE, SCRATCH_NEW
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A live buffer, and the buffers allocated before it."""
+
+    pointer: SSAValue
+    below: Held | None
+
+
+def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
+    """Returns the live allocations at each call and assertion of a function, if there are any.
+
+    Only buffers that the function frees itself on success are counted. A block with several predecessors has the
+    allocations common to all of them: never more than are allocated, so that nothing is freed twice.
+    """
+    freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, SCRATCH_FREE)}
+    if not freed or body.first_block is None:
+        return {}
+    stacks = _Stacks()
+    at_entry: dict[Block, Held | None] = {body.first_block: None}
+    pending = [body.first_block]
+    while pending:
+        block = pending.pop()
+        state = at_entry[block]
+        for op in block.ops:
+            state = stacks.after(op, state, freed)
+        for successor in _successors(block):
+            joined = _common(at_entry[successor], state) if successor in at_entry else state
+            if successor not in at_entry or joined is not at_entry[successor]:
+                at_entry[successor] = joined
+                pending.append(successor)
+    exits: dict[Operation, Held] = {}
+    for block, state in at_entry.items():
+        for op in block.ops:
+            if state is not None and isinstance(op, func.CallOp | cf.AssertOp):
+                exits[op] = state
+            state = stacks.after(op, state, freed)
+    return exits
+
+
+class _Stacks:
+    """Creates stacks; equal stacks are one object, so that they can be compared and shared."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[SSAValue, Held | None], Held] = {}
+
+    def after(self, op: Operation, state: Held | None, freed: set[SSAValue]) -> Held | None:
+        """Returns the stack of live allocations after `op`."""
+        if _calls(op, SCRATCH_NEW) and op.results[0] in freed:
+            return self._push(op.results[0], state)
+        if _calls(op, SCRATCH_FREE):
+            return self._without(op.operands[0], state)
+        return state
+
+    def _push(self, pointer: SSAValue, below: Held | None) -> Held:
+        return self._known.setdefault((pointer, below), Held(pointer, below))
+
+    def _without(self, pointer: SSAValue, state: Held | None) -> Held | None:
+        above: list[SSAValue] = []
+        for held in _down(state):
+            if held.pointer is pointer:
+                rest = held.below
+                break
+            above.append(held.pointer)
+        else:
+            return state
+        for other in reversed(above):
+            rest = self._push(other, rest)
+        return rest
+
+
+def _down(state: Held | None) -> Iterator[Held]:
+    while state is not None:
+        yield state
+        state = state.below
+
+
+def _common(left: Held | None, right: Held | None) -> Held | None:
+    """Returns the buffers at the bottom of both stacks."""
+    if left is right:
+        return left
+    others = set(_down(right))
+    return next((held for held in _down(left) if held in others), None)
+
+
+def _successors(block: Block) -> tuple[Block, ...]:
+    last = block.last_op
+    return () if last is None else tuple(last.successors)
+
+
+def _calls(op: Operation, name: str) -> bool:
+    return type(op) is func.CallOp and op.callee.string_value() == name
 
 
 class FunctionExits:

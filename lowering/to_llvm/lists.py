@@ -1,4 +1,4 @@
-"""Lists in native code: reference-counted objects of 64-bit words in dynamic buffers (`dynamic_buffers.py`).
+"""Lists in native code: reference-counted objects of 64-bit words in dynamic buffers (`runtime_functions.py`).
 
 | word | of a list | of a buffer in a list |
 | --- | --- | --- |
@@ -18,24 +18,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
-from xrelay.lowering.to_llvm.text_functions import define_functions, is_declaration_of
+from xrelay.lowering.to_llvm.runtime_functions import RuntimeFunctions
 
-
-def is_list_declaration(op: Operation) -> bool:
-    """Whether `op` declares a function that `define_lists` defines."""
-    return is_declaration_of(op, LIST_FUNCTIONS)
-
-
-def define_lists(module: ModuleOp) -> None:
-    """Adds the functions of lists to a module in the llvm dialect, and declares their callees of the C library."""
-    define_functions(module, _FUNCTIONS, "lists")
-
-
-_FUNCTIONS: Final = """
+LISTS: Final = RuntimeFunctions(
+    LIST_FUNCTIONS,
+    """
 llvm.func @xrelay_list_new(%ctx: !llvm.ptr) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %new = llvm.call @xrelay_list_object(%ctx, %zero) : (!llvm.ptr, i64) -> !llvm.ptr
@@ -322,4 +310,6 @@ llvm.func @xrelay_list_release(%ctx: !llvm.ptr, %object: !llvm.ptr) {
 
 llvm.func @memcpy(!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
 llvm.func @memmove(!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
-"""
+""",
+)
+"""The functions on lists."""

@@ -20,7 +20,7 @@ the C library, since models compute in f32 and narrower types.
 Polynomials were fitted by iteratively reweighted least squares (Lawson) to the least maximal error.
 
 Each expansion is emitted once per module and type, as a private function that is always inlined; uses become calls of
-it (`always_inline.InlinedOps`).
+it (`expansions.InlinedOps`).
 
     %y = math.exp %x : vector<16xf32>
 
@@ -39,9 +39,8 @@ from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.upstream.arith_extras import element_type
-from xrelay.lowering.to_llvm.always_inline import InlinedOps
-from xrelay.lowering.to_llvm.lanes import Lanes
-from xrelay.lowering.to_llvm.one_to_one import type_suffix
+from xrelay.lowering.to_llvm.expansions import InlinedOps, Lanes
+from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 

@@ -1,18 +1,26 @@
-"""Fast constructors of the llvm ops that occur in a kernel by the hundred.
+"""Constructors of llvm ops and constants, and patterns that replace an op with one op.
 
-A constructor of xDSL sorts its arguments into the fields of the op's definition, which takes most of its time. These
-functions pass the fields directly, so each lists all properties; the result equals that of xDSL's constructor.
+A constructor of xDSL sorts its arguments into the fields of the op's definition, which takes most of its time. The
+functions for ops that occur in a kernel by the hundred pass the fields directly, so each lists all properties; the
+result equals that of xDSL's constructor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Final, TypeVar
+from math import copysign
+from typing import Any, Final, TypeVar
 
 from xdsl.dialects import func, llvm
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -25,12 +33,16 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import with_element
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.types import PTR
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -222,10 +234,134 @@ def intrinsic_call(
 
 
 def enclosing_function(op: Operation) -> func.FuncOp | llvm.FuncOp:
-    """Returns the function that contains `op`; raises `LoweringError` if there is none."""
+    """Returns the function that contains `op`, or raises `LoweringError`."""
     around = op.parent_op()
     while around is not None and not isinstance(around, func.FuncOp | llvm.FuncOp):
         around = around.parent_op()
     if around is None:
         raise LoweringError(f"{op.name} is not inside a function", location=describe_location(op))
     return around
+
+
+def split_before(op: Operation) -> Block:
+    """Moves `op` and the ops after it to a new block after its own, which is left without a terminator.
+
+    xDSL's `Block.split_before` counts the blocks before it, which is quadratic for functions with many blocks.
+    """
+    block = op.parent_block()
+    region = None if block is None else block.parent_region()
+    assert block is not None, "the op stands in a block"
+    assert region is not None, "its block stands in a region"
+    rest = Block()
+    region.insert_block_after(rest, block)
+    following: Operation | None = op
+    while following is not None:
+        moved, following = following, following.next_op
+        moved.detach()
+        rest.add_op(moved)
+    return rest
+
+
+# --- constants
+
+
+def number_attribute(value: float, type_: Attribute) -> Attribute:
+    """Returns `value` as an attribute of scalar or vector `type_`; an index becomes an i64. Results are cached."""
+    return _number_attribute(value, copysign(1.0, value), type_)
+
+
+@lru_cache(maxsize=4096)
+def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute:
+    """Implements `number_attribute`; the sign distinguishes -0.0 from 0.0, which compare equal."""
+    if isa(type_, VectorType):
+        element = i64 if isinstance(type_.element_type, IndexType) else type_.element_type
+        vector = VectorType(element, type_.shape, type_.scalable_dims)
+        if isa(vector, VectorType[IntegerType] | VectorType[IndexType]):
+            return DenseIntOrFPElementsAttr.from_list(vector, [int(value)])
+        if is_attribute(vector, VectorType[AnyFloat]):
+            return DenseIntOrFPElementsAttr.from_list(vector, [float(value)])
+    if isinstance(type_, IndexType):
+        return IntegerAttr(int(value), 64)
+    if isa(type_, IntegerType):
+        return IntegerAttr(int(value), type_)
+    if isa(type_, AnyFloat):
+        return FloatAttr(float(value), type_)
+    raise LoweringError(f"there are no constants of type {type_}")
+
+
+def constant(value: float, type_: Attribute) -> llvm.ConstantOp:
+    """Returns `llvm.mlir.constant(value) : type_`, a splat for a vector; an index becomes an i64."""
+    attribute = number_attribute(value, type_)
+    if isinstance(attribute, IntegerAttr):
+        result = attribute.type
+    else:
+        assert isinstance(attribute, DenseIntOrFPElementsAttr | FloatAttr), "number_attribute makes these three kinds"
+        result = attribute.get_type()
+    return make(llvm.ConstantOp, result_types=(result,), properties={"value": attribute})
+
+
+# --- intrinsics and one-to-one patterns
+
+Builder = Callable[[Any, Sequence[SSAValue], Attribute], Operation]
+"""Creates the new op from the old one, its converted operands and its converted result type."""
+
+
+class OneToOne(ConversionPattern[Operation]):
+    """`%r = <source> %operands` → `%r = <result of build> %operands`, with converted types."""
+
+    def __init__(self, source: type[Operation], build: Builder):
+        self.source, self.build = source, build
+
+    def handles(self, op_type: type[Operation]) -> bool:
+        """Whether `op_type` is the source class or derived from it."""
+        return is_kind(op_type, (self.source,))
+
+    def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
+        """Replaces `op` with the new op."""
+        new = self.build(op, rewriter.operands(op.operands), rewriter.types.convert(op.results[0].type))
+        rewriter.replace(op, rewriter.insert(new))
+        return None
+
+
+def fast_math(op: Operation) -> llvm.FastMathAttr:
+    """Returns the fast-math flags of an arith, math or vector op, for an llvm op."""
+    flags = op.properties.get("fastmath")
+    return _fast_math(flags) if isinstance(flags, FastMathFlagsAttr) else EXACT
+
+
+@lru_cache(maxsize=256)
+def _fast_math(flags: FastMathFlagsAttr) -> llvm.FastMathAttr:
+    return llvm.FastMathAttr(flags.data)
+
+
+def type_suffix(type_: Attribute) -> str:
+    """Returns the suffix for a type in the name of an overloaded intrinsic, as in `llvm.fma.v16f32`."""
+    if isinstance(type_, llvm.LLVMPointerType):
+        return "p0"
+    if isinstance(type_, VectorType):
+        shape = type_.get_shape()
+        return f"v{shape[0]}{type_suffix(type_.element_type)}"
+    assert isinstance(type_, FixedBitwidthType), f"{type_} does not overload an intrinsic"
+    return str(type_)
+
+
+def call_intrinsic(
+    name: str,
+    operands: Sequence[SSAValue],
+    result: Attribute | None,
+    *,
+    overloads: Sequence[Attribute],
+    fast: llvm.FastMathAttr | None = None,
+) -> llvm.CallIntrinsicOp:
+    """Returns `llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
+    suffix = "".join(f".{type_suffix(type_)}" for type_ in overloads)
+    return intrinsic_call(f"llvm.{name}{suffix}", operands, result, EXACT if fast is None else fast)
+
+
+def intrinsic(name: str) -> Builder:
+    """Returns a builder of the intrinsic `name`, overloaded by its result type."""
+
+    def build(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
+        return call_intrinsic(name, operands, result, overloads=[result], fast=fast_math(op))
+
+    return build

@@ -27,6 +27,12 @@ the frames as it does through calls, so each function frees the buffers that it 
 
 Arrays of words on the machine's stack, which receive the results of callees, move to the frame too.
 
+Frames are in segments, which never move. Segments are dynamic buffers (`runtime_functions.py`), so the memory limit
+covers them. The state of a stack is an array of words: the newest frame, its segment, the end of that segment, the
+number of frames, and the first segment. A segment begins with the address of the next one, and is kept when its frames
+are gone; all segments are freed with the stack. A frame begins with the label at which its function continues, the
+caller's frame, and the segment of that frame; the live values of its function follow.
+
 Functions that do not call themselves stay unchanged. Raises `LoweringError` for a recursive function with values of
 more than 8 bytes, or with other buffers on the machine's stack: graph functions have neither.
 """
@@ -37,6 +43,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
@@ -52,22 +59,9 @@ from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import add_checks
 from xrelay.lowering.to_llvm.addressing import constant_index
-from xrelay.lowering.to_llvm.dynamic_buffers import define_dynamic_buffers
-from xrelay.lowering.to_llvm.frame_stack import (
-    FRAME,
-    FREE_ALL,
-    HEADER_WORDS,
-    LABEL,
-    PUSH,
-    WORD,
-    Code,
-    new_state,
-    segment_bytes,
-    stack_functions,
-    write_pop,
-)
-from xrelay.lowering.to_llvm.split_block import split_before
-from xrelay.lowering.to_llvm.status import check_status
+from xrelay.lowering.to_llvm.failures import check_status
+from xrelay.lowering.to_llvm.ops import constant, split_before
+from xrelay.lowering.to_llvm.runtime_functions import BUFFERS, RuntimeFunctions
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.infra.digraph import cyclic_components
 from xrelay.passes.infra.verify import walk_ops
@@ -82,6 +76,65 @@ CONSTANTS = (
     llvm_extras.PoisonOp,
 )
 """Ops without operands, which can be moved to the beginning of the function."""
+
+
+WORD = 8
+FRAME, SEGMENT, END, COUNT, FIRST = range(5)
+"""The words of the state."""
+STATE_WORDS = 5
+LABEL, CALLER, CALLER_SEGMENT = range(3)
+"""The words at the beginning of a frame."""
+HEADER_WORDS = 3
+SEGMENT_BYTES = 1 << 16
+
+
+class _Code:
+    """Appends ops of the llvm dialect to a block."""
+
+    def __init__(self, block: Block):
+        self.block = block
+
+    def add(self, op: Operation) -> SSAValue:
+        """Appends `op`; returns its first result."""
+        self.block.add_op(op)
+        return op.results[0]
+
+    def number(self, value: int, type: Attribute = i64) -> SSAValue:
+        """Appends a constant."""
+        return self.add(constant(value, type))
+
+    def word(self, base: SSAValue, place: int) -> SSAValue:
+        """Computes the address of the word at offset `place` from `base`."""
+        return self.add(llvm.GEPOp(base, [place], i64, inbounds=True))
+
+    def load(self, base: SSAValue, place: int, type: Attribute = PTR) -> SSAValue:
+        """Loads the word at offset `place` from `base`."""
+        return self.add(llvm.LoadOp(self.word(base, place), type, alignment=WORD))
+
+    def store(self, value: SSAValue, base: SSAValue, place: int) -> None:
+        """Stores the word at offset `place` from `base`."""
+        address = self.word(base, place)
+        self.block.add_op(llvm.StoreOp(value, address, WORD))
+
+    def compare(self, predicate: llvm.ICmpPredicateFlag, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """Compares two integers."""
+        return self.add(llvm.ICmpOp(lhs, rhs, IntegerAttr(predicate.to_int(), i64)))
+
+    def is_null(self, pointer: SSAValue) -> SSAValue:
+        """Tests whether a pointer is null."""
+        return self.compare(llvm.ICmpPredicateFlag.EQ, self.add(llvm.PtrToIntOp(pointer)), self.number(0))
+
+    def null(self) -> SSAValue:
+        """Appends a null pointer."""
+        return self.add(llvm.ZeroOp.create(result_types=[PTR]))
+
+    def branch(self, condition: SSAValue, then: Block, otherwise: Block, *arguments: SSAValue) -> None:
+        """Branches to `then`, which takes no arguments, or to `otherwise` with `arguments`."""
+        self.block.add_op(llvm.CondBrOp(condition, then, [], otherwise, list(arguments)))
+
+    def go(self, target: Block, *arguments: SSAValue) -> None:
+        """Branches to `target` with `arguments`."""
+        self.block.add_op(llvm.BrOp(target, *arguments))
 
 
 @dataclass(frozen=True)
@@ -104,13 +157,12 @@ class LlvmRecursionToFramesPass(XRelayPass):
             return
         limit = environment.call_limit() if self.call_limit is None else self.call_limit
         components = [_Component(op, [functions[name] for name in group], limit) for group in groups]
-        segment = segment_bytes(max(component.largest_frame for component in components))
+        segment = _segment_bytes(max(component.largest_frame for component in components))
         for group, component in zip(groups, components, strict=True):
             outside = {callee for name in callees.keys() - set(group) for callee in callees[name]}
             component.write([name for name in group if name in outside] or group, segment)
-        push, free = stack_functions(limit, segment)
-        op.body.block.add_ops([push, free])
-        define_dynamic_buffers(op)
+        RuntimeFunctions({}, _STACK_FUNCTIONS.replace("LIMIT", str(limit)).replace("SEGMENT", str(segment))).define(op)
+        BUFFERS.define(op)
 
 
 def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:
@@ -146,7 +198,7 @@ class _Component:
         """The statuses for too many frames of a function, and for no memory for a frame."""
         self._calls: list[tuple[llvm.CallOp, Block]] = []
         """The calls, each with the block at which the caller continues; its number is the label."""
-        self._first = Code(Block(arg_types=[PTR, i64, PTR]))
+        self._first = _Code(Block(arg_types=[PTR, i64, PTR]))
         for argument, hint in zip(self._first.block.args, ("ctx", "entry", "arguments"), strict=True):
             argument.name_hint = hint
         self._members = {name: self._member(function) for name, function in zip(names, functions, strict=True)}
@@ -181,8 +233,8 @@ class _Component:
 
     def write(self, entries: Sequence[str], segment: int) -> None:
         """Replaces the members with the component's function; `entries` are the members called from outside."""
-        state = new_state(self._first)
-        leave, leaving = Code(Block(arg_types=[i32])), Block(arg_types=[i32])
+        state = _new_state(self._first)
+        leave, leaving = _Code(Block(arg_types=[i32])), Block(arg_types=[i32])
         starts = self._write_starts(entries, state, leave.block)
         owners = {block: member for member in self._members.values() for block in member.blocks}
         for member in self._members.values():
@@ -210,8 +262,8 @@ class _Component:
     def _write_starts(self, entries: Sequence[str], state: SSAValue, leave: Block) -> list[Block]:
         """Writes branches from the first block to the requested entry; returns the blocks after the first."""
         _, number, arguments = self._first.block.args
-        starts = [Code(Block()) for _ in entries]
-        tests = [self._first, *(Code(Block()) for _ in entries[1:])]
+        starts = [_Code(Block()) for _ in entries]
+        tests = [self._first, *(_Code(Block()) for _ in entries[1:])]
         for index, (test, start) in enumerate(zip(tests, starts, strict=True)):
             if test is tests[-1]:
                 test.go(start.block)
@@ -225,7 +277,7 @@ class _Component:
         return [*(start.block for start in starts), *(test.block for test in tests[1:])]
 
     def _push(
-        self, code: Code, callee: str, size: int, arguments: Sequence[SSAValue], after: Block, state: SSAValue
+        self, code: _Code, callee: str, size: int, arguments: Sequence[SSAValue], after: Block, state: SSAValue
     ) -> None:
         """Pushes a frame for `callee` after one of `size` bytes and branches to it, or to `after` on failure."""
         member = self._members[callee]
@@ -240,26 +292,137 @@ class _Component:
         block, arguments = call.parent_block(), list(call.operands)[1:]
         assert block is not None, "the call stands in a block"
         Rewriter.erase_op(call)
-        code = Code(block)
+        code = _Code(block)
         code.store(code.number(label), code.load(state, FRAME), LABEL)
         self._push(code, _callee(call), caller.frame_bytes, arguments, after, state)
 
     def _write_return(self, leaving: Block, leave: Block, state: SSAValue, segment: int) -> list[Block]:
         """Writes `leaving(%status)`: pops the newest frame, and continues at the label of its caller."""
         (status,) = leaving.args
-        code, follow = Code(leaving), Code(Block())
-        caller = write_pop(code, state, segment)
+        code, follow = _Code(leaving), _Code(Block())
+        caller = _write_pop(code, state, segment)
         leaving.add_op(llvm.CondBrOp(code.is_null(caller), leave, [status], follow.block, []))
         label = follow.load(caller, LABEL, i64)
         blocks = [leaving, follow.block]
         for number, (_, after) in enumerate(self._calls[:-1]):
-            rest = Code(Block())
+            rest = _Code(Block())
             found = follow.compare(llvm.ICmpPredicateFlag.EQ, label, follow.number(number))
             follow.block.add_op(llvm.CondBrOp(found, after, [status], rest.block, []))
             blocks.append(rest.block)
             follow = rest
         follow.go(self._calls[-1][1], status)
         return blocks
+
+
+# --- the stack of frames
+
+
+def _segment_bytes(largest_frame: int) -> int:
+    """Returns the size of a segment that holds several frames of `largest_frame` bytes."""
+    return max(SEGMENT_BYTES, -(-4 * largest_frame // SEGMENT_BYTES) * SEGMENT_BYTES)
+
+
+def _new_state(code: _Code) -> SSAValue:
+    """Allocates the state of a stack without frames on the function's stack."""
+    state = code.add(llvm.AllocaOp(code.number(1), llvm.LLVMArrayType(STATE_WORDS, i64), alignment=WORD))
+    null = code.null()
+    for place in (FRAME, END, FIRST):
+        code.store(null, state, place)
+    # The word that holds the first segment's address acts as a segment before the first.
+    code.store(code.word(state, FIRST), state, SEGMENT)
+    code.store(code.number(0), state, COUNT)
+    return state
+
+
+def _write_pop(code: _Code, state: SSAValue, segment: int) -> SSAValue:
+    """Pops the newest frame; returns the caller's frame, or null."""
+    frame = code.load(state, FRAME)
+    caller, current = code.load(frame, CALLER), code.load(frame, CALLER_SEGMENT)
+    code.store(caller, state, FRAME)
+    code.store(current, state, SEGMENT)
+    end = code.add(llvm.AddOp(code.add(llvm.PtrToIntOp(current)), code.number(segment)))
+    code.store(end, state, END)
+    fewer = code.add(llvm.AddOp(code.load(state, COUNT, i64), code.number(-1)))
+    code.store(fewer, state, COUNT)
+    return caller
+
+
+PUSH, FREE_ALL = "xrelay_push_frame", "xrelay_free_frames"
+_STACK_FUNCTIONS: Final = """
+llvm.func internal @xrelay_push_frame(
+    %ctx: !llvm.ptr, %state: !llvm.ptr, %size: i64, %needed: i64, %too_many: i32, %no_memory: i32) -> i32 {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %limit = llvm.mlir.constant(LIMIT : i64) : i64
+  %segment_bytes = llvm.mlir.constant(SEGMENT : i64) : i64
+  %count_at = llvm.getelementptr inbounds %state[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %before = llvm.load %count_at : !llvm.ptr -> i64
+  %count = llvm.add %before, %one : i64
+  %fits = llvm.icmp "sle" %count, %limit : i64
+  llvm.cond_br %fits, ^find, ^fail(%too_many : i32)
+^find:
+  %caller = llvm.load %state : !llvm.ptr -> !llvm.ptr
+  %segment_at = llvm.getelementptr inbounds %state[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %segment = llvm.load %segment_at : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr inbounds %caller[%size] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %next_address = llvm.ptrtoint %next : !llvm.ptr to i64
+  %end = llvm.add %next_address, %needed : i64
+  %end_at = llvm.getelementptr inbounds %state[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %segment_end = llvm.load %end_at : !llvm.ptr -> i64
+  %has_room = llvm.icmp "ule" %end, %segment_end : i64
+  llvm.cond_br %has_room, ^enter(%next : !llvm.ptr), ^find_segment
+^find_segment:
+  %known = llvm.load %segment : !llvm.ptr -> !llvm.ptr
+  %known_address = llvm.ptrtoint %known : !llvm.ptr to i64
+  %is_last = llvm.icmp "eq" %known_address, %zero : i64
+  llvm.cond_br %is_last, ^allocate, ^use(%known : !llvm.ptr)
+^allocate:
+  %new = llvm.call @xrelay_buffer_new(%ctx, %segment_bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+  %new_address = llvm.ptrtoint %new : !llvm.ptr to i64
+  %there = llvm.icmp "ne" %new_address, %zero : i64
+  llvm.cond_br %there, ^link, ^fail(%no_memory : i32)
+^link:
+  llvm.store %zero, %new : i64, !llvm.ptr
+  llvm.store %new, %segment : !llvm.ptr, !llvm.ptr
+  llvm.br ^use(%new : !llvm.ptr)
+^use(%used: !llvm.ptr):
+  llvm.store %used, %segment_at : !llvm.ptr, !llvm.ptr
+  %used_end = llvm.getelementptr inbounds %used[%segment_bytes] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.store %used_end, %end_at : !llvm.ptr, !llvm.ptr
+  %first = llvm.getelementptr inbounds %used[64] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.br ^enter(%first : !llvm.ptr)
+^enter(%frame: !llvm.ptr):
+  %caller_at = llvm.getelementptr inbounds %frame[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %caller, %caller_at : !llvm.ptr, !llvm.ptr
+  %caller_segment_at = llvm.getelementptr inbounds %frame[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %segment, %caller_segment_at : !llvm.ptr, !llvm.ptr
+  llvm.store %frame, %state : !llvm.ptr, !llvm.ptr
+  llvm.store %count, %count_at : i64, !llvm.ptr
+  %success = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %success : i32
+^fail(%status: i32):
+  llvm.return %status : i32
+}
+
+llvm.func internal @xrelay_free_frames(%ctx: !llvm.ptr, %state: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %first_at = llvm.getelementptr inbounds %state[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  %first = llvm.load %first_at : !llvm.ptr -> !llvm.ptr
+  llvm.br ^test(%first : !llvm.ptr)
+^test(%segment: !llvm.ptr):
+  %address = llvm.ptrtoint %segment : !llvm.ptr to i64
+  %is_none = llvm.icmp "eq" %address, %zero : i64
+  llvm.cond_br %is_none, ^done, ^free
+^free:
+  %next = llvm.load %segment : !llvm.ptr -> !llvm.ptr
+  llvm.call @xrelay_buffer_free(%ctx, %segment) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.br ^test(%next : !llvm.ptr)
+^done:
+  llvm.return
+}
+"""
+"""The first pushes a frame of `needed` bytes after one of `size` bytes, and returns 0, `too_many` or `no_memory`. The
+first frame has no predecessor: null and size 0. The second function frees the segments."""
 
 
 # --- calls and entries
@@ -286,7 +449,7 @@ def _replace_last(block: Block, op: Operation) -> None:
 def _make_entry(member: _Member, name: str, number: int) -> None:
     """Makes the function of a member, whose blocks have moved, pass its arguments to the function `name`."""
     function = member.function
-    code = Code(Block(arg_types=list(function.function_type.inputs)))
+    code = _Code(Block(arg_types=list(function.function_type.inputs)))
     context, *given = code.block.args
     array = code.add(llvm.AllocaOp(code.number(1), llvm.LLVMArrayType(len(given), i64), alignment=WORD))
     for place, argument in enumerate(given):

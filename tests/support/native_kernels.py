@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from support.examples import THOROUGH, chance
 from xrelay.lowering.emit_llvm import emit_llvm_ir
+from xrelay.lowering.pipelines import LLVM_PIPELINE
 from xrelay.lowering.registry import pass_thunks
-from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module

@@ -13,12 +13,11 @@ from xdsl.ir import Attribute, Block, Operation
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.lowering.emit_llvm import emit_llvm_ir
-from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
-from xrelay.lowering.to_llvm.always_inline import is_always_inline
-from xrelay.lowering.to_llvm.dynamic_buffers import BUFFER_FUNCTIONS
+from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
+from xrelay.lowering.to_llvm.expansions import is_always_inline
 from xrelay.lowering.to_llvm.ops import EXTERNAL
 from xrelay.lowering.to_llvm.ops import function as llvm_function
-from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
+from xrelay.lowering.to_llvm.runtime_functions import BUFFER_FUNCTIONS, SCRATCH_FUNCTIONS
 from xrelay.passes.infra.conversion import dispose
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
@@ -26,7 +25,7 @@ from xrelay.target.target import Target
 _GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BUFFER_FUNCTIONS})
 """The functions around the kernels: entries, `@main` and the functions of dynamic buffers."""
 
-_COPIED: Final = frozenset({NOTE_INDEX, *SCRATCH_FUNCTIONS})
+_COPIED: Final = frozenset({RECORD_INDEX, *SCRATCH_FUNCTIONS})
 
 NO_SYMBOLS: Final[Mapping[str, str]] = MappingProxyType({})
 

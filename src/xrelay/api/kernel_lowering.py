@@ -17,7 +17,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
-from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
+from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
@@ -111,7 +111,7 @@ class KernelLowering:
 
 def _may_fail(module: ModuleOp) -> bool:
     """Whether a kernel in the llvm dialect stores a status in the context."""
-    functions = (op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data != NOTE_INDEX)
+    functions = (op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data != RECORD_INDEX)
     return any(ops_of(function, CmpXchgOp) for function in functions)
 
 

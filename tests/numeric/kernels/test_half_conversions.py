@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 import xrelay
 from xrelay import relay
 from xrelay.dialects.shared.numerics.rounding import cast_once
-from xrelay.lowering.to_llvm.pipeline import llvm_pipeline
+from xrelay.lowering.pipelines import llvm_pipeline
 from xrelay.runtime.native import assembly
 
 BF16, F16 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16)

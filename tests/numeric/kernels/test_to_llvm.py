@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from support.examples import examples
 from support.native_kernels import NativeKernel
 
-from xrelay.lowering.to_llvm.status import REASONS, UNSPECIFIED, status_of
+from xrelay.lowering.to_llvm.failures import REASONS, UNSPECIFIED, status_of
 from xrelay.runtime.abi import Context, Reason, decode_status
 
 INDICES = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 7, 8, 16, 60))

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import UnregisteredAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.universe import Universe
 
-from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
+from xrelay.lowering.pipelines import LLVM_PIPELINE
 from xrelay.passes.infra.source import full_context
 from xrelay.tools.opt.driver import XRelayOptMain
 

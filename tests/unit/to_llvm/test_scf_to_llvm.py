@@ -13,8 +13,7 @@ from xdsl.ir import Operation
 
 from xrelay import relay
 from xrelay.errors import XRelayError
-from xrelay.lowering.pipelines import Phase, compile_stages
-from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE, STEPS
+from xrelay.lowering.pipelines import LLVM_PIPELINE, STEPS, Phase, compile_stages
 from xrelay.passes.infra.source import full_context, parse_module
 
 LIT = Path(__file__).parents[2] / "lit" / "lowering"

@@ -6,7 +6,7 @@
 // CHECK: %[[OK:.*]] = arith.cmpi ult, %a, %{{.*}} : index
 // CHECK: scf.if %{{.*}} {
 // CHECK-NEXT: %[[V:.*]] = arith.index_cast %a : index to i64
-// CHECK-NEXT: func.call @xrelay_note_index(%[[V]], %{{.*}}, %{{.*}}) : (i64, i64, i64) -> ()
+// CHECK-NEXT: func.call @xrelay_record_index(%[[V]], %{{.*}}, %{{.*}}) : (i64, i64, i64) -> ()
 // CHECK-NEXT: }
 // CHECK-NEXT: cf.assert %[[OK]], "index out of range"
 // CHECK-NEXT: memref.load %X[%a]
@@ -27,7 +27,7 @@ func.func private @one(%X: memref<9xf32>, %at: memref<4xindex>, %Y: memref<4xf32
 // CHECK-NEXT: %[[OK:.*]] = arith.cmpi ult, %[[SUM]], %[[ROOM]] : index
 // CHECK: %[[HIGH:.*]] = arith.index_cast %n : index to i64
 // CHECK: %[[LOW:.*]] = arith.subi %{{.*}}, %[[HIGH]] : i64
-// CHECK: func.call @xrelay_note_index(%{{.*}}, %[[LOW]], %[[HIGH]])
+// CHECK: func.call @xrelay_record_index(%{{.*}}, %[[LOW]], %[[HIGH]])
 // CHECK: cf.assert %[[OK]], "index out of range"
 func.func private @value(%X: memref<?xf32> {loop.extents = array<i64: 0>}, %at: memref<4xindex>, %Y: memref<4xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to 4 {
@@ -57,10 +57,10 @@ func.func private @known(%X: memref<9xf32>, %Y: memref<4xf32>) attributes {loop.
 // CHECK: arith.cmpi ult, %[[SUM]], %{{.*}} : vector<8xindex>
 // CHECK: %[[SOME:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
 // CHECK-NEXT: scf.if %[[SOME]] {
-// CHECK: func.call @xrelay_note_index
+// CHECK: func.call @xrelay_record_index
 // CHECK: cf.assert %{{.*}}, "index out of range"
 // CHECK: arith.select %{{.*}}, %[[SUM]], %a : vector<8xi1>, vector<8xindex>
-// CHECK: func.func private @xrelay_note_index(i64, i64, i64) -> ()
+// CHECK: func.func private @xrelay_record_index(i64, i64, i64) -> ()
 func.func private @lanes(%at: memref<8xindex>, %Y: memref<8xindex>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to 8 vectorized {
     %a = loop.load %at[%i] : memref<8xindex>
@@ -71,7 +71,7 @@ func.func private @lanes(%at: memref<8xindex>, %Y: memref<8xindex>) attributes {
 }
 
 // The first check to set the mark in the context writes value and limits after it.
-// LLVM-LABEL: llvm.func internal @xrelay_note_index(
+// LLVM-LABEL: llvm.func internal @xrelay_record_index(
 // LLVM: llvm.getelementptr inbounds %{{.*}}[1] : (!llvm.ptr) -> !llvm.ptr, i64
 // LLVM-NEXT: llvm.cmpxchg
 // LLVM-NEXT: llvm.extractvalue

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
-from xrelay.lowering.to_llvm.split_block import split_before
+from xrelay.lowering.to_llvm.ops import split_before
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

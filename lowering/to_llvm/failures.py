@@ -1,32 +1,76 @@
-"""The numbers of kernels in a status, and the functions that write them.
+"""Failures of native code: the status that a function returns, and the values that it stores for the message.
 
-A kernel is compiled independently of its callers: the status of its failure is the reason alone, whatever its symbol
-and its module. The graph function that calls it adds the kernel's number in this module. Functions between kernels
-belong to one module, and write their own number.
+**Status** (`runtime/abi.py`). A kernel is compiled independently of its callers: the status of its failure is the
+reason alone, whatever its symbol and its module. The graph function that calls it adds the kernel's number in this
+module. Functions between kernels belong to one module, and write their own number.
 
 Model nodes with equal kernels share one kernel. A call of a shared kernel for nodes other than those of the kernel has
 a number of its own, after those of the functions, so that an error names the node that failed.
+
+**Values.** A failing check that compares two extents stores them in the context if the run computes one of them:
+
+    cf.assert %holds, "k == m" {relay.requires = #relay.requirements<k == m>}        with `%holds` = `icmp eq %k, %m`
+
+So does an assertion whose message has placeholders for the values, such as `"the place is {lhs}"`. Extents that follow
+from named dimensions are not stored: the caller of the model has their sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from xdsl.dialects import cf, func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.dialects import cf, func, llvm
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import BlockInsertPoint, Rewriter
 
-from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL, REQUIRES, SOURCES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import sources_of
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
-from xrelay.lowering.to_llvm.always_inline import is_always_inline
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.index_algebra.requirement import LHS, RHS, AtLeast, Broadcasts, Equal, Requirement
+from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
+from xrelay.lowering.loop_to_scf.graph_function import CANCELLED
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
+from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.ops import constant
 
-_CANNOT_FAIL = frozenset({NOTE_INDEX, PARALLEL_FOR})
+UNSPECIFIED = 1
+CHECK = 6
+"""The reason of an assertion in a function with named dimensions."""
+OUT_OF_MEMORY = 5
+REASONS: dict[str, int] = {
+    "index out of range": 2,
+    "shape mismatch": 3,
+    "division by zero": 4,
+    "out of memory": OUT_OF_MEMORY,
+    CANCELLED: 7,
+}
+"""Beginning of an assertion's message → reason in the status; any other message is `UNSPECIFIED`."""
+
+
+def status_of(message: str, kernel: int | None) -> int:
+    """Returns the status of a failed assertion with this message, in the kernel with this number."""
+    reason = next((number for text, number in REASONS.items() if message.startswith(text)), UNSPECIFIED)
+    return reason if kernel is None else reason | kernel_bits(kernel)
+
+
+def kernel_bits(kernel: int) -> int:
+    """Returns the bits of a status that hold the kernel's number."""
+    return (kernel + 1) << 8
+
+
+def check_status(number: int) -> int:
+    """Returns the status of a failure of check `number` in `xrelay.checks`."""
+    return CHECK | (number + 1) << 8
+
+
+# --- numbers of kernels
+
+_CANNOT_FAIL = frozenset({RECORD_INDEX, PARALLEL_FOR})
 """Functions whose calls return no status other than that of the calling kernel's own parts."""
 
 
@@ -121,3 +165,55 @@ def _may_fail(function: func.FuncOp, groups: Mapping[str, str], harmless: Collec
         if groups.get(callee) != own and callee not in harmless:
             return True
     return False
+
+
+# --- compared extents
+
+_MARK: Final = 1
+"""The position of the mark in the context, in words of 8 bytes; an index or nothing, and two numbers follow."""
+_EXTENTS: Final = 3
+"""The mark of two extents (`Noted` in `runtime/abi.py`)."""
+_PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
+    AtLeast: llvm.ICmpPredicateFlag.SGE,
+    Broadcasts: llvm.ICmpPredicateFlag.EQ,
+    Equal: llvm.ICmpPredicateFlag.EQ,
+}
+
+
+def computed_extents(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAValue] | None:
+    """Returns the compared values if the message has placeholders, or the requirement has names not in `names`."""
+    requires, comparison = op.attributes.get(REQUIRES), _first_comparison(op.arg)
+    if not isinstance(comparison, llvm.ICmpOp) or comparison.lhs.type != i64:
+        return None
+    if LHS in op.msg.data or RHS in op.msg.data:
+        return comparison.lhs, comparison.rhs
+    if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
+        return None
+    (requirement,) = requires.data
+    if requirement.names <= set(names):
+        return None
+    wanted = _PREDICATES.get(type(requirement))
+    found = llvm.ICmpPredicateFlag.from_int(comparison.predicate.value.data)
+    return (comparison.lhs, comparison.rhs) if found is wanted else None
+
+
+def _first_comparison(value: SSAValue) -> Operation | Block:
+    """Returns the definition of `value`, or of the first operand of an `or`: broadcast extents are equal, or 1."""
+    owner = value.owner
+    while isinstance(owner, llvm.OrOp):
+        owner = owner.lhs.owner
+    return owner
+
+
+def record_extents(context: SSAValue, extents: tuple[SSAValue, SSAValue], exit: Block) -> Block:
+    """Returns a block before `exit` that stores the values and passes the status on."""
+    block = Block(arg_types=[i32])
+    block.args[0].name_hint = "status"
+    mark = constant(_EXTENTS, i64)
+    ops: list[Operation] = [mark]
+    for place, value in ((_MARK, mark.result), (_MARK + 2, extents[0]), (_MARK + 3, extents[1])):
+        pointer = llvm.GEPOp(context, [place], i64, inbounds=True)
+        ops += [pointer, llvm.StoreOp(value, pointer.result)]
+    block.add_ops([*ops, llvm.BrOp(exit, block.args[0])])
+    Rewriter.insert_block(block, BlockInsertPoint.before(exit))
+    return block
