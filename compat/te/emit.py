@@ -11,8 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects import topi
 from xrelay.dialects.shared.dtypes import element_type
-from xrelay.dialects.topi.build import Body, compute, is_unsigned
-from xrelay.dialects.topi.scalars import value_range
+from xrelay.dialects.topi.build import Body, compute, is_unsigned, value_range
 from xrelay.errors import InputError
 from xrelay.te.expr import (
     FUNCTIONS,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from xrelay.dialects.shared.extents import ExtentsAttr
-from xrelay.dialects.topi.checked_index import CheckedIndexOp
-from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.guard import GuardOp
-from xrelay.dialects.topi.index_space import BodyOp, IndexSpaceOp, YieldOp
+from xrelay.dialects.topi.compute import Combine, CombineAttr, ComputeOp, ScanOp, ScatterOp
+from xrelay.dialects.topi.index_space import BodyOp, GuardOp, IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.named import (
     BatchMatmulOp,
     Conv1dNcwOp,
@@ -23,12 +21,8 @@ from xrelay.dialects.topi.named import (
     Pool3dOp,
     SoftmaxOp,
 )
-from xrelay.dialects.topi.positions import PositionsOp
-from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
-from xrelay.dialects.topi.scan import ScanOp
-from xrelay.dialects.topi.scatter import Combine, CombineAttr, ScatterOp
-from xrelay.dialects.topi.sort import SortOp
-from xrelay.dialects.topi.suppress import SuppressOp
+from xrelay.dialects.topi.read import CheckedIndexOp, InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.tensor_ops import PositionsOp, SortOp, SuppressOp
 
 TOPI = Dialect(
     "topi",

@@ -1,4 +1,6 @@
-"""Builds computes from Python: index variables are affine expressions, and a function appends the ops of a body.
+"""Builds computes and scatters from Python.
+
+Index variables are affine expressions, and a function appends the ops of a body:
 
     def relu(b: Body) -> list[SSAValue]:
         return [b.maximum(b.read(x, *b.spatial), b.constant(0.0, f32))]
@@ -34,14 +36,11 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.shared.op_lists import all_ops, defined_values
 from xrelay.dialects.shared.types import tensor_type as typed
-from xrelay.dialects.topi.checked_index import CheckedIndexOp
-from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.guard import GuardOp
+from xrelay.dialects.topi.compute import Combine, ComputeOp, ScanOp, ScatterOp
 from xrelay.dialects.topi.index_map import Place, box_of, dim_expr
-from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
-from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
-from xrelay.dialects.topi.scan import ScanOp
-from xrelay.dialects.topi.shapes import tensor_type
+from xrelay.dialects.topi.index_space import GuardOp, IndexSpaceOp, YieldOp
+from xrelay.dialects.topi.read import CheckedIndexOp, InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.shapes import bit_width, tensor_type
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, IndexCastUIOp, SIToFPOp
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
@@ -78,6 +77,13 @@ def scalar_attr(value: Number, type: Attribute, *, wraps: bool = False) -> Float
 def is_unsigned(type: Attribute) -> bool:
     """Whether an integer type has no negative values: unsigned integers and booleans."""
     return isinstance(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
+
+
+def lowest(type: Attribute) -> Number:
+    """The smallest value of a scalar type, which is the initial value of a maximum."""
+    if isinstance(type, AnyFloat):
+        return float("-inf")
+    return 0 if is_unsigned(type) else -(1 << (bit_width(type) - 1))
 
 
 class Body:
@@ -446,3 +452,61 @@ def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> Inde
 def variables(prefix: str, extents: Sequence[Dim]) -> dict[str, Dim]:
     """Names for the axes of a shape: `i0, i1, …` for the prefix `i`."""
     return {f"{prefix}{i}": extent for i, extent in enumerate(extents)}
+
+
+def scatter(
+    label: str,
+    space: Mapping[str, Dim],
+    combine: Combine,
+    into: SSAValue,
+    fill: Callable[[Body], tuple[Sequence[SSAValue], SSAValue]],
+) -> ScatterOp:
+    """A `topi.scatter` (not inserted) whose body `fill` appends; `fill` returns the indices and the value to yield.
+
+    `space` maps names of variables to extents; `Body.variables` has them as values.
+    """
+    block = Block(arg_types=[IndexType() for _ in space])
+    for arg, name in zip(block.args, space, strict=True):
+        arg.name_hint = name
+    op = ScatterOp(label, list(space.values()), combine, into, Region(block))
+    body = Body(block, len(space), 0)
+    indices, value = fill(body)
+    body.add_yield([*indices, value])
+    make_scalars_signless(op)
+    return op
+
+
+def combined(combine: Combine, element: Attribute, old: SSAValue, new: SSAValue, block: Block) -> SSAValue:
+    """Appends to `block` the op that combines an element of type `element`, with its sign, and an update of it."""
+    op = _combination(combine, element, old, new)
+    if op is None:
+        return new
+    block.add_op(op)
+    return op.results[0]
+
+
+def _combination(combine: Combine, element: Attribute, old: SSAValue, new: SSAValue) -> Operation | None:
+    is_float = isinstance(element, AnyFloat)
+    match combine:
+        case Combine.UPDATE:
+            return None
+        case Combine.ADD:
+            return arith.AddfOp(old, new) if is_float else arith.AddiOp(old, new)
+        case Combine.MUL:
+            return arith.MulfOp(old, new) if is_float else arith.MuliOp(old, new)
+        case Combine.MIN if is_float:
+            return arith.MinimumfOp(old, new)
+        case Combine.MIN:
+            return arith.MinUIOp(old, new) if is_unsigned(element) else arith.MinSIOp(old, new)
+        case Combine.MAX if is_float:
+            return arith.MaximumfOp(old, new)
+        case Combine.MAX:
+            return arith.MaxUIOp(old, new) if is_unsigned(element) else arith.MaxSIOp(old, new)
+
+
+def value_range(type: Attribute) -> tuple[Number, Number]:
+    """Returns the least and the greatest value of an element type."""
+    if not isa(type, IntegerType):
+        return float("-inf"), float("inf")
+    least = lowest(type)
+    return least, least + (1 << type.width.data) - 1

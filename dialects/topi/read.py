@@ -1,7 +1,8 @@
-"""Ops inside the body of a compute: `topi.read`, `topi.index` and `topi.in_bounds`."""
+"""Ops inside the body of a compute: `topi.read`, `topi.index`, `topi.in_bounds` and `topi.checked_index`."""
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IndexType, IntegerType, TensorType, i1
@@ -22,9 +23,9 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.shared.checked_index import CheckedIndex
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.extents import ExtentsAttr, extents_attr, extents_of, parse_extent
-from xrelay.dialects.topi.guard import GuardOp
 from xrelay.dialects.topi.index_map import (
     IndexMap,
     Place,
@@ -35,7 +36,7 @@ from xrelay.dialects.topi.index_map import (
     print_index,
     stored,
 )
-from xrelay.dialects.topi.index_space import BodyOp
+from xrelay.dialects.topi.index_space import BodyOp, GuardOp
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.affine_bounds import Below, Box, bounds, linear_form
@@ -43,19 +44,40 @@ from xrelay.index_algebra.dims import Dim, DimExpr, Shape
 from xrelay.index_algebra.value_map import Space, ValueMap
 
 
-def _verify_operands(
-    op: Operation, access: AffineMapAttr, indices: Sequence[SSAValue], symbols: DimsAttr | None
-) -> None:
-    dims = len(symbols.data) if symbols is not None else 0
-    if access.data.num_symbols != dims or access.data.num_dims != len(indices):
-        raise VerifyException(
-            f"[{op.name} C1] index map {access.data} needs {access.data.num_dims} dimensions and "
-            f"{access.data.num_symbols} symbols, {len(indices)} index operands and {dims} named dimensions found"
-        )
+class IndexedOp(IRDLOperation, ABC):
+    """An op with affine expressions of index values and named dimensions.
+
+    - C1: the index map has one dimension per index operand, and one symbol per named dimension that it uses.
+    """
+
+    indices = var_operand_def(IndexType)
+    access = prop_def(AffineMapAttr)
+    symbols = opt_prop_def(DimsAttr)
+
+    traits = traits_def(Pure())
+
+    @property
+    def index(self) -> IndexMap:
+        """The index expressions, over index values and named dimensions."""
+        return index_map(self.access, self.indices, self.symbols)
+
+    @property
+    def exprs(self) -> tuple[AffineExpr, ...]:
+        """The index expressions, over the positions of `indices` and `symbols`."""
+        return self.access.data.results
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        access, dims = self.access.data, len(self.symbols.data) if self.symbols is not None else 0
+        if access.num_symbols != dims or access.num_dims != len(self.indices):
+            raise VerifyException(
+                f"[{self.name} C1] index map {access} needs {access.num_dims} dimensions and "
+                f"{access.num_symbols} symbols, {len(self.indices)} index operands and {dims} named dimensions found"
+            )
 
 
 @irdl_op_definition
-class ReadOp(IRDLOperation):
+class ReadOp(IndexedOp):
     """Reads one element of a tensor, at affine expressions of index values.
 
     An index value is a variable of the compute or a computed index, which expresses gathers: an element that was read,
@@ -82,12 +104,7 @@ class ReadOp(IRDLOperation):
     name = "topi.read"
 
     tensor = operand_def(TensorType)
-    indices = var_operand_def(IndexType)
-    access = prop_def(AffineMapAttr)
-    symbols = opt_prop_def(DimsAttr)
     element = result_def()
-
-    traits = traits_def(Pure())
 
     def __init__(self, tensor: SSAValue, exprs: Sequence[AffineExpr], values: Sequence[Place]):
         """Reads `tensor` at `exprs`, whose dimensions are positions in `values`."""
@@ -99,19 +116,9 @@ class ReadOp(IRDLOperation):
         # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
         Operation.__init__(self, operands=(tensor, *indices), properties=properties, result_types=(element,))
 
-    @property
-    def index(self) -> IndexMap:
-        """The index expressions, over index values and named dimensions."""
-        return index_map(self.access, self.indices, self.symbols)
-
-    @property
-    def exprs(self) -> tuple[AffineExpr, ...]:
-        """The index expressions, over the positions of `indices` and `symbols`."""
-        return self.access.data.results
-
     def verify_(self) -> None:
         """Checks C1 to C5."""
-        _verify_operands(self, self.access, self.indices, self.symbols)
+        super().verify_()
         tensor = tensor_type(self.tensor)
         shape = shape_of(self.tensor)
         if len(self.exprs) != len(shape):
@@ -185,7 +192,7 @@ def _bounds_are_exact(expr: AffineExpr, space: Space[Place], box: Box) -> bool:
 
 
 @irdl_op_definition
-class IndexOp(IRDLOperation):
+class IndexOp(IndexedOp):
     """The value of one affine expression of index values, for conditions and for results that are indices.
 
     - C1: the index map has one dimension per index operand, and one symbol per named dimension that it uses.
@@ -204,12 +211,7 @@ class IndexOp(IRDLOperation):
 
     name = "topi.index"
 
-    indices = var_operand_def(IndexType)
-    access = prop_def(AffineMapAttr)
-    symbols = opt_prop_def(DimsAttr)
     value = result_def(IndexType)
-
-    traits = traits_def(Pure())
 
     def __init__(self, expr: Sequence[AffineExpr], values: Sequence[Place]):
         """The value of the one expression in `expr`, whose dimensions are positions in `values`."""
@@ -218,19 +220,9 @@ class IndexOp(IRDLOperation):
             operands=[indices], properties={"access": access, "symbols": symbols}, result_types=[IndexType()]
         )
 
-    @property
-    def index(self) -> IndexMap:
-        """The one expression, over index values and named dimensions."""
-        return index_map(self.access, self.indices, self.symbols)
-
-    @property
-    def exprs(self) -> tuple[AffineExpr, ...]:
-        """The one expression, over the positions of `indices` and `symbols`."""
-        return self.access.data.results
-
     def verify_(self) -> None:
         """Checks C1 and C2."""
-        _verify_operands(self, self.access, self.indices, self.symbols)
+        super().verify_()
         if len(self.exprs) != 1:
             raise VerifyException(f"[topi.index C2] expected one expression, found {len(self.exprs)}")
 
@@ -250,7 +242,7 @@ class IndexOp(IRDLOperation):
 
 
 @irdl_op_definition
-class InBoundsOp(IRDLOperation):
+class InBoundsOp(IndexedOp):
     """True if every expression is in its range: `0 <= expression < size`.
 
     Used as the condition of padding; its affine form lets a schedule split the loop at the borders.
@@ -278,13 +270,8 @@ class InBoundsOp(IRDLOperation):
 
     name = "topi.in_bounds"
 
-    indices = var_operand_def(IndexType)
-    access = prop_def(AffineMapAttr)
-    symbols = opt_prop_def(DimsAttr)
     sizes = prop_def(DenseArrayBase[IntegerType] | ExtentsAttr)
     inside = result_def(i1)
-
-    traits = traits_def(Pure())
 
     def __init__(self, exprs: Sequence[AffineExpr], sizes: Sequence[Dim], values: Sequence[Place]):
         """Whether each of `exprs`, whose dimensions are positions in `values`, is nonnegative and below its size."""
@@ -296,23 +283,13 @@ class InBoundsOp(IRDLOperation):
         )
 
     @property
-    def index(self) -> IndexMap:
-        """The index expressions, over index values and named dimensions."""
-        return index_map(self.access, self.indices, self.symbols)
-
-    @property
-    def exprs(self) -> tuple[AffineExpr, ...]:
-        """The index expressions, over the positions of `indices` and `symbols`."""
-        return self.access.data.results
-
-    @property
     def limits(self) -> Shape:
         """The size of each expression's range."""
         return extents_of(self.sizes)
 
     def verify_(self) -> None:
         """Checks C1 and C2."""
-        _verify_operands(self, self.access, self.indices, self.symbols)
+        super().verify_()
         if len(self.limits) != len(self.exprs):
             raise VerifyException(f"[topi.in_bounds C2] {len(self.exprs)} expressions, {len(self.limits)} sizes")
 
@@ -332,3 +309,35 @@ class InBoundsOp(IRDLOperation):
         print_index(printer, self.index)
         printer.print_string(f" of [{', '.join(map(str, self.limits))}]")
         printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class CheckedIndexOp(CheckedIndex):
+    """An index in `[0, size)`: the operand itself after a check; with `from_end` negative operands count from the end.
+
+    The program fails if the operand is outside of `[0, size)`, or of `[-size, size)` with `from_end`; the error names
+    the source node and the value. A compute that contains this op is inlined only if all its elements are read.
+
+    - C1: the size is a nonnegative number or a dimension.
+
+    ```mlir
+    func.func @take(%x: tensor<9xf32>, %at: tensor<4xi32>) -> tensor<4xf32> {
+      %r = topi.compute "take" [%i : 4] : tensor<4xf32> {
+        %a = topi.read %at[%i] : tensor<4xi32>
+        %k = arith.index_cast %a : i32 to index
+        %c = topi.checked_index %k of 9 from_end
+        %v = topi.read %x[%c] : tensor<9xf32>
+        topi.yield %v : f32
+      }
+      func.return %r : tensor<4xf32>
+    }
+    ```
+    """
+
+    name = "topi.checked_index"
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        super().verify_()
+        if self.dynamic_size is not None:
+            raise VerifyException("[topi.checked_index C1] the size is a value, not a number or a dimension")

@@ -13,12 +13,11 @@ from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.extents import with_sizes as extents_with_sizes
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import dims_in, with_dims
-from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.index_map import stored
 from xrelay.dialects.topi.index_map import with_sizes as index_with_sizes
 from xrelay.dialects.topi.index_space import BodyOp
-from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.read import CheckedIndexOp, InBoundsOp, IndexOp, ReadOp
 from xrelay.errors import DimensionError
 
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.topi import ComputeOp, ScanOp
-from xrelay.dialects.topi.folds import combinations, dependencies, independent_of_accumulators
+from xrelay.dialects.topi.compute import combinations, dependencies, independent_of_accumulators
 from xrelay.interpreters.scalar import numpy_dtype
 from xrelay.interpreters.topi.body import Array, BodyEvaluator, Box
 

@@ -12,8 +12,8 @@ from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadO
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi import BodyOp, Combine, ComputeOp, IndexSpaceOp, ScanOp, ScatterOp
-from xrelay.dialects.topi.build_scatter import combined
-from xrelay.dialects.topi.folds import combinations
+from xrelay.dialects.topi.build import combined
+from xrelay.dialects.topi.compute import combinations
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.body import BodyLowering

@@ -17,8 +17,7 @@ from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
-from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.specialize import specialized
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, names_of

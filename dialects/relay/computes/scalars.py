@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, f64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.topi.build import Body
-from xrelay.dialects.topi.scalars import value_range
+from xrelay.dialects.topi.build import Body, value_range
 from xrelay.index_algebra.dims import Dim
 
 FAR: Final = 1 << 40

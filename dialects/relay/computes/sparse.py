@@ -12,9 +12,8 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
 from xrelay.dialects.relay.core.block_sparse import BlockSizes
-from xrelay.dialects.topi.build import Body, IndexLike, scan, variables
-from xrelay.dialects.topi.build_scatter import scatter
-from xrelay.dialects.topi.scatter import Combine
+from xrelay.dialects.topi.build import Body, IndexLike, scan, scatter, variables
+from xrelay.dialects.topi.compute import Combine
 from xrelay.index_algebra.dims import Dim, maximum, quotient
 
 

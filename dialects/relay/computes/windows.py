@@ -13,9 +13,8 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, is_unsigned, variables
-from xrelay.dialects.topi.named.pool import lowest
-from xrelay.dialects.topi.named.window import TAPS
+from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, is_unsigned, lowest, variables
+from xrelay.dialects.topi.named.base import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim

@@ -272,9 +272,8 @@ def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default:
 def _scattered(build: TopiBuilder, indices: SSAValue, values: SSAValue, default: SSAValue) -> Sequence[SSAValue]:
     """Fills a tensor with the default and scatters the values at their coordinates."""
     from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
-    from xrelay.dialects.topi.build import variables
-    from xrelay.dialects.topi.build_scatter import scatter
-    from xrelay.dialects.topi.scatter import Combine
+    from xrelay.dialects.topi.build import scatter, variables
+    from xrelay.dialects.topi.compute import Combine
 
     full, sizes, places = build.filled(default), build.result_shape, build.shape(indices)
 

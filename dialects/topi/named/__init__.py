@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
-from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
-from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
-from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
-from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.dialects.topi.named.conv import (
+    Conv1dNcwOp,
+    Conv2dNchwcOp,
+    Conv2dNchwcTermsOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwOp,
+    ConvPlainOp,
+)
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 

@@ -1,4 +1,4 @@
-"""The base of the named operations of topi, which expand to computes."""
+"""The bases of the named operations of topi, which expand to computes, and of those with a window over images."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, Signedness, i8, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, Signedness, TensorType, i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def, result_def, traits_def
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.build import Body, is_unsigned
+from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.shapes import float_type, holds_products_of
+from xrelay.dialects.topi.shapes import float_type, holds_products_of, ints, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis, of_any_size, window_of
 
 UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
 """The type of data whose products with i8 CPUs sum in 32 bits."""
@@ -79,3 +81,79 @@ def verify_ranks(name: str, constraint: str, ranks: Sequence[tuple[str, Sequence
         if len(shape) not in allowed:
             wanted = " or ".join(map(str, allowed))
             raise VerifyException(f"[{name} {constraint}] {what} has rank {len(shape)}, not {wanted}")
+
+
+TAPS = {"D": "z", "H": "y", "W": "x"}
+"""Maps a spatial axis to the variable over a window's taps along it."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+class WindowOp(NamedOp, ABC):
+    """Base of the ops on images N×C×…, blocked N×(C/b)×…×b, with a window that slides over the spatial axes `AXES`."""
+
+    AXES: ClassVar[str]
+    """The spatial axes, outermost first: `W`, `HW` or `DHW`. Properties have defaults for them."""
+
+    strides = prop_def(DenseArrayBase[IntegerType])
+    padding = prop_def(DenseArrayBase[IntegerType])
+    dilation = prop_def(DenseArrayBase[IntegerType])
+    tensor = result_def(TensorType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        axes = vars(cls).get("AXES", "")
+        for name, default in (("strides", [1]), ("padding", [0, 0]), ("dilation", [1])):
+            if axes and name not in vars(cls):
+                setattr(cls, name, prop_def(DenseArrayBase[IntegerType], default_value=ints(default * len(axes))))
+
+    @property
+    def spatial(self) -> slice:
+        """The positions of the spatial axes in an image."""
+        return slice(2, 2 + len(self.AXES))
+
+    def window_over(self, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
+        """The window of these sizes; raises `VerifyException` (C2) for numbers of wrong count or sign."""
+        rank = len(self.AXES)
+        strides, dilation = tuple(self.strides.iter_values()), tuple(self.dilation.iter_values())
+        for what, values in (("kernel", kernel), ("strides", strides), ("dilation", dilation)):
+            if len(values) != rank or min(values) < 1:
+                wanted = f"{_NUMBERS[rank]} positive number{'s' if rank > 1 else ''}"
+                raise VerifyException(f"[{self.name} C2] {what} is {list(values)}, not {wanted}")
+        sides = tuple(self.padding.iter_values())
+        if len(sides) != 2 * rank or min(sides) < 0:
+            wanted = f"{_NUMBERS[2 * rank]} numbers of at least 0"
+            raise VerifyException(f"[{self.name} C2] padding is {list(sides)}, not {wanted}")
+        return window_of(tuple(kernel), strides, dilation, sides)
+
+    def image_variables(self, shape: Sequence[Dim]) -> dict[str, Dim]:
+        """Names for the axes of images, plain or blocked."""
+        return dict(zip(["n", "c", *self.AXES.lower(), "ci"], shape, strict=False))
+
+    def taps(self, kernel: Sequence[int]) -> dict[str, Dim]:
+        """The variables over the taps of a window, with their extents."""
+        return {TAPS[axis]: size for axis, size in zip(self.AXES, kernel, strict=True)}
+
+    def padded(self, data: SSAValue, window: Sequence[WindowAxis[int]], value: Number) -> ComputeOp | None:
+        """The compute that surrounds the images of `data` by `value`; None if no padding is needed.
+
+        Its result is as large as the windows need, so that they read it without a condition.
+        """
+        if not any(axis.before or axis.after for axis in window):
+            return None
+        shape, element, counts = shape_of(data), tensor_type(data).element_type, shape_of(self.tensor)[self.spatial]
+        images = [of_any_size(axis).covered(count) for axis, count in zip(window, counts, strict=True)]
+        sizes = self.image_variables((*shape[:2], *images, *shape[self.spatial.stop :]))
+
+        def body(b: Body) -> list[SSAValue]:
+            at = list(b.spatial)
+            at[self.spatial] = [
+                index - axis.before for index, axis in zip(b.spatial[self.spatial], window, strict=True)
+            ]
+            inside = b.in_bounds(at[self.spatial], shape[self.spatial])
+            return [b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))]
+
+        return compute("pad", sizes, [element], body)

@@ -22,12 +22,10 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
+from xrelay.dialects.topi.build import Body, Number, compute, lowest
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.named.base import Expansion, verify_ranks
-from xrelay.dialects.topi.named.window import WindowOp
+from xrelay.dialects.topi.named.base import Expansion, WindowOp, verify_ranks
 from xrelay.dialects.topi.shapes import (
-    bit_width,
     certainly_at_most,
     certainly_greater,
     float_type,
@@ -40,13 +38,6 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 Kind = Literal["max", "avg"]
-
-
-def lowest(type: Attribute) -> Number:
-    """The smallest value of a scalar type, which is the initial value of a maximum."""
-    if isinstance(type, AnyFloat):
-        return float("-inf")
-    return 0 if is_unsigned(type) else -(1 << (bit_width(type) - 1))
 
 
 class PoolOp(WindowOp):

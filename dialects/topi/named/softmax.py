@@ -12,10 +12,9 @@ from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.build import Body, compute, lowest, variables
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
-from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 
 

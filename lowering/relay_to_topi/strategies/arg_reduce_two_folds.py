@@ -15,8 +15,7 @@ from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.reduction import Reduction, fold
 from xrelay.dialects.relay.ops.tensor.arg_reduce import ArgmaxOp, ArgminOp, ArgReduceOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
-from xrelay.dialects.topi.build import Body
-from xrelay.dialects.topi.scalars import value_range
+from xrelay.dialects.topi.build import Body, value_range
 from xrelay.lowering.relay_to_topi.registry import implements
 
 LONG_ROW = 32

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from xrelay.dialects.loop import BlockOp
-from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
-from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
+from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwcTermsOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer

@@ -23,10 +23,8 @@ from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
-from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
-from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
-from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
-from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwcTermsOp, Conv2dNchwOp, Conv3dNcdhwOp
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import enclosing_loops
 

@@ -13,8 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, DisableUnroll, Reorder, Split, Unroll
-from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
-from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     MIN_LANES,

@@ -6,9 +6,8 @@ import pytest
 from xdsl.dialects import func
 
 from xrelay.dialects.topi.named.base import NamedOp
-from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv2dNchwcOp, Conv2dNchwOp
-from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.passes.infra.pipeline import run_pipeline

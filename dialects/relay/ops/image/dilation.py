@@ -135,7 +135,7 @@ class Dilation2DOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
         from xrelay.dialects.relay.computes.layouts import arranged
-        from xrelay.dialects.topi.named.pool import lowest
+        from xrelay.dialects.topi.build import lowest
 
         data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
         shape, window = build.shape(data), build.shape(weight)

@@ -156,7 +156,7 @@ class AdaptiveMaxPoolOp(AdaptivePoolOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum over each window."""
-        from xrelay.dialects.topi.named.pool import lowest
+        from xrelay.dialects.topi.build import lowest
 
         first = lowest(build.element(build.operand(0)))
         best = self.windows(build).folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x))
@@ -326,7 +326,7 @@ class GlobalPoolOp(PoolOp):
         fold: Callable[[Body, SSAValue, SSAValue], SSAValue],
     ) -> SSAValue:
         """Folds all elements of each image, in the layout of the data."""
-        from xrelay.dialects.topi.named.window import TAPS
+        from xrelay.dialects.topi.named.base import TAPS
 
         data, layout, axes = build.operand(0), self.layouts[0], self.axes_of_data
         shape = build.shape(data)
@@ -407,7 +407,7 @@ class GlobalMaxPoolOp(GlobalPoolOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum over the spatial axes."""
-        from xrelay.dialects.topi.named.pool import lowest
+        from xrelay.dialects.topi.build import lowest
 
         first = lowest(build.element(build.operand(0)))
         return self.in_out_layout(build, self.folded(build, build.label, first, lambda b, best, x: b.largest(best, x)))

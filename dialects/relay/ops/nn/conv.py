@@ -306,7 +306,7 @@ class DirectConvOp(ConvOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums products, in any layouts. Strategies are faster in the layouts of topi's named ops."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
-        from xrelay.dialects.topi.named.window import TAPS
+        from xrelay.dialects.topi.named.base import TAPS
 
         data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
         data_layout, weight_layout, out_layout = self.layouts

@@ -153,8 +153,7 @@ class ConvBackwardWeightOp(WindowedOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Sums products for each element of the weight, in any layouts and for any extents."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
-        from xrelay.dialects.topi.named.base import convert
-        from xrelay.dialects.topi.named.window import TAPS
+        from xrelay.dialects.topi.named.base import TAPS, convert
 
         factors, element = self.factors(), build.result_type.element_type
         grad, padded = build.operand(0), factors.padded(build, build.operand(1))

@@ -252,8 +252,8 @@ class SparseAddOp(SparseOp):
         """Adds each value at its row and column."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.sparse import rows_of_values
-        from xrelay.dialects.topi.build_scatter import scatter
-        from xrelay.dialects.topi.scatter import Combine
+        from xrelay.dialects.topi.build import scatter
+        from xrelay.dialects.topi.compute import Combine
 
         dense, data, indices, indptr = (build.operand(index) for index in range(4))
         (count,), (height, width) = build.shape(data), build.shape(dense)

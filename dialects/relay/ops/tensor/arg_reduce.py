@@ -84,8 +84,7 @@ class ArgReduceOp(ReduceOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds one fold of value and index, which reads memory once and is vectorised across other axes."""
         from xrelay.dialects.relay.computes.reduction import Reduction
-        from xrelay.dialects.topi.build import compute
-        from xrelay.dialects.topi.scalars import value_range
+        from xrelay.dialects.topi.build import compute, value_range
 
         data, reduction = build.operand(0), Reduction.of(build)
         element = build.element(data)

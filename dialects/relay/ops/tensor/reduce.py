@@ -259,7 +259,7 @@ class MaxOp(ExtremumOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the maximum over the reduced axes."""
         from xrelay.dialects.relay.computes.reduction import fold
-        from xrelay.dialects.topi.scalars import value_range
+        from xrelay.dialects.topi.build import value_range
 
         first, _ = value_range(build.result_type.element_type)
         return [fold(build, "max", first, lambda b, largest, x: b.largest(largest, x))]
@@ -292,7 +292,7 @@ class MinOp(ExtremumOp):
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Folds the minimum over the reduced axes."""
         from xrelay.dialects.relay.computes.reduction import fold
-        from xrelay.dialects.topi.scalars import value_range
+        from xrelay.dialects.topi.build import value_range
 
         _, first = value_range(build.result_type.element_type)
         return [fold(build, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]

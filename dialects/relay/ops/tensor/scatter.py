@@ -75,9 +75,8 @@ class ScatterOp(IndexingOp):
         self, build: TopiBuilder, fill: Callable[[Body], tuple[Sequence[SSAValue], SSAValue]]
     ) -> Sequence[SSAValue]:
         """Builds a scatter over the updates; `fill` returns the indices in the data and the update."""
-        from xrelay.dialects.topi.build import variables
-        from xrelay.dialects.topi.build_scatter import scatter
-        from xrelay.dialects.topi.scatter import Combine
+        from xrelay.dialects.topi.build import scatter, variables
+        from xrelay.dialects.topi.compute import Combine
 
         space, combine = variables("i", build.shape(build.operand(2))), Combine(self.combination)
         return [build.insert(scatter(build.label, space, combine, build.operand(0), fill)).result]

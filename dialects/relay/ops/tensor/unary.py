@@ -383,7 +383,7 @@ class ClipOp(ScalarUnaryOp):
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the maximum and the minimum; bounds outside of the element type's range are omitted."""
-        from xrelay.dialects.topi.scalars import value_range
+        from xrelay.dialects.topi.build import value_range
 
         low, high = (_rounded(bound.value.data, x.type) for bound in (self.a_min, self.a_max))
         least, most = value_range(x.type)

@@ -15,8 +15,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.topi import Combine
-from xrelay.dialects.topi.build import Body, compute, variables
-from xrelay.dialects.topi.build_scatter import scatter
+from xrelay.dialects.topi.build import Body, compute, scatter, variables
 from xrelay.dialects.topi.shapes import shape_of
 
 RNG = np.random.default_rng(5)
