@@ -18,9 +18,8 @@ import onnx
 
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.frontend.onnx.signature import graph_inputs
-from xrelay.tools.comparison.compare import compare
+from xrelay.tools.comparison.compare import compare, table
 from xrelay.tools.comparison.engines import PEERS, Array, Workload
-from xrelay.tools.comparison.table import table
 
 MODELS = ("resnet50", "squeezenet", "vgg19")
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import xrelay
 from xrelay import environment
 from xrelay.lowering.pipelines import Phase
-from xrelay.tools.progress import progress_bar
+from xrelay.tools.command_line import progress_bar
 
 RUNS = 30
 MOST_SECONDS = 5.0
@@ -67,36 +67,26 @@ def _write_model(name: str, folder: Path) -> Path:
 
 def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
     """Compiles twice, cold and from the cache, and prints the cost of each stage of the first compilation."""
-    marks: list[tuple[str, float]] = []
     start = time.perf_counter()
     with progress_bar("compiling") as draw:
-
-        def progress(done: int, total: int, step: str) -> None:
-            marks.append((step, time.perf_counter() - start))
-            if draw is not None:
-                draw(done, total, step)
-
-        model = xrelay.compile(path, threads=threads, progress=progress)
+        model = xrelay.compile(path, threads=threads, progress=draw)
     cold = time.perf_counter() - start
     kernels = model.artifact.metadata.kernels
     _print(f"compiled  in {cold:.1f} s to {len(kernels)} kernels for {model.artifact.metadata.cpu}")
-    _print_costs(marks, cold)
+    _print_costs(model, cold)
     warm = _seconds(lambda: xrelay.compile(path, threads=threads))
     _print(f"again     in {warm:.2f} s, from the cache")
     return model
 
 
-def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
-    """Prints one line per stage and one for all kernels. The cost of a stage is the time until the next one begins."""
+def _print_costs(model: xrelay.CompiledModel, total: float) -> None:
+    """Prints one line per stage and one for all kernels."""
     meanings = {phase.name.lower(): phase.value for phase in Phase} | OTHER_STEPS
-    rows = [("import", 0.0)]
-    for step, begin in marks[:-1]:
-        stage = "kernels" if step.startswith("kernel ") else step
-        if stage != rows[-1][0]:
-            rows.append((stage, begin))
-    ends = [*(begin for _, begin in rows[1:]), total]
-    for (stage, begin), end in zip(rows, ends, strict=True):
-        _print(f"  {end - begin:6.2f} s  {stage:11} {meanings[stage]}")
+    timing = model.timing
+    assert timing is not None, "the cache is empty"
+    steps = {step.name: step.seconds for step in timing.clock.root.steps}
+    for stage, seconds in {"import": total - timing.total, **steps}.items():
+        _print(f"  {seconds:6.2f} s  {stage:11} {meanings[stage]}")
 
 
 def _run(path: Path, model: xrelay.CompiledModel) -> bool:

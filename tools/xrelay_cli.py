@@ -16,11 +16,9 @@ from pathlib import Path
 from xrelay import __version__, environment
 from xrelay.errors import ParseError, VerificationError, XRelayError, one_line
 from xrelay.shortage import shortage_of
+from xrelay.tools.command_line import answer_in_one_line, discard_standard_output, excerpt, standard_output
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
-from xrelay.tools.opt.excerpts import excerpt
-from xrelay.tools.opt.usage import answer_in_one_line
-from xrelay.tools.standard_streams import discard_standard_output, standard_output
 
 
 def main(args: Sequence[str] | None = None) -> int:

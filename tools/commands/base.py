@@ -1,14 +1,21 @@
-"""The base class of subcommands, their documentation, and their errors."""
+"""The base class of subcommands, their errors, and the flags that several of them have."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import XRelayError
+from xrelay.tools.command_line import progress_bar
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xrelay.api.model import CompiledModel
 
 
 class UsageError(XRelayError):
@@ -49,3 +56,98 @@ class Command(ABC):
     @abstractmethod
     def run(self, args: Namespace) -> int:
         """Runs the command; returns the exit code."""
+
+
+def add_source(parser: ArgumentParser, help_: str = "model: .onnx, .mlir, or .xrelay (compiled)") -> None:
+    """Declares the model argument."""
+    parser.add_argument("model", type=Path, help=help_)
+
+
+def add_shapes(parser: ArgumentParser) -> None:
+    """Declares `--shapes`."""
+    parser.add_argument(
+        "--shapes",
+        action="append",
+        default=[],
+        type=parse_shape,
+        metavar="NAME:DxDx…",
+        help="shape of an input whose shape the model leaves open, e.g. data:1x3x224x224; or least, greatest and usual "
+        "size of a dimension that stays open, e.g. n:1..128:8",
+    )
+
+
+def add_compile_options(parser: ArgumentParser) -> None:
+    """Declares the compile flags."""
+    group = parser.add_argument_group("compiling")
+    add_shapes(parser)
+    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
+    group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4' (default: this machine)")
+    group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
+    group.add_argument("--integers", action="store_true", help="compute between quantised values with integers")
+    group.add_argument("--no-cache", action="store_true", help="do not read or write the cache on disk")
+
+
+def add_threads(parser: ArgumentParser) -> None:
+    """Declares `--threads`, for commands with one number of threads."""
+    parser.add_argument("--threads", type=int, help="threads per run (default: all available cores)")
+
+
+def add_trust(parser: ArgumentParser) -> None:
+    """Declares `--trust`, for commands that read native code."""
+    help_ = "load native code (.xrelay, .mlir below the loop level) from a file that other users can write"
+    parser.add_argument("--trust", action="store_true", help=help_)
+
+
+def add_memory_limit(parser: ArgumentParser) -> None:
+    """Declares `--memory-limit`, for commands that run models."""
+    parser.add_argument(
+        "--memory-limit", type=int, metavar="BYTES", help="limit of the memory of a run, without inputs and weights"
+    )
+
+
+def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """Parses `x:1x3x224x224` to name and extents, `n:1..128:8` to name and sizes; the name may contain colons."""
+    sizes = re.fullmatch(r"(.+):(\d+)\.\.(\d+):(\d+)", text)
+    if sizes is not None:
+        return sizes[1], (int(sizes[2]), int(sizes[3]), int(sizes[4]))
+    name, colon, extents = text.rpartition(":")
+    try:
+        shape = tuple(int(extent) for extent in extents.split("x")) if extents else ()
+    except ValueError:
+        shape = None
+    if not colon or not name or shape is None or any(extent < 0 for extent in shape):
+        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224 or name:1..128:8")
+    return name, shape
+
+
+def named_size(text: str) -> tuple[str, int]:
+    """Parses `n=8` to name and size of a dimension."""
+    name, _, size = text.partition("=")
+    if not name or not size.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not of the form n=8")
+    return name, int(size)
+
+
+def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
+    """Returns the compiled model of the command line, or of `module`; a model that is compiled already is loaded."""
+    limit: int | None = vars(args).get("memory_limit")
+    if module is None and args.model.suffix == ".xrelay":
+        from xrelay.api.model import load
+
+        return load(args.model, num_threads=args.threads, trust=args.trust, memory_limit=limit)
+    from xrelay.api.compile import compile
+
+    with progress_bar("compiling") as progress:
+        return compile(
+            args.model if module is None else module,
+            target=args.target,
+            opt_level=args.opt_level,
+            threads=args.threads,
+            shapes=dict(args.shapes) if module is None else None,
+            dump_stages=args.dump_stages,
+            cache=not args.no_cache,
+            progress=progress,
+            memory_limit=limit,
+            integers=args.integers,
+            trust=args.trust,
+        )

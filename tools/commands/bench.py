@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from xrelay.tools.commands.base import Command, UsageError
+from xrelay.tools.commands.base import (
+    Command,
+    UsageError,
+    add_compile_options,
+    add_memory_limit,
+    add_source,
+    add_trust,
+    compiled_model,
+)
 from xrelay.tools.commands.feeding import add_input_options, make_inputs
-from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
 from xrelay.tools.comparison.engines import PEERS
 
 if TYPE_CHECKING:
@@ -86,9 +93,8 @@ class BenchCommand(Command):
 
 def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], counts: list[int | None]) -> int:
     """Compares with other engines and prints the tables; returns the exit code."""
-    from xrelay.tools.comparison.compare import compare
+    from xrelay.tools.comparison.compare import compare, table
     from xrelay.tools.comparison.engines import Workload
-    from xrelay.tools.comparison.table import table
 
     arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
     if len(arrays) < len(inputs):

@@ -9,8 +9,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
-from xrelay.tools.commands.options import add_compile_options, add_source, add_threads, add_trust, compiled_model
+from xrelay.tools.commands.base import (
+    Command,
+    UsageError,
+    add_compile_options,
+    add_source,
+    add_threads,
+    add_trust,
+    compiled_model,
+    refuse_to_replace,
+)
 
 if TYPE_CHECKING:
     from xrelay.api.build_artifact import CompileTiming

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import InputError, did_you_mean, printable
-from xrelay.tools.commands.base import Command, UsageError
-from xrelay.tools.commands.options import add_shapes, add_source
+from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -61,7 +60,11 @@ class ExplainCommand(Command):
         if args.subject != "fusion":
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
-            lines = _versions(args) if args.subject == "versions" else _parts(args)
+            from xrelay.lowering.pipelines import Phase
+            from xrelay.tools.commands.explain_kernels import part_lines, version_lines
+
+            is_versions = args.subject == "versions"
+            lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else part_lines(_lowered(args, Phase.LOOP))
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
         from xrelay.tools.commands.op_trail import OpTrail
@@ -83,22 +86,6 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
     module = load_source(args.model, shapes=dict(args.shapes))
     _prepare(module, args, [] if trail is None else [trail])
     return explain_fusion(module, options)
-
-
-def _versions(args: Namespace) -> Iterator[str]:
-    """Returns the lines about the versions of the model's kernels on this machine."""
-    from xrelay.lowering.pipelines import Phase
-    from xrelay.tools.commands.explain_versions import version_lines
-
-    return version_lines(_lowered(args, Phase.SCF))
-
-
-def _parts(args: Namespace) -> Iterator[str]:
-    """Returns the lines about views and copies of buffers."""
-    from xrelay.lowering.pipelines import Phase
-    from xrelay.tools.commands.explain_parts import part_lines
-
-    return part_lines(_lowered(args, Phase.LOOP))
 
 
 def _lowered(args: Namespace, last: Phase) -> ModuleOp:

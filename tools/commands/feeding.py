@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from xrelay.errors import printable
 from xrelay.runtime.dim_text import name_and_size, names_in
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
-from xrelay.tools.commands.base import UsageError
-from xrelay.tools.commands.options import named_size
+from xrelay.tools.commands.base import UsageError, named_size
 
 
 def add_input_options(parser: ArgumentParser) -> None:

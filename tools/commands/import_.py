@@ -7,8 +7,7 @@ from argparse import Action, ArgumentParser, Namespace
 from pathlib import Path
 from typing import ClassVar
 
-from xrelay.tools.commands.base import Command, refuse_to_replace
-from xrelay.tools.commands.options import add_shapes, add_source
+from xrelay.tools.commands.base import Command, add_shapes, add_source, refuse_to_replace
 
 
 class _ListOps(Action):

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import printable
-from xrelay.tools.commands.base import Command, UsageError
-from xrelay.tools.commands.options import add_shapes, add_source, named_size
+from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, named_size
 
 if TYPE_CHECKING:
     from xrelay.runtime.metadata import ModelMetadata
@@ -60,7 +59,7 @@ class InspectCommand(Command):
             case ".xrelay":
                 lines, status = _inspect_compiled(path, dict(args.size))
             case ".onnx" if args.coverage:
-                lines, status = _coverage(path, dict(args.shapes), as_json=args.json)
+                lines, status = _coverage(path, dict(args.shapes), json=args.json)
             case ".onnx":
                 lines, status = _inspect_onnx(path, dict(args.shapes))
             case _:
@@ -69,13 +68,13 @@ class InspectCommand(Command):
         return status
 
 
-def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, as_json: bool) -> tuple[list[str], int]:
+def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, json: bool) -> tuple[list[str], int]:
     """Returns the ops of a model with the way each is imported, and the exit code."""
     from xrelay.frontend.onnx.coverage import coverage
-    from xrelay.tools.commands import coverage_report
+    from xrelay.tools.commands.coverage import as_json, as_text
 
     found = coverage(path, shapes)
-    lines = [coverage_report.as_json(found)] if as_json else coverage_report.as_text(found)
+    lines = [as_json(found)] if json else as_text(found)
     return lines, int(not found.is_whole)
 
 

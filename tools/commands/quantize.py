@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import one_line, printable
-from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
-from xrelay.tools.commands.options import add_shapes, add_source
+from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, refuse_to_replace
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

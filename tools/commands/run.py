@@ -15,16 +15,18 @@ import numpy as np
 from xrelay.errors import printable
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
-from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
-from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
-from xrelay.tools.commands.options import (
+from xrelay.tools.commands.base import (
+    Command,
+    UsageError,
     add_compile_options,
     add_memory_limit,
     add_source,
     add_threads,
     add_trust,
     compiled_model,
+    refuse_to_replace,
 )
+from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -144,7 +146,7 @@ def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outp
 
 def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Outputs) -> int:
     """Compares with the interpreter; returns the exit code."""
-    from xrelay.api.comparison import compare_outputs
+    from xrelay.api.comparison import compare_outputs, largest_finite
     from xrelay.api.programs import program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
@@ -158,9 +160,8 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
         if spec.is_function:
             continue
         answer = compare_outputs([spec.name], [found], [wanted], levels=("native", "interpreter"))
-        scale = np.max(np.abs(wanted.astype(np.float64)), where=np.isfinite(wanted), initial=0.0)
         verdict = "ok" if answer else "DIFFERS"
-        difference = f"largest difference {answer.max_abs:.3g} of {scale:.3g}"
+        difference = f"largest difference {answer.max_abs:.3g} of {largest_finite(wanted):.3g}"
         sys.stderr.write(f"check {printable(spec.name)}: {verdict}, {difference}\n")
         status = max(status, int(not answer))
     return status

@@ -1,4 +1,4 @@
-"""Runs the engines of a comparison in turns and collects their times.
+"""Runs the engines of a comparison in turns, collects their times, and prints a table.
 
 Each engine runs in its own process, pinned to as many cores as it has threads. The engines take turns in one run while
 the others are stopped, so that disturbances affect all of them, and idle threads of one engine do not take cores from
@@ -13,7 +13,7 @@ import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +22,34 @@ from typing import Any
 
 import numpy as np
 
+from xrelay.api.comparison import compare_outputs, largest_finite
 from xrelay.environment import with_cache_folder
-from xrelay.errors import XRelayError
-from xrelay.tools.comparison.difference import Difference, difference
+from xrelay.errors import XRelayError, printable
 from xrelay.tools.comparison.engines import Array, Workload
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The largest difference of an output as a fraction of its largest value, and whether all outputs agree."""
+
+    share: float
+    agrees: bool
+
+
+def difference(found: Sequence[Array], wanted: Sequence[Array]) -> Difference:
+    """Compares the outputs `found` with `wanted`, with the tolerances of `compare_outputs`.
+
+    Outputs of different number, shape or dtype never agree.
+    """
+    if [(each.shape, each.dtype) for each in found] != [(each.shape, each.dtype) for each in wanted]:
+        return Difference(float("inf"), agrees=False)
+    share, agrees = 0.0, True
+    for a, b in zip(found, wanted, strict=True):
+        answer = compare_outputs([""], [a], [b], levels=("", ""))
+        share = max(share, answer.max_abs / (largest_finite(b) or 1.0))
+        agrees = agrees and answer.equal
+    return Difference(share, agrees)
+
 
 SECONDS = 0.25
 """The length of an engine's round."""
@@ -76,7 +100,7 @@ class Engine:
 
     def __init__(self, folder: Path, row: Row, cache: Path):
         cores = sorted(os.sched_getaffinity(0))[: row.threads] if hasattr(os, "sched_getaffinity") else []
-        command = [sys.executable, "-m", "xrelay.tools.comparison.worker", str(folder), row.engine, str(row.threads)]
+        command = [sys.executable, "-m", "xrelay.tools.comparison.engines", str(folder), row.engine, str(row.threads)]
         self._log = (folder / f"{row.engine}.log").open("w+")
         self._process = subprocess.Popen(
             [*command, *map(str, cores)],
@@ -174,3 +198,40 @@ def _compare_outputs(rows: Sequence[Row], outputs: Mapping[str, list[Array]]) ->
     for row in rows[1:]:
         if ours is not None and row.engine in outputs:
             row.difference = difference(ours, outputs[row.engine])
+
+
+HEADER = (
+    f"{'engine':12} {'min ms':>10} {'median ms':>10} {'CPU min ms':>10} {'ratio':>7} {'cold CPU s':>11} "
+    f"{'cached CPU s':>13} {'peak MB':>8} {'cached MB':>10}  outputs\n"
+)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Formats the rows of one number of threads. The first is xrelay; `ratio` is its minimum time over the engine's."""
+    count = rows[0].threads
+    return "".join((f"{count} thread{'s' * (count != 1)}\n", HEADER, *_lines(rows)))
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        if row.error:
+            yield f"{row.engine:12} failed: {printable(row.error)}\n"
+            continue
+        ratio = "" if rows[0].error else f"{min(rows[0].wall) / min(row.wall):.2f}"
+        times = f"{min(row.wall):10.3f} {statistics.median(row.wall):10.3f} {min(row.cpu):10.3f}"
+        costs = f"{_cpu(row.cold):>11} {_cpu(row.cached):>13} {_peak(row.cold):>8} {_peak(row.cached):>10}"
+        yield f"{row.engine:12} {times} {ratio:>7} {costs}  {_agreement(row)}\n"
+
+
+def _cpu(costs: Costs | None) -> str:
+    return "" if costs is None else f"{costs.cpu:.2f}"
+
+
+def _peak(costs: Costs | None) -> str:
+    return "" if costs is None else f"{costs.peak:.0f}"
+
+
+def _agreement(row: Row) -> str:
+    if row.difference is None:
+        return ""
+    return f"{'agree' if row.difference.agrees else 'DIFFER'}, by {row.difference.share:.1e} of the largest value"

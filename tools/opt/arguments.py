@@ -7,9 +7,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from xrelay.tools.opt.pass_flags import add_pass_flags
-from xrelay.tools.opt.replay import add_recorded_flags
-from xrelay.tools.opt.usage import answer_in_one_line
+from xrelay.tools.command_line import answer_in_one_line
+from xrelay.tools.opt.pass_flags import add_pass_flags, add_recorded_flags
 
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:

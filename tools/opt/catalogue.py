@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.context import Context
+from xdsl.passes import ModulePass, PassOptionInfo, get_pass_option_infos
 
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.catalogue.extensions import registered_passes
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass
+from xrelay.passes.catalogue.extensions import level_of_pass, registered_passes
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, option_text, relay_pass
 from xrelay.passes.infra.config import config_keys
 from xrelay.passes.infra.pipeline_text import PassTable, unknown_name
 from xrelay.passes.infra.source import one_line
-from xrelay.tools.opt.pass_help import pass_documentation, summary
+from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 
 
 def named_pipelines() -> Mapping[str, str]:
@@ -100,3 +104,97 @@ def _pass_summary(name: str, passes: PassTable) -> str:
         return summary(passes[name]())
     except ImportError as error:
         return f"(cannot be loaded: {error})"
+
+
+_POINTER = re.compile(r";? \(?see the module's docstring\)?")
+"""The reference in a pass's docstring to that of its module."""
+_QUOTE = "'"
+"""The quotes around types that are annotated as text."""
+
+UPSTREAM: dict[str, str] = {
+    "cse": "Replaces ops that compute the same value from the same operands with the first of them.",
+    "dce": "Erases unused ops without side effects, and unreachable blocks.",
+    "reconcile-unrealized-casts": "Erases chains of unrealized_conversion_cast that lead back to the first type.",
+    "lower-affine": "Lowers the ops of the affine dialect to arith, memref and scf.",
+}
+"""Descriptions of undocumented xDSL passes that programs of this project need."""
+
+
+def pass_documentation(name: str, found: type[ModulePass]) -> str:
+    """Returns the documentation of the pass `found`, which the tables call `name`."""
+    infos = get_pass_option_infos(found)
+    options = [_option_line(info, found) for info in infos]
+    facts = [f"{title}: {text}" for title, text in _facts(name, found)]
+    described = _description(name, found)
+    example = [] if "-p '" in described else [f"Example: xrelay-opt FILE -p '{_example(name, infos)}'"]
+    lines = [name, "", described, "", *example, *facts]
+    return "\n".join([*lines, "", "Options:" if options else "No options.", *options]) + "\n"
+
+
+def summary(found: type[ModulePass]) -> str:
+    """Returns the first paragraph of a pass's own documentation on one line."""
+    first = " ".join(_own_docstring(found).split("\n\n")[0].split())
+    return _POINTER.sub("", first)
+
+
+def _description(name: str, found: type[ModulePass]) -> str:
+    """Returns the documentation of a pass: its docstring, its module's docstring, or both."""
+    own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
+    has_details = module is not None and "\n\n" in module and "\n\n" not in own
+    if own and module and (_POINTER.search(own) or has_details):
+        return f"{_POINTER.sub('', own)}\n\n{module}"
+    described = own or UPSTREAM.get(name) or module
+    where = f"It is the class {found.__name__} of {found.__module__}."
+    return described if described else f"It has no documentation. {where}"
+
+
+def _own_docstring(found: type[ModulePass]) -> str:
+    """Returns the class's own docstring, neither inherited nor the signature that `dataclass` generates."""
+    written = found.__dict__.get("__doc__")
+    if not isinstance(written, str) or written.startswith(f"{found.__name__}("):
+        return ""
+    return inspect.cleandoc(written)
+
+
+def _example(name: str, infos: Sequence[PassOptionInfo]) -> str:
+    """Returns the pass in the syntax of `-p`, with every required option."""
+    needed = [f"{_spelt(info)}={_sample(info)}" for info in infos if info.default_value is None]
+    return f"{name}{{{' '.join(needed)}}}" if needed else name
+
+
+def _sample(info: PassOptionInfo) -> str:
+    """Returns a sample value of the type of an option."""
+    known = {"int": "4", "float": "0.5", "bool": "true", "tuple[int, ...]": "4,4"}
+    return known.get(info.expected_type.strip(_QUOTE), info.name.upper())
+
+
+def _facts(name: str, found: type[ModulePass]) -> Iterator[tuple[str, str]]:
+    """Yields the facts about the pass in its class and in the pass tables."""
+    for row in RELAY_PASSES:
+        if row.pass_name == name:
+            required = f", after {', '.join(row.required)}" if row.required else ""
+            fixed = "".join(f", with {option}={option_text(value)}" for option, value in row.fixed.items())
+            yield "Relay's name", f"{row.name}, level {row.opt_level}{required}{fixed}"
+    added = registered_passes().get(name)
+    if added is not None:
+        yield "Level", str(level_of_pass(name))
+    stages = [stage.name for stage in compile_stages() if name in (spec.partition("{")[0] for spec in stage.passes)]
+    if stages:
+        yield "The compiler runs it in", ", ".join(f"stage-{stage}" for stage in stages)
+    yield "Runs on", "each function in func.func(…), or the module" if is_per_function(found) else "the module"
+    numerics = numerics_of(found)
+    if numerics.description:
+        yield "Results", numerics.description
+
+
+def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:
+    """Returns spelling, type, default and help of an option."""
+    helps: dict[str, str] = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(found)}
+    default = "" if info.default_value is None else f" = {info.default_value}"
+    needed = "" if info.default_value is not None else "  (needed)"
+    text = f"  {helps[info.name]}" if helps[info.name] else ""
+    return f"  {_spelt(info)}: {info.expected_type.strip(_QUOTE)}{default}{text}{needed}"
+
+
+def _spelt(info: PassOptionInfo) -> str:
+    return info.name.replace("_", "-")

@@ -8,13 +8,16 @@ import traceback
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import Universe
+from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
@@ -28,16 +31,20 @@ from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.instruments.print_ir import DumpIR, PrintDiff, PrintIR
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
+from xrelay.tools.command_line import discard_standard_output, excerpt, read_standard_input, standard_output
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
-from xrelay.tools.opt.chunks import Chunk, split_chunks
-from xrelay.tools.opt.diagnostics import Diagnostic, collecting_remarks, error_diagnostic
-from xrelay.tools.opt.excerpts import excerpt
-from xrelay.tools.opt.expectations import find_expectations, mismatches
+from xrelay.tools.opt.diagnostics import (
+    Chunk,
+    Diagnostic,
+    collecting_remarks,
+    error_diagnostic,
+    find_expectations,
+    mismatches,
+    split_chunks,
+)
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
-from xrelay.tools.opt.targets import llvm_ir_target
-from xrelay.tools.standard_streams import discard_standard_output, read_standard_input, standard_output
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -86,7 +93,7 @@ class XRelayOptMain(xDSLOptMain):
     def register_all_targets(self) -> None:
         """Adds LLVM IR text to xDSL's outputs."""
         self.available_targets.update(self._universe.all_targets)
-        self.available_targets["llvm-ir"] = llvm_ir_target
+        self.available_targets["llvm-ir"] = lambda: _LLVMIRTarget
 
     def setup_pipeline(self) -> None:
         """Does nothing: the pipeline is parsed in `execute`, where its errors are handled."""
@@ -296,3 +303,16 @@ def _names(values: list[str] | None) -> Sequence[str] | bool:
     if values is None:
         return ()
     return True if "" in values else values
+
+
+@dataclass(frozen=True)
+class _LLVMIRTarget(Target):
+    """LLVM IR text of a module in the llvm dialect, by the project's own emitter."""
+
+    name = "llvm-ir"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the text. Raises `LoweringError` for ops that the emitter does not support."""
+        from xrelay.lowering.emit_llvm import emit_to_stream
+
+        emit_to_stream(module, output)

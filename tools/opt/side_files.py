@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
-from xrelay.tools.opt.chunks import Chunk
-from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic
+from xrelay.tools.opt.diagnostics import Chunk, Diagnostic, warning_diagnostic
 
 
 def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:

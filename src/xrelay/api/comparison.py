@@ -98,7 +98,7 @@ def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Differe
     equal = (a == b) | ((a != a) & (b != b))
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     scale = np.where(np.isfinite(wide_b), np.abs(wide_b), 0.0)
-    absolute = DEFAULT_ATOL * float(scale.max()) if atol is None else atol
+    absolute = DEFAULT_ATOL * largest_finite(b) if atol is None else atol
     with np.errstate(all="ignore"):
         distance = np.where(equal, 0.0, np.abs(wide_a - wide_b))
         # Large neighbouring integers may round to one float64. NaN and infinity are never within tolerance of another
@@ -110,3 +110,9 @@ def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Differe
     flat = int(np.argmax(share))
     index = tuple(int(i) for i in np.unravel_index(flat, a.shape))
     return _Difference(float(distance.max()), float(relative.max()), float(share.flat[flat]), index, absolute)
+
+
+def largest_finite(array: Array) -> float:
+    """Returns the largest finite absolute value of an array; 0 if there is none."""
+    values = array.astype(np.float64)
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))

@@ -11,7 +11,7 @@ import pytest
 import xrelay
 from xrelay.errors import ExecutionError, InputError, InterpreterError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
-from xrelay.tools.commands.options import parse_shape
+from xrelay.tools.commands.base import parse_shape
 
 MODULE = """func.func @main(%x: tensor<?x3xf32, #relay.dims<n>>) -> tensor<?x3xf32, #relay.dims<n>> {
   %y = relay.add(%x, %x) : (tensor<?x3xf32, #relay.dims<n>>, tensor<?x3xf32, #relay.dims<n>>) -> tensor<?x3xf32, #relay.dims<n>>

@@ -15,7 +15,7 @@ from support.onnx_models import model, value
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.conversion import ConversionKind
 from xrelay.frontend.onnx.coverage import MOST_READ, Coverage, coverage
-from xrelay.tools.commands.coverage_report import as_json, as_text
+from xrelay.tools.commands.coverage import as_json, as_text
 
 
 def function(name: str, *ops: str) -> onnx.FunctionProto:

@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xrelay.tools.comparison.compare import compare
-from xrelay.tools.comparison.difference import Difference, difference
+from xrelay.tools.comparison.compare import Difference, compare, difference, table
 from xrelay.tools.comparison.engines import Workload
-from xrelay.tools.comparison.table import table
 
 ONES = np.ones(4, np.float32)
 

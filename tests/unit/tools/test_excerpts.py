@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xrelay.tools.opt.excerpts import MAX_WIDTH, excerpt
+from xrelay.tools.command_line import MAX_WIDTH, excerpt
 
 SOURCES = {"f.mlir": "first\n\tsecond = \x1b[1m\r\n" + "x" * 1000 + "\n"}
 

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 import pytest
 
 from xrelay.errors import XRelayError
-from xrelay.tools.opt.chunks import Chunk, split_chunks
-from xrelay.tools.opt.diagnostics import Diagnostic, error_diagnostic, warning_diagnostic
-from xrelay.tools.opt.expectations import Expectation, find_expectations, mismatches
+from xrelay.tools.opt.diagnostics import (
+    Chunk,
+    Diagnostic,
+    Expectation,
+    error_diagnostic,
+    find_expectations,
+    mismatches,
+    split_chunks,
+    warning_diagnostic,
+)
 
 TEXT = """// expected-error@+2 {{two below}}
 // expected-error@below {{below}} expected-error@unknown {{nowhere}}

@@ -11,7 +11,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, save_model
 from rich.console import Console
 
-from xrelay.tools import progress
+from xrelay.tools.command_line import progress_bar
 from xrelay.tools.xrelay_cli import main
 
 EVIL = "\x1b[31mX\x1b]0;t\x07\u202e[/b]\r\n"
@@ -64,7 +64,7 @@ def test_the_progress_of_a_model_commands_no_terminal(monkeypatch: pytest.Monkey
     drawn = io.StringIO()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=drawn, force_terminal=True, width=200))
-    with progress.progress_bar("compiling") as bar:
+    with progress_bar("compiling") as bar:
         assert bar is not None
         bar(1, 2, f"kernel {EVIL}")
     assert r"kernel \x1b[31mX\x1b]0;t\x07\u202e[/b]\r\n" in drawn.getvalue()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xrelay.tools.opt.excerpts import excerpt
+from xrelay.tools.command_line import excerpt
 from xrelay.tools.xrelay_opt import main
 
 BROKEN = Path(__file__).parents[2] / "lit" / "tools" / "Inputs" / "broken_passes"

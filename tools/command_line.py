@@ -1,0 +1,126 @@
+"""Terminals and standard streams of the tools: closed streams, usage errors, source excerpts, progress bars."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import NoReturn, TextIO, cast
+
+from xrelay.errors import XRelayError, did_you_mean, printable
+
+
+def read_standard_input() -> bytes:
+    """Returns all of standard input. Raises `XRelayError` if it is closed."""
+    stream = cast("TextIO | None", sys.stdin)  # None if it is closed
+    if stream is None:
+        raise XRelayError("standard input is closed", help="pass a file name")
+    return stream.buffer.read()
+
+
+@contextmanager
+def standard_output() -> Generator[None]:
+    """Flushes stdout after the block; if a shell has closed it (`>&-`), output is discarded.
+
+    Raises:
+        XRelayError: if output cannot be written.
+        BrokenPipeError: if the reader has closed the pipe.
+
+    """
+    if cast("TextIO | None", sys.stdout) is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:  # an error of another file
+            raise
+        discard_standard_output()
+        raise XRelayError(f"cannot write to standard output: {error.strerror}") from error
+
+
+def discard_standard_output() -> None:
+    """Discards buffered and further output: the interpreter flushes once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_FLAG = re.compile(r"(?<!\S)--?[\w-]+")
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+
+
+def answer_in_one_line(parser: ArgumentParser) -> None:
+    """Makes `parser` report errors on one line instead of printing its usage."""
+
+    def error(message: str) -> NoReturn:
+        sys.stderr.write(f"{parser.prog}: error: {message}; help: {_hint(message, parser)}\n")
+        sys.exit(2)
+
+    parser.error = error
+
+
+def _hint(message: str, parser: ArgumentParser) -> str:
+    """Returns the valid flag or word closest to an invalid one, else a pointer to their list."""
+    listed = f"{parser.prog} --help lists the flags"
+    choice = _CHOICE.search(message)
+    if choice is not None:
+        return did_you_mean(choice[1], re.findall(r"[^', ]+", choice[2]), listed)
+    if not message.startswith("unrecognized arguments"):
+        return listed
+    known = _FLAG.findall(parser.format_help())
+    hints = (did_you_mean(flag, known, "") for flag in _FLAG.findall(message))
+    return next(filter(None, hints), listed)
+
+
+_LOCATION = re.compile(r"(?P<name>.*?):(?P<line>\d+):(?P<column>\d+): (?:error|note|warning|remark): ")
+MAX_WIDTH = 120
+"""The maximum number of characters shown of a line; a longer line is cut around the caret."""
+
+
+def excerpt(message: str, sources: Mapping[str, str]) -> list[str]:
+    """Returns the source line of a message `name:line:column: …` and the line with the caret, if `sources` has `name`.
+
+    Returns nothing for a message about another file or without a location.
+    """
+    location = _LOCATION.match(message)
+    if location is None or location["name"] not in sources:
+        return []
+    lines = sources[location["name"]].split("\n")
+    number, column = int(location["line"]), int(location["column"])
+    if not 1 <= number <= len(lines):
+        return []
+    line = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in lines[number - 1].rstrip("\r"))
+    if column > len(line) + 1 or not line:
+        return []
+    start = max(0, min(column - 1 - MAX_WIDTH // 2, len(line) - MAX_WIDTH))
+    shown = line[start : start + MAX_WIDTH]
+    before = "".join("\t" if char == "\t" else " " for char in shown[: column - 1 - start])
+    return [shown, before + "^"]
+
+
+@contextmanager
+def progress_bar(title: str) -> Generator[Callable[[int, int, str], None] | None]:
+    """Yields a callback `(done, total, step)` that draws on stderr, or `None` if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[step]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, step="")
+
+        def update(done: int, total: int, step: str) -> None:
+            bar.update(task, completed=done, total=total, step=printable(step))
+
+        yield update
