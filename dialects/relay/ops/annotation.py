@@ -13,18 +13,24 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutAnswer,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryElementwiseOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.dialects.shared.types import IncompleteType
 

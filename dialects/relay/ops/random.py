@@ -17,16 +17,23 @@ from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, required_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    int_property,
+    ints,
+    no_gradients,
+    register_relay_op,
+    required_ints_property,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim

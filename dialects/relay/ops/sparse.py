@@ -10,22 +10,27 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, IntegerElements, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import required_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    IntegerElements,
+    Layout,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    ints,
+    register_relay_op,
+    required_ints_property,
+)
 from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape

@@ -12,14 +12,18 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import FloatElements, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Facts,
+    FloatElements,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
+    int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 

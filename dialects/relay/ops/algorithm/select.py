@@ -13,17 +13,24 @@ from xdsl.dialects.builtin import IndexType, IntegerType, TupleType, i1, i32, i6
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.shape_rules import kept_by_slice
-from xrelay.dialects.relay.gradients.builder import no_gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    BooleanElements,
+    Facts,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    bool_property,
+    int_property,
+    no_gradients,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError, LoweringError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, maximum, minimum

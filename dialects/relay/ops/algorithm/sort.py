@@ -11,19 +11,29 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import follow_along_axis
-from xrelay.dialects.relay.core.attribute_values import string_attribute
-from xrelay.dialects.relay.core.constraints import AxisOf, OneOf, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    RankOf,
+    RelayOp,
+    SameElements,
+    bool_property,
+    int_property,
+    no_gradients,
+    register_relay_op,
+    string_attribute,
+    string_property,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import InterpreterError

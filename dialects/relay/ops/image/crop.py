@@ -10,22 +10,27 @@ from xdsl.dialects.builtin import Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, IntegerElements, OneOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.sliding_window import ElementType
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AttributeValue,
+    Facts,
+    FloatElements,
+    HalfPrecision,
+    IntegerElements,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RelayOp,
     float_property,
     image_axes,
+    ints,
+    register_relay_op,
     required_ints_property,
     string_property,
     without_empty_dtype,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import ElementType
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import InterpreterError

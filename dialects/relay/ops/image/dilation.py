@@ -12,24 +12,29 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import OneOf, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.sliding_window import ElementType, Numbers
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
     image_axes,
+    ints,
     ints_property,
+    not_differentiable,
+    register_relay_op,
     string_property,
     with_both_sides,
     without_empty_dtype,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import ElementType, Numbers
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import Shape

@@ -13,16 +13,26 @@ from xdsl.dialects.builtin import f32, f64, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    bool_property,
+    ints,
+    not_differentiable,
+    register_relay_op,
+    required_ints_property,
+    string_property,
+)
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import shape_text
 

@@ -13,29 +13,39 @@ from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, floats, ints, string_attribute
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Finite, OneOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
-    bool_property,
-    float_property,
-    floats_property,
-    int_property,
-    required_ints_property,
-    string_property,
-)
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ElementType, ImageOp, InLayouts, Layouts, Numbers
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    AxisOf,
+    Constraints,
+    Facts,
+    Finite,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    bool_property,
+    float_property,
+    floats,
+    floats_property,
+    int_property,
+    ints,
+    not_differentiable,
+    register_relay_op,
+    required_ints_property,
+    string_attribute,
+    string_property,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import InterpreterError

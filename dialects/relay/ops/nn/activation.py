@@ -13,20 +13,30 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf, SameElements, VectorsAlong
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property, int_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    SameElements,
+    VectorsAlong,
+    float_property,
+    int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType
 
 if TYPE_CHECKING:

@@ -12,16 +12,21 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.properties import ints_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    MixedPrecision,
+    Quantization,
+    ints,
+    ints_property,
+    not_differentiable,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.nn.pool import PoolOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, maximum, product
 from xrelay.index_algebra.windows import each

@@ -10,24 +10,28 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, OneOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    AxisOf,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
     int_property,
+    ints,
+    register_relay_op,
     required_ints_property,
     string_property,
     with_flat,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 

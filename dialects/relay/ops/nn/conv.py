@@ -10,23 +10,7 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints, string_attribute
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
-    int_property,
-    optional_int,
-    optional_int_property,
-    optional_ints_property,
-    string_property,
-)
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import Factors, HoldsProducts, InLayouts, Layouts, WindowedOp
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.windows import (
     gradient_of_data,
     gradients_of_twin,
@@ -36,10 +20,32 @@ from xrelay.dialects.relay.gradients.windows import (
     window_with_height,
     with_height,
 )
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    SameElements,
+    int_property,
+    ints,
+    known_shape,
+    optional_int,
+    optional_int_property,
+    optional_ints_property,
+    register_relay_op,
+    string_attribute,
+    string_property,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape

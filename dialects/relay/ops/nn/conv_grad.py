@@ -10,24 +10,27 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, Layouts, Numbers, WindowedOp
+from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_attributes
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    MixedPrecision,
+    OpPatternKind,
+    SameElements,
     int_property,
+    ints,
     optional_int,
     optional_int_property,
+    register_relay_op,
     required_ints_property,
     string_property,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, Layouts, Numbers, WindowedOp
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_attributes
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim

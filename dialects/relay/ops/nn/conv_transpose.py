@@ -11,19 +11,24 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
-from xrelay.dialects.relay.core.properties import ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import Numbers
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.windows import exchanged, known_extents, window_attributes
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    ints,
+    ints_property,
+    not_differentiable,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import LoweringError

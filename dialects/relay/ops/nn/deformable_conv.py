@@ -9,26 +9,32 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.sliding_window import HoldsProducts, Numbers
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AttributeValue,
+    Facts,
+    FloatElements,
+    HalfPrecision,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
     image_axes,
     int_property,
+    ints,
     ints_property,
     optional_int,
     optional_int_property,
     optional_ints_property,
+    register_relay_op,
     string_property,
     with_both_sides,
     without_empty_dtype,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import HoldsProducts, Numbers
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type

@@ -10,15 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors
-from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
-from xrelay.dialects.relay.core.facts import ConstraintSource, Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import (
     extents_in,
     parse_layout,
@@ -26,10 +18,28 @@ from xrelay.dialects.relay.core.sliding_window import (
     require_factors,
     require_holds_products,
 )
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    ConstraintSource,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    int_attribute,
+    int_property,
+    known_shape,
+    optional_int,
+    optional_int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim

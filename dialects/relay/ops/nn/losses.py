@@ -8,19 +8,20 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import (
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Facts,
     FloatElements,
     IntegerElements,
+    MixedPrecision,
     OneOf,
     RankOf,
     SameElements,
+    int_property,
+    register_relay_op,
+    string_property,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.properties import int_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import shape_text

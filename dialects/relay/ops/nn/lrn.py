@@ -11,13 +11,20 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Finite, FloatElements
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property, int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AxisOf,
+    Finite,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    OpPatternKind,
+    float_property,
+    int_property,
+    register_relay_op,
+)
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, minimum
 
 if TYPE_CHECKING:

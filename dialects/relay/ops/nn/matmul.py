@@ -9,18 +9,27 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.constraints import RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, optional_int, optional_int_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RankOf,
+    RelayOp,
+    SameElements,
+    bool_property,
+    known_shape,
+    optional_int,
+    optional_int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.dtypes import holds_products, numpy_dtype
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape

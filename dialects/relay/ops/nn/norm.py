@@ -11,28 +11,37 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
-from xrelay.dialects.relay.core.constraints import (
+from xrelay.dialects.relay.layout.rank_changes import positions
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
     AxisOf,
     Constraints,
     Divides,
+    Facts,
     FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
     SameElements,
     VectorsAlong,
+    bool_property,
+    float_property,
+    int_array,
+    int_attribute,
+    int_property,
+    ints,
+    optional_ints_property,
+    register_relay_op,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 
 if TYPE_CHECKING:

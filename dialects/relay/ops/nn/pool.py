@@ -16,25 +16,35 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints, string_attribute
-from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import ImageOp, InLayouts, Layouts, Numbers, WindowedOp
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
 from xrelay.dialects.relay.gradients.windows import (
     gradients_of_twin,
     layout_with_height,
     window_with_height,
     with_height,
 )
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout, transform_shape
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    bool_property,
+    ints,
+    ints_property,
+    no_gradients,
+    register_relay_op,
+    string_attribute,
+    string_property,
+    transform_shape,
+)
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each, sides_of

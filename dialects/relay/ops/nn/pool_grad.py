@@ -12,17 +12,26 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.sliding_window import Layouts, Numbers, WindowedOp
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    MixedPrecision,
+    OpPatternKind,
+    SameElements,
+    bool_property,
+    ints,
+    ints_property,
+    register_relay_op,
+    string_attribute,
+    string_property,
+)
 from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 from xrelay.index_algebra.windows import each

@@ -10,13 +10,16 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    OpPatternKind,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.tensor.fast_math import fast_exp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -14,23 +14,28 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
+from xrelay.dialects.relay.op_definition import (
+    END,
+    Array,
+    AtLeast,
+    AttributeValue,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    OneOf,
+    Quantization,
+    RankOf,
     float_property,
     image_axes,
     int_property,
+    ints,
+    register_relay_op,
     required_ints_property,
     string_property,
     with_flat,
 )
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import END, GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.dims import Dim, Shape, maximum
 
 if TYPE_CHECKING:

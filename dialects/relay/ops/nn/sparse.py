@@ -12,22 +12,34 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.block_sparse import BlockSizes, require_sparse
-from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, OneOf, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.meaning.checked_indices import checked
 from xrelay.dialects.relay.meaning.element_types import widest
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    IntegerElements,
+    Layout,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
+    bool_property,
+    ints,
+    ints_property,
+    not_differentiable,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.shared.numerics.rounding import cast_once
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Shape, product

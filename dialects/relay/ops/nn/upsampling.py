@@ -11,18 +11,22 @@ from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.constraints import OneOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Facts,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    bool_property,
+    float_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.image.resize import Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Shape, shape_text
 

@@ -10,14 +10,20 @@ from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, IntegerType,
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import FloatElements, IntegerElements, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Facts,
+    FloatElements,
+    HalfPrecision,
+    IntegerElements,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    bool_property,
+    int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, certainly_differ
 

@@ -10,15 +10,25 @@ from xdsl.dialects.builtin import IndexType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import floats
-from xrelay.dialects.relay.core.constraints import AtLeast, Finite, FloatElements, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, float_property, floats_property, int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Facts,
+    Finite,
+    FloatElements,
+    HalfPrecision,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
+    bool_property,
+    float_property,
+    floats,
+    floats_property,
+    int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 

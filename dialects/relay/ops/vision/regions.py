@@ -11,22 +11,27 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.constraints import AtLeast, FloatElements, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AttributeValue,
+    Facts,
+    FloatElements,
+    HalfPrecision,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
     bool_property,
     float_property,
     image_axes,
     int_property,
+    ints,
+    register_relay_op,
     required_ints_property,
     string_property,
 )
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, shape_text
