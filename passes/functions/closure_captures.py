@@ -70,11 +70,6 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     return {function: list(values) for function, values in found.items()}
 
 
-def unsupplied_names(function: FnOp) -> list[str]:
-    """Returns the names of extents in `function` and its captured types that no value inside or around it supplies."""
-    return _Names(function).unsupplied()
-
-
 class _Names:
     """The names of extents in the body of a function."""
 
@@ -107,12 +102,6 @@ class _Names:
             found.append(supplier)
             bound |= names_supplied_by(supplier)
         return found
-
-    def unsupplied(self) -> list[str]:
-        """Returns the names that no value in the body or around it supplies."""
-        used = (value.type for op in walk_ops(self._function) for value in op.operands)
-        names = dict.fromkeys([*self._used, *(name for type in used for dim in dims_in(type) for name in dim.names)])
-        return [name for name in names if name not in self._bound and self._supplier(name) is None]
 
     def _supplier(self, name: str) -> SSAValue | None:
         """Returns the first value in the function from whose extents the size of `name` follows, or None."""

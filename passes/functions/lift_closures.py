@@ -74,7 +74,6 @@ from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import IncompleteType, dims_in, tuple_type, with_dims
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import ANY
-from xrelay.passes.functions.captured_extents import name_captured_extents
 from xrelay.passes.functions.closure_callers import closures_of_parameters
 from xrelay.passes.functions.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.functions.closure_flow import ClosureFlow
@@ -120,7 +119,6 @@ def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
     if not calls:
         return
     _leave_out_lets(module)
-    name_captured_extents(module, [op for op in calls if isinstance(op, FnOp)])
     flow = ClosureFlow(module)
     for parameter, closures in closures_of_parameters(module).items():
         for closure in closures:

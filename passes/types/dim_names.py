@@ -17,7 +17,6 @@ from xrelay.dialects.shared.types import dim_pairs, is_complete, joined_types, w
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.types.function_join import FunctionJoin
 
 UNNAMED = "d"
 """The stem of names for unknown extents."""
@@ -33,8 +32,6 @@ class DimNames:
         self._names: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """Name → the op that introduces the extent."""
-        self._in_functions: dict[Operation, dict[tuple[Dim, Dim], Dim]] = {}
-        """For ops that yield one of two functions: the names of result extents in which these differ."""
         signature = function.function_type
         self._undefined = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
         """Undefined names in the function's results. A region op that yields such an extent defines its name."""
@@ -150,7 +147,7 @@ class DimNames:
 
         Extents of the known type `known` of the result are kept. So are names that `op` has bound, even if the branches
         agree by now, because other types use them. A name that occurs only in the function's results is bound by `op`.
-        Returns None if the types differ in more than extents.
+        Returns None if the types differ in more than extents, or functions in more than names of their own.
         """
         names = self._names.setdefault(op, {})
         made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._undefined
@@ -170,15 +167,42 @@ class DimNames:
                 self._set(op, key, self.fresh(UNNAMED))
             return symbol(names[key])
 
-        def differing(one: Dim, other: Dim) -> Dim:
-            known = self._in_functions.setdefault(op, {})
-            if (one, other) not in known:
-                known[one, other] = symbol(self.fresh(UNNAMED))
-            return known[one, other]
-
         types = [lhs, rhs, known] if is_complete(known) else [lhs, rhs]
-        functions = FunctionJoin(lambda name: bool(self.unbound([name], op, type_of)), differing)
-        return joined_types(types, join, functions, by_position=True)
+        return joined_types(
+            types, join, lambda functions: self._same_function(functions, op, type_of), by_position=True
+        )
+
+    def _same_function(
+        self, types: Sequence[Attribute], place: Operation, type_of: Callable[[SSAValue], Attribute]
+    ) -> Attribute | None:
+        """Returns the first type if all differ only in names that belong to the functions themselves, else None."""
+        first, *others = [type for type in types if ANY not in _dims_of_function(type)] or types
+        names = _names_of(_dims_of_function(first))
+        for other in others:
+            renamed = dict(zip(_names_of(_dims_of_function(other)), names, strict=False))
+            changed = [name for pair in renamed.items() if pair[0] != pair[1] for name in pair]
+            if set(self.unbound(changed, place, type_of)) != set(changed):
+                return None
+            symbols = {name: symbol(new) for name, new in renamed.items()}
+            if with_dims(other, lambda dim, symbols=symbols: dim.substitute(symbols)) != first:
+                return None
+        return first
+
+
+def _dims_of_function(type: Attribute) -> list[DimExpr]:
+    """Returns the symbolic extents in the parameters and results of a function type, in order."""
+    found: list[DimExpr] = []
+
+    def collect(dim: DimExpr) -> Dim:
+        found.append(dim)
+        return dim
+
+    with_dims(type, collect)
+    return found
+
+
+def _names_of(dims: Iterable[DimExpr]) -> list[str]:
+    return list(dict.fromkeys(name for dim in dims for name in sorted(dim.names)))
 
 
 def single_name(dim: Dim) -> str | None:

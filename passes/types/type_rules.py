@@ -27,6 +27,7 @@ from xrelay.dialects.shared.types import (
     dim_pairs,
     dims_in,
     element_type_of,
+    has_open_functions,
     is_complete,
     shape_of,
     tensor_type,
@@ -140,6 +141,12 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
         if joined is not None:
             solver.refine(op.result, joined, op)
             return
+        if has_open_functions([first, second]):
+            raise TypeInferenceError(
+                f"{op.name}: the branches yield functions of different types, {first} and {second}",
+                location=location_of(op),
+                help="declare the same extents in both functions",
+            )
     elif solver.postpone(op, guesses=True):
         # An extent that the op introduces is not that of a branch.
         made = {extent.name for extent in made_extents(op)}

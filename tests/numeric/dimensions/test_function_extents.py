@@ -244,7 +244,7 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: !n) -> (!z, !z) {
 }
 """
 
-PROGRAMS = (KNOWN, HANDED_OVER, CARRIED, IN_A_TUPLE, GENERAL, COUNTED, CHOSEN, ONE_MAKES, GROWING)
+PROGRAMS = (KNOWN, HANDED_OVER, CARRIED, IN_A_TUPLE, GENERAL, COUNTED, CHOSEN)
 
 
 @pytest.mark.grid(5)
@@ -259,6 +259,13 @@ def test_each_call_makes_an_extent_of_its_own(text: str) -> None:
             for found, wanted in zip(model.run(inputs), run_relay(module, inputs), strict=True):
                 assert found.shape == wanted.shape
                 np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("text", [ONE_MAKES, GROWING], ids=["one makes an extent", "one grows"])
+def test_functions_whose_results_differ_are_not_one(text: str) -> None:
+    module = parse_module(full_context(), TYPES + text, "made.mlir")
+    with pytest.raises(TypeInferenceError, match=r"relay\.if: the branches yield functions of different types"):
+        infer_types(module)
 
 
 def test_functions_of_other_extents_are_not_one() -> None:

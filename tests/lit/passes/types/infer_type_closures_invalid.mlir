@@ -31,3 +31,21 @@ func.func @broadcast(%x: tensor<2xf32>, %y: tensor<3xf32>) -> !relay.incomplete 
   %0 = relay.invoke %f(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }
+
+// -----
+
+func.func @branches(%c: tensor<i1>) -> !relay.incomplete {
+  %f = relay.fn(%p : tensor<?xf32, #relay.dims<a>>) -> tensor<?xf32, #relay.dims<a>> {
+    relay.yield %p : tensor<?xf32, #relay.dims<a>>
+  }
+  %g = relay.fn(%p : tensor<5xf32>) -> tensor<5xf32> {
+    relay.yield %p : tensor<5xf32>
+  }
+  // expected-error@below {{relay.if: the branches yield functions of different types, (tensor<?xf32, #relay.dims<a>>) -> tensor<?xf32, #relay.dims<a>> and (tensor<5xf32>) -> tensor<5xf32>}}
+  %h = relay.if %c : tensor<i1> -> !relay.incomplete {
+    relay.yield %f : (tensor<?xf32, #relay.dims<a>>) -> tensor<?xf32, #relay.dims<a>>
+  } else {
+    relay.yield %g : (tensor<5xf32>) -> tensor<5xf32>
+  }
+  func.return %h : !relay.incomplete
+}

@@ -19,14 +19,15 @@ func.func @main(%x: !t, %y: !t, %c: tensor<i1>) -> (!z, !z, !z, !z) {
     %i = relay.argwhere(%p) : (!t) -> !k
     relay.yield %i : !k
   }
-  %h = relay.fn(%p : !t) -> !z {
-    %two = relay.constant dense<7> : tensor<2x1xi32>
-    relay.yield %two : tensor<2x1xi32>
+  %h = relay.fn(%p : !t) -> !k {
+    %n = relay.negative(%p) : (!t) -> !t
+    %i = relay.argwhere(%n) : (!t) -> !k
+    relay.yield %i : !k
   }
   %g = relay.if %c : tensor<i1> -> !z {
     relay.yield %f : !f
   } else {
-    relay.yield %h : (!t) -> !z
+    relay.yield %h : !f
   }
   %0 = relay.invoke %f(%x) : (!t) -> !z of !f
   %1 = relay.invoke %f(%y) : (!t) -> !z of !f
@@ -35,12 +36,11 @@ func.func @main(%x: !t, %y: !t, %c: tensor<i1>) -> (!z, !z, !z, !z) {
   func.return %0, %1, %2, %3 : !z, !z, !z, !z
 }
 
-// Functions of any extent join to one of any extent; with a function of 5, to one of 5.
+// The names of two functions of any extent may differ.
 // CHECK-LABEL: func.func @general
 // CHECK:         relay.if %c : tensor<i1> -> (tensor<?xf32, #relay.dims<[[N:.*]]>>) -> tensor<?xf32, #relay.dims<[[N]]>> {
-// CHECK:         relay.if %c : tensor<i1> -> (tensor<5xf32>) -> tensor<5xf32> {
 // CHECK:         relay.invoke {{.*}} : (tensor<7xf32>) -> tensor<7xf32> of
-func.func @general(%x: !t, %v: tensor<7xf32>, %c: tensor<i1>) -> (!z, !z) {
+func.func @general(%v: tensor<7xf32>, %c: tensor<i1>) -> !z {
   %f = relay.fn(%p : tensor<?xf32, #relay.dims<a>>) -> !z {
     %i = relay.exp(%p) : (tensor<?xf32, #relay.dims<a>>) -> !z
     relay.yield %i : !z
@@ -49,23 +49,13 @@ func.func @general(%x: !t, %v: tensor<7xf32>, %c: tensor<i1>) -> (!z, !z) {
     %i = relay.negative(%p) : (tensor<?xf32, #relay.dims<b>>) -> !z
     relay.yield %i : !z
   }
-  %w = relay.fn(%p : !t) -> !z {
-    %i = relay.add(%p, %x) : (!t, !t) -> !z
-    relay.yield %i : !z
-  }
   %g = relay.if %c : tensor<i1> -> !z {
     relay.yield %f : (tensor<?xf32, #relay.dims<a>>) -> !z
   } else {
     relay.yield %h : (tensor<?xf32, #relay.dims<b>>) -> !z
   }
-  %e = relay.if %c : tensor<i1> -> !z {
-    relay.yield %f : (tensor<?xf32, #relay.dims<a>>) -> !z
-  } else {
-    relay.yield %w : (!t) -> !z
-  }
   %0 = relay.invoke %g(%v) : (tensor<7xf32>) -> !z of !z
-  %1 = relay.invoke %e(%x) : (!t) -> !z of !z
-  func.return %0, %1 : !z, !z
+  func.return %0 : !z
 }
 
 // A call that passes a function with extents of its own has names.
