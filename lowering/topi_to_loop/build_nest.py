@@ -15,151 +15,109 @@ from xrelay.dialects.topi import BodyOp, Combine, ComputeOp, IndexSpaceOp, ScanO
 from xrelay.dialects.topi.build import combined
 from xrelay.dialects.topi.compute import combinations
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.infra.fresh_names import fresh_name
 
+Loops = list[ForOp | None]
+"""The loop of each variable of a block, the outermost first; None for an extent of 1."""
 
-class NestNames:
-    """Names of loops and blocks that are unique within a kernel.
+
+class KernelNests:
+    """The memrefs of a kernel's tensors, the arguments for its extents, and unique names for its loops and blocks.
 
     A block has the name of its compute. Loops have the names of the index variables (`n`, `c`, `h`) if the kernel has
     one compute, else with the block's name as prefix (`conv2d_h`), so that a schedule is readable.
     """
 
-    def __init__(self, several: bool):
+    def __init__(self, buffers: Mapping[SSAValue, SSAValue], sizes: KernelExtents, *, several: bool):
+        self.buffers, self.sizes = buffers, sizes
         self._several = several
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
-    def block(self, op: BodyOp) -> str:
-        """Returns a name for the block of a compute or scan."""
-        return self.block_called(op.label.data)
-
-    def block_called(self, label: str) -> str:
+    def block_name(self, label: str) -> str:
         """Returns a unique name for a block: `label` if possible."""
         return fresh_name(f"block {label}", self._taken, self._last).removeprefix("block ")
 
-    def loops(self, op: BodyOp, block: str) -> list[str]:
-        """Returns names for the loops of a compute, spatial and then reduction."""
-        hints: list[str] = []
-        for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
-            hints += [variable.name_hint or f"{kind}{n}" for n, variable in enumerate(variables)]
-        return self.loops_called(block, hints)
+    def loops_of(
+        self, op: BodyOp, block: str, extents: Sequence[Dim], kinds: Sequence[IterKind]
+    ) -> tuple[Loops, list[IterVar]]:
+        """Returns loops and variables over `extents` for a block; `extents` may omit the reduction of `op`."""
+        names = [variable.name_hint for variable in (*op.spatial_vars, *op.reduce_vars)]
+        stems = [*(f"i{n}" for n in range(len(op.spatial_vars))), *(f"k{n}" for n in range(len(op.reduce_vars)))]
+        hints = [stem if name is None else name for name, stem in zip(names, stems, strict=True)]
+        return self._loops(block, hints, extents, kinds, names)
 
-    def loops_called(self, block: str, hints: Sequence[str]) -> list[str]:
-        """Returns names for the loops around a block, based on `hints`."""
+    def loops_over(self, block: str, extents: Sequence[Dim], kind: IterKind) -> tuple[Loops, list[IterVar]]:
+        """Returns loops and variables of one kind over `extents`, for a block without a compute."""
+        numbers = [str(number) for number in range(len(extents))]
+        return self._loops(block, [f"i{number}" for number in numbers], extents, [kind] * len(extents), numbers)
+
+    def _loops(
+        self,
+        block: str,
+        hints: Sequence[str],
+        extents: Sequence[Dim],
+        kinds: Sequence[IterKind],
+        variable_names: Sequence[str | None],
+    ) -> tuple[Loops, list[IterVar]]:
         stems = [f"{block}_{hint}" if self._several else hint for hint in hints]
-        return [fresh_name(stem, self._taken, self._last) for stem in stems]
+        names = [fresh_name(stem, self._taken, self._last) for stem in stems]
+        loops, variables = Loops(), list[IterVar]()
+        for name, extent, kind, own in zip(names, extents, kinds, variable_names, strict=False):
+            size = self.sizes.value(extent)
+            loop = None if size == 1 else ForOp(name, size)
+            binding = ValueMap.constant(0) if loop is None else ValueMap.identity([loop.index])
+            loops.append(loop)
+            variables.append(IterVar(kind, size, binding, f"v{own}" if own else None))
+        return loops, variables
+
+    def lower_body(
+        self,
+        op: BodyOp,
+        values: dict[SSAValue, SSAValue],
+        body: Block,
+        moved: Mapping[SSAValue, ValueMap] | None = None,
+    ) -> list[SSAValue]:
+        """Appends the lowered body of `op` to `body`, see `BodyLowering`; returns the values that it yields."""
+        return BodyLowering(values, self.buffers, self.sizes, moved).copy(op.body.block, body)
 
 
-def build_nest(
-    op: ComputeOp,
-    buffers: Mapping[SSAValue, SSAValue],
-    results: Sequence[SSAValue],
-    names: NestNames,
-    sizes: KernelExtents,
-) -> Operation | None:
-    """Returns the nest that computes `op` into the memrefs `results`; None for an empty index space.
+def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
+    """Returns the nest that computes `op` into the memrefs `results`; nothing for an empty index space.
 
-    `buffers` holds the memrefs of the tensors that the body reads, `sizes` the kernel's arguments for named dimensions.
-    Loops of one iteration are omitted.
+    Loops of one iteration are omitted, here and in other nests.
     """
     if 0 in op.spatial:
-        return None
-    block_name = names.block(op)
-    loop_names = names.loops(op, block_name)
+        return []
     # A fold over nothing is its initial value.
     reduction = () if 0 in op.reduction else op.reduction
-    extents = op.spatial + reduction
     # Combinations may be done in any order; comparisons with earlier values, and all other folds, may not.
     folded = IterKind.ORDERED if reduction and combinations(op) is None else IterKind.REDUCE
-    loops: list[ForOp] = []
-    variables: list[IterVar] = []
-    for axis, (name, extent) in enumerate(zip(loop_names, extents, strict=False)):
-        kind = IterKind.SPATIAL if axis < len(op.spatial) else folded
-        binding = ValueMap.constant(0)
-        size = sizes.value(extent)
-        if size != 1:
-            loops.append(ForOp(name, size))
-            binding = ValueMap.identity([loops[-1].index])
-        argument = op.body.block.args[axis].name_hint
-        variables.append(IterVar(kind, size, binding, f"v{argument}" if argument else None))
-    block = _build_block(op, block_name, variables, buffers, results, sizes)
-    return nested(loops, block)
-
-
-def _build_block(
-    op: ComputeOp,
-    name: str,
-    variables: Sequence[IterVar],
-    buffers: Mapping[SSAValue, SSAValue],
-    results: Sequence[SSAValue],
-    sizes: KernelExtents,
-) -> BlockOp:
+    name = kernel.block_name(op.label.data)
+    kinds = [IterKind.SPATIAL] * len(op.spatial) + [folded] * len(reduction)
+    loops, variables = kernel.loops_of(op, name, op.spatial + reduction, kinds)
     body = Block(arg_types=[IndexType()] * len(variables))
     spatial = ValueMap.identity(body.args[: len(op.spatial)])
-    folds = len(variables) > len(op.spatial)
-    if op.reduction and not folds:
-        store_initial(op, body, results, spatial)
+    if op.reduction and not reduction:
+        _store_initial(op, body, results, spatial)
     else:
         values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars + op.reduce_vars, body.args, strict=True))
-        for accumulator, result in zip(op.accumulators, results, strict=False):
-            load = LoadOp(result, spatial)
-            load.result.name_hint = accumulator.name_hint
-            body.add_op(load)
-            values[accumulator] = load.result
-        yielded = BodyLowering(values, buffers, sizes).copy(op.body.block, body)
+        _load_accumulators(op, results, spatial, body, values)
+        yielded = kernel.lower_body(op, values, body)
         body.add_ops([StoreOp(value, result, spatial) for value, result in zip(yielded, results, strict=True)])
     init = None
-    if folds:
+    if reduction:
         first = Block(arg_types=[IndexType()] * len(op.spatial))
-        store_initial(op, first, results, ValueMap.identity(first.args))
+        _store_initial(op, first, results, ValueMap.identity(first.args))
         init = Region(first)
-    block = BlockOp(name, variables, loaded_buffers(body, results), list(results), Region(body), init)
-    block.attributes |= source_of(op)
-    block.location = op.location
-    return block
+    return nested(loops, [_block(op, name, variables, body, results, init)])
 
 
-def store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], index: ValueMap) -> None:
-    """Appends stores of the initial values of the accumulators, at `index`."""
-    for value, result in zip(op.init, results, strict=True):
-        constant = arith.ConstantOp(value)
-        block.add_ops([constant, StoreOp(constant.result, result, index)])
-
-
-def loaded_buffers(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
-    """Returns the buffers that a body loads from, except those in `results`."""
-    loaded = dict.fromkeys(op.memref for op in ops_of(body, LoadOp))
-    return [buffer for buffer in loaded if buffer not in results]
-
-
-def source_of(op: BodyOp) -> dict[str, Attribute]:
-    """Returns the attributes of the compute, with the names of the loop level."""
-    kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
-    if (source := op.attributes.get(EXPANDED_FROM)) is not None:
-        kept[BLOCK_SOURCE] = source
-    return kept
-
-
-def nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
-    """Nests `inner` inside `loops`, the outermost first; returns the outermost op."""
-    for loop in reversed(loops):
-        loop.body.block.add_op(inner)
-        loop.location = inner.location
-        inner = loop
-    return inner
-
-
-def build_scan(
-    op: ScanOp,
-    buffers: Mapping[SSAValue, SSAValue],
-    results: Sequence[SSAValue | None],
-    names: NestNames,
-    sizes: KernelExtents,
-) -> list[Operation]:
+def build_scan(op: ScanOp, results: Sequence[SSAValue | None], kernel: KernelNests) -> list[Operation]:
     """Returns the ops that compute a scan into the memrefs `results`, which has None for each unused result.
 
     ```
@@ -171,32 +129,102 @@ def build_scan(
     ```
 
     The accumulators have the axes after the scan axis, so all accesses are in memory order. Returns nothing for an
-    empty index space. Loops of one iteration are omitted.
+    empty index space.
     """
     if 0 in op.spatial:
         return []
-    block_name = names.block(op)
-    loop_names = names.loops(op, block_name)
-    loops: list[tuple[int, ForOp]] = []
-    variables: list[IterVar] = []
-    for axis, (name, extent) in enumerate(zip(loop_names, op.spatial, strict=True)):
-        binding = ValueMap.constant(0)
-        size = sizes.value(extent)
-        if size != 1:
-            loops.append((axis, ForOp(name, size)))
-            binding = ValueMap.identity([loops[-1][1].index])
-        kind = IterKind.ORDERED if axis == op.along else IterKind.SPATIAL
-        argument = op.body.block.args[axis].name_hint
-        variables.append(IterVar(kind, size, binding, f"v{argument}" if argument else None))
-    carried = [_accumulator(op, position, sizes) for position in range(len(op.init))]
-    block = _scan_block(op, block_name, variables, buffers, results, [a.memref for a in carried], sizes)
-    inner = nested([loop for axis, loop in loops if axis >= op.along], block)
-    outer = [loop for axis, loop in loops if axis < op.along]
-    if not outer:
-        return [*carried, inner]
-    outer[-1].body.block.add_ops([*carried, inner])
-    outer[-1].location = op.location
-    return [nested(outer[:-1], outer[-1])]
+    name, along = kernel.block_name(op.label.data), op.along
+    kinds = [IterKind.ORDERED if axis == along else IterKind.SPATIAL for axis in range(len(op.spatial))]
+    loops, variables = kernel.loops_of(op, name, op.spatial, kinds)
+    allocs = [_accumulator(op, position, kernel.sizes) for position in range(len(op.init))]
+    carried = [alloc.memref for alloc in allocs]
+    body = Block(arg_types=[IndexType()] * len(variables))
+    place, inner = _place(op, body, kernel.sizes), ValueMap.identity(body.args[along + 1 :])
+    values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
+    before = _load_accumulators(op, carried, inner, body, values)
+    after = kernel.lower_body(op, values, body, {op.scan_var: place[along]})
+    body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
+    for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
+        if result is not None:
+            body.add_op(StoreOp(value, result, place))
+    first = Block(arg_types=[IndexType()] * (len(variables) - 1))
+    _store_initial(op, first, carried, ValueMap.identity(first.args[along:]))
+    writes = [*carried, *(result for result in results if result is not None)]
+    block = _block(op, name, variables, body, writes, Region(first))
+    return nested(loops[:along], [*allocs, *nested(loops[along:], [block])])
+
+
+def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[Operation]:
+    """Returns the nest that updates the memref `result`, which holds the initial tensor; nothing without updates.
+
+    ```
+    topi.scatter "s" [%i : 4, %j : 8] add … {     →   loop.for "i" %i to 4 {
+      …                                                 loop.for "j" %j to 8 {
+      topi.yield %k, %j, %u                               loop.block "s" (%vi : ordered 4 = %i, %vj : spatial 8 = %j)
+    }                                                         reads(…) writes(%r) {…}
+    ```
+
+    Updates are in order, except along axes that separate them: a variable that is itself an index is spatial, any other
+    is ordered.
+    """
+    if 0 in op.spatial or 0 in shape_of(op.into):
+        return []
+    name, apart = kernel.block_name(op.label.data), op.apart
+    kinds = [IterKind.SPATIAL if variable in apart else IterKind.ORDERED for variable in op.spatial_vars]
+    loops, variables = kernel.loops_of(op, name, op.spatial, kinds)
+    body = Block(arg_types=[IndexType()] * len(op.spatial))
+    *indices, value = kernel.lower_body(op, dict(zip(op.spatial_vars, body.args, strict=True)), body)
+    place = ValueMap.identity(indices)
+    if op.combine is not Combine.UPDATE:
+        body.add_op(old := LoadOp(result, place))
+        value = combined(op.combine, op.element_type, old.result, value, body)
+    body.add_op(StoreOp(value, result, place))
+    return nested(loops, [_block(op, name, variables, body, [result], None)])
+
+
+def nested(loops: Sequence[ForOp | None], ops: Sequence[Operation]) -> list[Operation]:
+    """Nests `ops` inside `loops`, the outermost first; returns the outermost ops."""
+    inner = list(ops)
+    for loop in reversed(loops):
+        if loop is not None:
+            loop.body.block.add_ops(inner)
+            loop.location = inner[-1].location
+            inner = [loop]
+    return inner
+
+
+def _block(
+    op: BodyOp, name: str, variables: Sequence[IterVar], body: Block, writes: Sequence[SSAValue], init: Region | None
+) -> BlockOp:
+    """Builds the block of an op, with its attributes under the names of the loop level."""
+    loaded = dict.fromkeys(load.memref for load in ops_of(body, LoadOp))
+    reads = [buffer for buffer in loaded if buffer not in writes]
+    block = BlockOp(name, variables, reads, list(writes), Region(body), init)
+    kept: dict[str, Attribute] = {k: value for k, value in op.attributes.items() if not k.startswith("topi.")}
+    if (source := op.attributes.get(EXPANDED_FROM)) is not None:
+        kept[BLOCK_SOURCE] = source
+    block.attributes |= kept
+    block.location = op.location
+    return block
+
+
+def _load_accumulators(
+    op: IndexSpaceOp, buffers: Sequence[SSAValue], index: ValueMap, body: Block, values: dict[SSAValue, SSAValue]
+) -> list[SSAValue]:
+    """Appends loads of the accumulators, which are added to `values`; returns the loaded values."""
+    loads = [LoadOp(buffer, index) for _, buffer in zip(op.accumulators, buffers, strict=False)]
+    for accumulator, load in zip(op.accumulators, loads, strict=True):
+        load.result.name_hint = accumulator.name_hint
+        values[accumulator] = load.result
+    body.add_ops(loads)
+    return [load.result for load in loads]
+
+
+def _store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], index: ValueMap) -> None:
+    """Appends stores of the initial values of the accumulators, at `index`."""
+    for value, result in zip(op.init, results, strict=True):
+        constant = arith.ConstantOp(value)
+        block.add_ops([constant, StoreOp(constant.result, result, index)])
 
 
 def _accumulator(op: ScanOp, position: int, sizes: KernelExtents) -> memref.AllocOp:
@@ -208,39 +236,6 @@ def _accumulator(op: ScanOp, position: int, sizes: KernelExtents) -> memref.Allo
     return alloc
 
 
-def _scan_block(
-    op: ScanOp,
-    name: str,
-    variables: Sequence[IterVar],
-    buffers: Mapping[SSAValue, SSAValue],
-    results: Sequence[SSAValue | None],
-    carried: Sequence[SSAValue],
-    sizes: KernelExtents,
-) -> BlockOp:
-    body = Block(arg_types=[IndexType()] * len(variables))
-    place, inner = _place(op, body, sizes), ValueMap.identity(body.args[op.along + 1 :])
-    values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
-    before: list[SSAValue] = []
-    for accumulator, buffer in zip(op.accumulators, carried, strict=True):
-        load = LoadOp(buffer, inner)
-        load.result.name_hint = accumulator.name_hint
-        body.add_op(load)
-        before.append(load.result)
-    values.update(zip(op.accumulators, before, strict=True))
-    after = BodyLowering(values, buffers, sizes, {op.scan_var: place[op.along]}).copy(op.body.block, body)
-    body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
-    for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
-        if result is not None:
-            body.add_op(StoreOp(value, result, place))
-    first = Block(arg_types=[IndexType()] * (len(variables) - 1))
-    store_initial(op, first, carried, ValueMap.identity(first.args[op.along :]))
-    writes = [*carried, *(result for result in results if result is not None)]
-    block = BlockOp(name, variables, loaded_buffers(body, writes), writes, Region(body), Region(first))
-    block.attributes |= source_of(op)
-    block.location = op.location
-    return block
-
-
 def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
     """Returns the point of the index space that the block computes; a reverse scan begins at the end of its axis."""
     place = ValueMap.identity(body.args)
@@ -250,52 +245,3 @@ def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
     exprs = list(place.exprs)
     exprs[op.along] = exprs[op.along] * -1 + sizes.expr(op.spatial[op.along] - 1, space)
     return ValueMap.make(exprs, space.values)
-
-
-def build_scatter(
-    op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, names: NestNames, sizes: KernelExtents
-) -> Operation | None:
-    """Returns the nest that updates the memref `result`, which holds the initial tensor; None if there are no updates.
-
-    ```
-    topi.scatter "s" [%i : 4, %j : 8] add … {     →   loop.for "i" %i to 4 {
-      …                                                 loop.for "j" %j to 8 {
-      topi.yield %k, %j, %u                               loop.block "s" (%vi : ordered 4 = %i, %vj : spatial 8 = %j)
-    }                                                         reads(…) writes(%r) {…}
-    ```
-
-    A variable that is itself an index is spatial, any other is ordered. Loops of one iteration are omitted.
-    """
-    if 0 in op.spatial or 0 in shape_of(op.into):
-        return None
-    block_name = names.block(op)
-    apart = op.apart
-    loops: list[ForOp] = []
-    variables: list[IterVar] = []
-    for variable, name, extent in zip(op.spatial_vars, names.loops(op, block_name), op.spatial, strict=True):
-        kind = IterKind.SPATIAL if variable in apart else IterKind.ORDERED
-        binding = ValueMap.constant(0)
-        size = sizes.value(extent)
-        if size != 1:
-            loops.append(ForOp(name, size))
-            binding = ValueMap.identity([loops[-1].index])
-        hint = variable.name_hint
-        variables.append(IterVar(kind, size, binding, f"v{hint}" if hint else None))
-    body = _scatter_body(op, buffers, result, sizes)
-    block = BlockOp(block_name, variables, loaded_buffers(body, [result]), [result], Region(body))
-    block.attributes |= source_of(op)
-    block.location = op.location
-    return nested(loops, block)
-
-
-def _scatter_body(op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, sizes: KernelExtents) -> Block:
-    body = Block(arg_types=[IndexType()] * len(op.spatial))
-    values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
-    *indices, value = BodyLowering(values, buffers, sizes).copy(op.body.block, body)
-    place = ValueMap.identity(indices)
-    if op.combine is not Combine.UPDATE:
-        old = LoadOp(result, place)
-        body.add_op(old)
-        value = combined(op.combine, op.element_type, old.result, value, body)
-    body.add_op(StoreOp(value, result, place))
-    return body

@@ -1,15 +1,15 @@
-"""Construction of the nests of `topi.sort`, `topi.suppress` and `topi.positions`, whose blocks work on whole rows."""
+"""Construction of the nests of `topi.sort`, `topi.suppress` and `topi.positions`, which work on whole rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop import SortOp as LoopSortOp
 from xrelay.dialects.loop import SuppressOp as LoopSuppressOp
 from xrelay.dialects.loop.sort_op import scratch_shape
@@ -21,150 +21,94 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.linear_form import times
 from xrelay.index_algebra.value_map import Space
-from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, nested
+from xrelay.lowering.topi_to_loop.build_nest import KernelNests, Loops, build_nest, nested
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.loop.nest_edits import compute as compute_index
 
+_NOWHERE = ValueMap((), ())
+"""The index of a buffer of rank 0."""
 
-def build_sort(
-    op: SortOp, source: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
-) -> list[Operation]:
-    """Returns the scratch buffers and the nest that sorts the memref `source` into the memrefs `results`.
 
-    Returns nothing if no element is kept. There is a loop for each axis that numbers rows, unless its extent is 1.
+def build_sort(op: SortOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
+    """Returns the scratch buffers and the nest that sorts rows into the memrefs `results`.
+
+    Returns nothing if no element is kept. There is a loop for each axis that numbers rows, unless its extent is 1. The
+    scratch buffers have rows twice as long as the data, one for the elements and one for their positions.
     """
     if 0 in shape_of(op.values):
         return []
-    scratch = _scratch(op, results, sizes)
+    axis, source = op.axis.value.data, kernel.buffers[op.data]
+    shape = scratch_shape(shape_of(op.data), axis)
+    scratch = [
+        _scratch(result, shape, name, op, kernel) for result, name in zip(results, ("sorted", "order"), strict=True)
+    ]
     buffers = [alloc.memref for alloc in scratch]
     descending, unsigned = op.descending is not None, is_unsigned(tensor_type(op.data).element_type)
-
-    def fill(block: BlockOp) -> None:
-        axis = op.axis.value.data
-        block.body.block.add_op(
-            LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
-        )
-
-    return [*scratch, rows_nest("sort", op.rows, [source], [*results, *buffers], fill, op, names, sizes)]
+    loops, block = _rows_block("sort", op.rows, [source], [*results, *buffers], op, kernel)
+    block.body.block.add_op(
+        LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
+    )
+    return [*scratch, *nested(loops, [block])]
 
 
-def rows_nest(
+def build_suppress(op: SuppressOp, kept: SSAValue, kernel: KernelNests) -> list[Operation]:
+    """Returns the scratch buffer and the nest that selects boxes into the memref `kept`."""
+    shape, reads = shape_of(op.order), [kernel.buffers[operand] for operand in op.operands]
+    if 0 in shape:
+        return []
+    room = _scratch(reads[0], room_shape(shape, shape_of(op.sides)[1]), "selected_sides", op, kernel)
+    loops, block = _rows_block("suppress", shape[:2], list(dict.fromkeys(reads)), [kept, room.memref], op, kernel)
+    block.body.block.add_op(LoopSuppressOp(block.variables, reads, kept, room.memref))
+    return [room, *nested(loops, [block])]
+
+
+def _rows_block(
     label: str,
     rows: Sequence[Dim],
     reads: Sequence[SSAValue],
     writes: Sequence[SSAValue],
-    fill: Callable[[BlockOp], None],
     source: Operation,
-    names: NestNames,
-    sizes: KernelExtents,
-) -> Operation:
-    """Returns loops over rows, without those of one iteration, around a block whose body `fill` writes."""
-    block_name = names.block_called(label)
-    loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(rows))])
-    loops: list[ForOp] = []
-    variables: list[IterVar] = []
-    for name, extent in zip(loop_names, rows, strict=True):
-        binding = ValueMap.constant(0)
-        size = sizes.value(extent)
-        if size != 1:
-            loops.append(ForOp(name, size))
-            binding = ValueMap.identity([loops[-1].index])
-        variables.append(IterVar(IterKind.SPATIAL, size, binding, f"v{len(variables)}"))
-    block = BlockOp(block_name, variables, reads, writes)
+    kernel: KernelNests,
+) -> tuple[Loops, BlockOp]:
+    """Returns loops over rows and a block without a body."""
+    name = kernel.block_name(label)
+    loops, variables = kernel.loops_over(name, rows, IterKind.SPATIAL)
+    block = BlockOp(name, variables, reads, writes)
     block.location = source.location
-    fill(block)
-    return nested(loops, block)
+    return loops, block
 
 
-def _scratch(op: SortOp, results: Sequence[SSAValue], sizes: KernelExtents) -> list[memref.AllocOp]:
-    """Returns scratch buffers with rows twice as long as the data, one for the elements and one for their positions."""
-    shape = scratch_shape(shape_of(op.data), op.axis.value.data)
-    allocs: list[memref.AllocOp] = []
-    for result, name in zip(results, ("sorted", "order"), strict=True):
-        element = SSAValue.get(result, type=MemRefType).type.element_type
-        alloc = sizes.alloc(element, shape)
-        alloc.memref.name_hint = name
-        alloc.location = op.location
-        allocs.append(alloc)
-    return allocs
+def _scratch(like: SSAValue, shape: Sequence[Dim], name: str, source: Operation, kernel: KernelNests) -> memref.AllocOp:
+    """Allocates a buffer with the elements of the buffer `like`."""
+    alloc = kernel.sizes.alloc(SSAValue.get(like, type=MemRefType).type.element_type, shape)
+    alloc.memref.name_hint, alloc.location = name, source.location
+    return alloc
 
 
-def build_suppress(
-    op: SuppressOp, reads: Sequence[SSAValue], kept: SSAValue, names: NestNames, sizes: KernelExtents
-) -> list[Operation]:
-    """Returns the scratch buffer and the nest that selects boxes from the memrefs `reads` into the memref `kept`."""
-    shape = shape_of(op.order)
-    if 0 in shape:
-        return []
-    room = sizes.alloc(
-        SSAValue.get(reads[0], type=MemRefType).type.element_type, room_shape(shape, shape_of(op.sides)[1])
-    )
-    room.memref.name_hint, room.location = "selected_sides", op.location
-
-    def fill(block: BlockOp) -> None:
-        block.body.block.add_op(LoopSuppressOp(block.variables, reads, kept, room.memref))
-
-    return [
-        room,
-        rows_nest("suppress", shape[:2], list(dict.fromkeys(reads)), [kept, room.memref], fill, op, names, sizes),
-    ]
-
-
-NOWHERE = ValueMap((), ())
-"""The index of a buffer of rank 0."""
-
-
-def build_positions(
-    op: PositionsOp,
-    buffers: Mapping[SSAValue, SSAValue],
-    results: Sequence[SSAValue],
-    names: NestNames,
-    sizes: KernelExtents,
-) -> list[Operation]:
-    """Returns the nests that write the memrefs `results`.
+def build_positions(op: PositionsOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
+    """Returns the nests that write the memrefs `results`: one clears the list, one fills it from the mask's elements.
 
     Every element of the mask stores its position if it is true, and zero if not, to the next free place, which is never
     after the element's own position. So there is no data-dependent branch.
     """
-    positions, _ = results
-    fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])
-    cleared = build_nest(fill, buffers, [positions], names, sizes)
-    fill.drop_all_references()
-    return [*([cleared] if cleared is not None else []), _filling(op, buffers[op.mask], results, names, sizes)]
-
-
-def _filling(
-    op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
-) -> Operation:
     positions, count = results
+    fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])
+    cleared = build_nest(fill, [positions], kernel)
+    fill.drop_all_references()
     # A mask without axes has one element, like a mask with one axis of extent one.
-    extents = shape_of(op.mask) or (1,)
-    block_name = names.block_called("positions")
+    mask, extents = kernel.buffers[op.mask], shape_of(op.mask) or (1,)
+    name = kernel.block_name("positions")
     first = Block(arg_types=[])
-    _store_zero(first, count)
-    if 0 in extents:
-        return BlockOp(block_name, [], [], [count], Region(first))
-    loops: list[ForOp] = []
-    variables: list[IterVar] = []
-    for name, extent in zip(
-        names.loops_called(block_name, [f"i{n}" for n in range(len(extents))]), extents, strict=True
-    ):
-        binding = ValueMap.constant(0)
-        size = sizes.value(extent)
-        if size != 1:
-            loops.append(ForOp(name, size))
-            binding = ValueMap.identity([loops[-1].index])
-        variables.append(IterVar(IterKind.ORDERED, size, binding, f"v{len(variables)}"))
-    body = Block(arg_types=[IndexType()] * len(variables))
-    _append_if_true(body, mask, extents if shape_of(op.mask) else (), results, sizes)
-    block = BlockOp(block_name, variables, [mask], [positions, count], Region(body), Region(first))
-    block.location = op.location
-    return nested(loops, block)
-
-
-def _store_zero(block: Block, count: SSAValue) -> None:
     zero = arith.ConstantOp(IntegerAttr(0, i64))
-    block.add_ops([zero, StoreOp(zero.result, count, NOWHERE)])
+    first.add_ops([zero, StoreOp(zero.result, count, _NOWHERE)])
+    if 0 in extents:
+        return [*cleared, BlockOp(name, [], [], [count], Region(first))]
+    loops, variables = kernel.loops_over(name, extents, IterKind.ORDERED)
+    body = Block(arg_types=[IndexType()] * len(variables))
+    _append_if_true(body, mask, shape_of(op.mask), results, kernel.sizes)
+    block = BlockOp(name, variables, [mask], [positions, count], Region(body), Region(first))
+    block.location = op.location
+    return [*cleared, *nested(loops, [block])]
 
 
 def _append_if_true(
@@ -177,7 +121,7 @@ def _append_if_true(
     space = Space[SSAValue](here)
     for axis, extent in enumerate(extents):
         linear = times(linear, sizes.expr(extent, space)) + AffineDimExpr(axis)
-    ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, NOWHERE)]
+    ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, _NOWHERE)]
     position = compute_index(ValueMap.make([linear], space.values), ops)
     ops += [
         number := arith.IndexCastOp(position, i64),
@@ -187,6 +131,6 @@ def _append_if_true(
         StoreOp(kept.result, positions, ValueMap.identity([place.result])),
         one := arith.ExtUIOp(is_true.result, i64),
         following := arith.AddiOp(known.result, one.result),
-        StoreOp(following.result, count, NOWHERE),
+        StoreOp(following.result, count, _NOWHERE),
     ]
     body.add_ops(ops)

@@ -27,7 +27,7 @@ from xrelay.lowering.host.function import lower_graph_function
 from xrelay.lowering.host.holder_types import memref_of
 from xrelay.lowering.host.scalar_code import is_small
 from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, weight_of
-from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, build_scan, build_scatter
+from xrelay.lowering.topi_to_loop.build_nest import KernelNests, build_nest, build_scan, build_scatter
 from xrelay.lowering.topi_to_loop.build_rows import build_positions, build_sort, build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents, propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
@@ -182,8 +182,8 @@ class _KernelLowering:
         computes = [op for op in self._rewriting.ops if isinstance(op, MADE_HERE)]
         # A scatter is two nests: its updates follow a copy.
         several = len(computes) > 1 or any(isinstance(op, ScatterOp) for op in computes)
-        self._names = NestNames(several=several)
         self._extents = KernelExtents(self._new)
+        self._nests = KernelNests(self._buffers, self._extents, several=several)
 
     def run(self) -> None:
         """Rewrites the function, and marks it as a kernel."""
@@ -216,33 +216,31 @@ class _KernelLowering:
         """Adds the nests of an op. Raises `LoweringError` for an op without a form at the loop level."""
         match op:
             case ComputeOp():
-                results = [self._buffer(value, op) for value in op.results]
-                self._add_nest(build_nest(op, self._buffers, results, self._names, self._extents))
+                self._new.add_ops(build_nest(op, self._results(op), self._nests))
             case SortOp():
-                results = [self._buffer(value, op) for value in op.results]
-                self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names, self._extents))
+                self._new.add_ops(build_sort(op, self._results(op), self._nests))
+            case PositionsOp():
+                self._new.add_ops(build_positions(op, self._results(op), self._nests))
             case SuppressOp():
-                reads = [self._buffers[operand] for operand in op.operands]
-                kept = self._buffer(op.kept, op)
-                self._new.add_ops(build_suppress(op, reads, kept, self._names, self._extents))
+                self._new.add_ops(build_suppress(op, self._buffer(op.kept, op), self._nests))
             case ScanOp():
                 used = [self._buffer(value, op) if value.uses else None for value in op.results]
-                self._new.add_ops(build_scan(op, self._buffers, used, self._names, self._extents))
-            case PositionsOp():
-                results = [self._buffer(value, op) for value in op.results]
-                self._new.add_ops(build_positions(op, self._buffers, results, self._names, self._extents))
+                self._new.add_ops(build_scan(op, used, self._nests))
             case ScatterOp():
                 result = self._buffer(op.result, op)
                 self._copy_within(op.into, result)
-                self._add_nest(build_scatter(op, self._buffers, result, self._names, self._extents))
+                self._new.add_ops(build_scatter(op, result, self._nests))
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
-                arguments += [self._buffer(value, op) for value in op.results]
+                arguments += self._results(op)
                 self._add(func.CallOp(op.callee, arguments, []), op)
             case ConstantOp():
                 self._buffers[op.result] = self._add(weight_of(op), op).results[0]
             case _:
                 raise conversion_error(op)
+
+    def _results(self, op: Operation) -> list[SSAValue]:
+        return [self._buffer(value, op) for value in op.results]
 
     def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
         """Returns the destination of a result of `op`: an output of the kernel, or a new buffer.
@@ -263,14 +261,10 @@ class _KernelLowering:
         self._new.add_op(new)
         return new
 
-    def _add_nest(self, nest: Operation | None) -> None:
-        if nest is not None:
-            self._new.add_op(nest)
-
     def _copy_within(self, value: SSAValue, output: SSAValue) -> None:
         """Copies a tensor into a buffer by a nest of this kernel."""
         copy = _copy_of(value)
-        self._add_nest(build_nest(copy, self._buffers, [output], self._names, self._extents))
+        self._new.add_ops(build_nest(copy, [output], self._nests))
         copy.drop_all_references()
 
 
