@@ -28,7 +28,7 @@ from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: later registrations replace its hooks
 from xrelay.passes.layout.desired_layouts import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
-from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
+from xrelay.passes.relay.legalize import legalize_scope, legalizes
 from xrelay.relay.change_batch import ChangeBatch
 from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)

@@ -29,7 +29,7 @@ from xrelay.errors import ConstraintError, InputError
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so later hooks replace them
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
 from xrelay.passes.qnn.integer_rules import Write, forget_integer_hook, registered_integer_hook, writes_integers
-from xrelay.passes.relay.legalize_hooks import forget_legalize_hook, legalizes, registered_legalize_hook
+from xrelay.passes.relay.legalize import forget_legalize_hook, legalizes, registered_legalize_hook
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 from xrelay.relay.affine_types import integer_hook

@@ -3,8 +3,7 @@
 Native code allocates a result before the kernel that fills it runs, and reports errors about sizes there. If an op
 determines extents of its result from integers that are known only at run time, the pass computes them before the op, by
 arithmetic on short lists, and binds the names that the op introduced. The op gets these extents as its operand and no
-longer introduces names. Types do not change. The table `EXTENTS` has an entry for each such operator; its functions are
-in `extents_of_shapes.py`, `extents_of_slices.py` and `extents_of_ranges.py`.
+longer introduces names. Types do not change. The table `EXTENT_RULES` has an entry for each such operator.
 
 Before:
 
@@ -26,38 +25,21 @@ of elements instead; ranges of ui64; kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
-from xrelay.dialects.relay.ops.algorithm.sort import DynTopKOp
-from xrelay.dialects.relay.ops.dyn.pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn.shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.relay.ops.image.resize import DynResizeOp
-from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp
-from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.extents.extents_of_ranges import name_arange
-from xrelay.passes.extents.extents_of_shapes import (
-    name_broadcast,
-    name_collapse,
-    name_full,
-    name_reshape,
-    name_resize,
-    name_sparse_to_dense,
-    name_tile,
-)
-from xrelay.passes.extents.extents_of_slices import name_pad, name_strided_slice, name_topk
+from xrelay.passes.extents.extent_rules import EXTENT_RULES
 from xrelay.passes.extents.shape_code import ShapeCode
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
@@ -65,25 +47,6 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import renew_requirements
-
-NameExtents = Callable[[RelayOp, ShapeCode], RelayOp | SSAValue | None]
-"""Emits the extents of an op and returns its replacement; `None` if there is no way to compute them."""
-
-
-EXTENTS: Mapping[type[RelayOp], NameExtents] = {
-    DynReshapeOp: name_reshape,
-    DynBroadcastToOp: name_broadcast,
-    CollapseSumToOp: name_collapse,
-    DynFullOp: name_full,
-    DynSparseToDenseOp: name_sparse_to_dense,
-    DynTileOp: name_tile,
-    DynStridedSliceOp: name_strided_slice,
-    DynTopKOp: name_topk,
-    DynPadOp: name_pad,
-    DynResizeOp: name_resize,
-    ArangeOp: name_arange,
-}
-"""Class of ops whose operands determine the shape → the function that emits the extents."""
 
 
 @dataclass(frozen=True)
@@ -122,18 +85,18 @@ class ComputeExtents(RewritePattern):
         if not isinstance(op, RelayOp) or not all(map(is_complete, op.operand_types)):
             return
         self._elements.learn(op, op.operand_types)
-        name = EXTENTS.get(type(op))
         made = made_extents(op)
-        if name is None or not (made or _has_ends(op)):
+        if type(op) not in EXTENT_RULES or not (made or _has_ends(op)):
             return
+        rule, failure = EXTENT_RULES[type(op)]
         function = function_around(op)
         if PRIMITIVE in function.attributes:
             return
         if function not in self._names:
             self._names[function] = DimNames(function)
         emit = Emitter(rewriter, op)
-        code = ShapeCode(op, emit, self._elements.of_operands(op), self._names[function].fresh)
-        found = name(op, code)
+        fresh = self._names[function].fresh
+        found = rule(op, ShapeCode(op, emit, self._elements.of_operands(op), fresh, failure))
         if found is not None:
             names = ", ".join(extent.name for extent in made) or "the start"
             self.remarks.applied(op, "{} is computed by a separate op", names)

@@ -28,18 +28,28 @@ from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
-from xrelay.passes.extents.extent_descriptions import descriptions_of
 from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
 
 _U64: Final = IntegerType(64, Signedness.UNSIGNED)
 
 
 class ShapeCode:
-    """Emits arithmetic before one op. All lists are of i64 and have a known length."""
+    """Emits arithmetic before one op. All lists are of i64 and have a known length.
 
-    def __init__(self, op: RelayOp, emit: Emitter, elements: Sequence[Elements | None], fresh: Callable[[str], str]):
-        self.op, self._emit, self._elements, self._fresh = op, emit, elements, fresh
+    `failure` is the message for a negative number that is computed, with `{at}` for its index.
+    """
+
+    def __init__(
+        self,
+        op: RelayOp,
+        emit: Emitter,
+        elements: Sequence[Elements | None],
+        fresh: Callable[[str], str],
+        failure: str,
+    ):
+        self.op, self._emit, self._elements, self._fresh, self._failure = op, emit, elements, fresh, failure
         self.made = [extent.name for extent in made_extents(op)]
         """The names of the extents that the op introduces."""
 
@@ -47,12 +57,8 @@ class ShapeCode:
 
     def call(self, kind: type[RelayOp], *operands: SSAValue | int, **attributes: AttributeValue) -> SSAValue:
         """The result of an op of class `kind` on lists and numbers."""
-        values = [self.number(each) if isinstance(each, int) else each for each in operands]
+        values = [self.numbers(each) if isinstance(each, int) else each for each in operands]
         return self._emit.call(kind, *values, **attributes)
-
-    def number(self, value: int) -> SSAValue:
-        """A constant of rank 0."""
-        return self.numbers(value)
 
     def real(self, value: float) -> SSAValue:
         """A constant of rank 0 and type f64."""
@@ -121,11 +127,27 @@ class ShapeCode:
         bounds = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
         if bounds is None:
             return values
-        descriptions = descriptions_of(self.op, names, range(len(names)) if indices is None else indices)
+        descriptions = self._descriptions(names, range(len(names)) if indices is None else indices)
         attributes = {BINDS: bounds, EXTENT_WORDS: ExtentDescription.attribute(descriptions)}
         return self._emit.insert(
             ExtentsOp.create(operands=[values], result_types=[values.type], attributes=attributes)
         ).result
+
+    def _descriptions(self, names: Sequence[str | None], indices: Sequence[int]) -> list[ExtentDescription]:
+        """Descriptions of the numbers at `indices` of the computed operand, for messages instead of generated names.
+
+        A number with a name is an extent of the result.
+        """
+        # All fields of a tuple result, as the values and indices of topk, have one shape.
+        first, *_ = leaf_types([self.op.results[0].type])
+        axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(first))}
+        name = self.op.name
+        descriptions: list[ExtentDescription] = []
+        for extent, at in zip(names, indices, strict=True):
+            axis = None if extent is None else axes.get(extent)
+            subject = f"number {at} of {name}" if axis is None else f"extent {axis} of {name}"
+            descriptions.append(ExtentDescription(subject, f"{name}: {self._failure.replace('{at}', str(at))}"))
+        return descriptions
 
     def bind_unknown(
         self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, indices: Sequence[int | None]
@@ -144,7 +166,17 @@ class ShapeCode:
         taken = [number.get(at, len(bound) + (index if index is not None else 0)) for at, index in enumerate(indices)]
         return self.take(self.join(names, known), taken)
 
+    def bind_sizes(self, sizes: SSAValue, dims: Sequence[Dim | None], values: SSAValue | None = None) -> SSAValue:
+        """Binds `sizes`, the elements of operand 1, as `bind_unknown`, or the `values` that are computed from them."""
+        indices = known_numbers(self.elements(1, length(sizes)))
+        return self.bind_unknown(sizes if values is None else values, dims, sizes, indices)
+
     # --- the op ----------------------------------------------------------------------------------------------------
+
+    def with_sizes(self, sizes: SSAValue, **properties: AttributeValue) -> RelayOp:
+        """The op with `sizes` as operand 1; see `rebuild`."""
+        first, _, *others = self.op.operands
+        return self.rebuild(first, sizes, *others, **properties)
 
     def rebuild(self, *operands: SSAValue, **properties: AttributeValue) -> RelayOp:
         """The op with other operands and changed properties, without the names that it introduces."""

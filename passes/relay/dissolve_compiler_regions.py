@@ -27,9 +27,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.compiler_annotations import remove_annotations
 from xrelay.passes.types.type_upkeep import update_signatures
 
 MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
@@ -52,3 +54,16 @@ class RelayDissolveCompilerRegionsPass(XRelayPass):
                 for mark in MARKS if COMPILER in function.attributes else ():
                     function.attributes.pop(mark, None)
         update_signatures(op)
+
+
+def remove_annotations(module: ModuleOp, compiler: str | None = None) -> None:
+    """Replaces annotations by their values, only those for `compiler` if given."""
+    annotations = [
+        op for op in walk_ops(module) if isinstance(op, CompilerAnnotationOp) and compiler in (None, op.compiler.data)
+    ]
+    values = Replacements()
+    for op in annotations:
+        values.add(op.result, op.data)
+    values.apply()
+    for op in annotations:
+        erase_op(op)

@@ -34,7 +34,7 @@ the compiler lowers them to plain operators before. Fused groups and kernels are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
@@ -57,20 +57,20 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType, Value
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.shared.types import is_static, shape_of, tuple_type
 from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
-from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
-from xrelay.passes.extents.folded_extents import folded_extents
+from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.runtime.arena import aligned
@@ -250,7 +250,7 @@ class _Folder:
             return
         if isinstance(value, tuple) and not isinstance(result.type, TupleType):
             return  # a sequence, or a tuple whose type is not inferred yet; neither can be a constant
-        extents = folded_extents(op, value)
+        extents = _folded_extents(op, value)
         if extents is None:
             self.remarks.refused(op, "the value does not determine all extents that the op introduces")
             return
@@ -403,3 +403,16 @@ def bytes_of(type: Attribute) -> int:
     for dim in shape_of(type):
         total *= dim if isinstance(dim, int) else 0
     return total
+
+
+def _folded_extents(op: Operation, value: Value) -> Mapping[str, int] | None:
+    """The named extents that `op` introduces, with their values in the result `value`; `None` if one has no value."""
+    made = {extent.name for extent in made_extents(op)}
+    type = op.results[0].type
+    types = type.types.data if isinstance(type, TupleType) else (type,)
+    found: dict[str, int] = {}
+    for each, array in zip(types, value if isinstance(value, tuple) else (value,), strict=True):
+        if made and isinstance(each, TensorType) and not isinstance(array, tuple):
+            names = zip(map(single_name, shape_of(each)), array.shape, strict=True)
+            found |= {name: extent for name, extent in names if name in made}
+    return found if len(found) == len(made) else None

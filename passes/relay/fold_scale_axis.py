@@ -43,19 +43,24 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector, stays_in_range
-from xrelay.passes.relay.scale_paths import (
+from xrelay.passes.relay.scale_axis import (
+    LEAST,
+    Axes,
     HeavyOp,
     MaxPoolOp,
     Refused,
+    Scaling,
     Segment,
     Step,
     SumOp,
+    axes_of,
+    channel_vector,
     constant_operand_index,
     data_and_factor,
     first_of_all,
     path_above,
     segments_above,
+    stays_in_range,
 )
 
 

@@ -37,8 +37,7 @@ from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.scopes import fusable_blocks, is_graph
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.let_bindings import bind_values
-from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
+from xrelay.passes.relay.to_basic_block_normal_form import bind_values, to_basic_block_normal_form
 
 ANF = "anf"
 
@@ -58,14 +57,13 @@ class RelayToANormalFormPass(XRelayPass):
                 to_a_normal_form(function, pure_calls)
 
 
-def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> int:
-    """Converts one function to A-normal form; returns the number of new lets.
+def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:
+    """Converts one function to A-normal form.
 
     `pure_calls` are the functions of the module without side effects (`pure_functions`).
     """
     if not is_graph(function):
-        return 0
+        return
     to_basic_block_normal_form(function, pure_calls)
-    made = bind_values(fusable_blocks(function), lambda value: True)
+    bind_values(fusable_blocks(function), lambda value: True)
     function.attributes[FORM] = StringAttr(ANF)
-    return made

@@ -34,24 +34,25 @@ with several blocks, and calls of functions with side effects are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
-from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.scopes import Scopes, fusable_blocks, is_graph
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.let_bindings import bind_values
 
 BBNF = "bbnf"
 
@@ -129,3 +130,26 @@ def _serves_inner_blocks(value: SSAValue) -> bool:
     """Whether `value` is used, but only in blocks nested in its own block."""
     block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
     return value.first_use is not None and all(use.operation.parent is not block for use in value.uses)
+
+
+def bind_values(blocks: Sequence[Block], chooses: Callable[[SSAValue], bool]) -> None:
+    """Binds the results in `blocks` that `chooses` accepts by lets, for all uses; each let has a name of its own.
+
+    Constants, and values that only lets use, need no further binding.
+    """
+    names = {op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp)}
+    numbers: dict[str, int] = {}
+    bound = Replacements()
+    for op in [op for block in blocks for op in block.ops]:
+        if isinstance(op, ConstantOp | LetOp) or op.has_trait(IsTerminator):
+            continue
+        for value in op.results:
+            is_bound = value.first_use is not None and all(isinstance(use.operation, LetOp) for use in value.uses)
+            if chooses(value) and not is_bound:
+                hint = value.name_hint if value.name_hint is not None else "x"
+                let = LetOp.call(value, variable=fresh_name(hint, names, numbers))
+                let.location = op.location
+                let.result.name_hint, value.name_hint = value.name_hint, None
+                Rewriter.insert_op(let, InsertPoint.after(op))
+                bound.add(value, let.result)
+    bound.apply(lambda user, old: isinstance(user, LetOp) and user.value is old)

@@ -48,15 +48,18 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.relay.ops.annotation import CompilerEndOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.relay.compiler_annotations import flatten_ends_of_tuples, remove_annotations
+from xrelay.passes.relay.dissolve_compiler_regions import remove_annotations
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, RegionSet
@@ -86,7 +89,7 @@ class RelayPartitionGraphPass(XRelayPass):
 
 def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constants: bool = True) -> list[FuncOp]:
     """Outline the annotated regions of `module` into functions at its end; returns the functions."""
-    flatten_ends_of_tuples(module)
+    _flatten_ends_of_tuples(module)
     remove_annotations(module, DEFAULT)
     given = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
     taken = {function.sym_name.data for function in given}
@@ -142,3 +145,38 @@ def _put_before_users(function: FuncOp) -> None:
             for op in ops:
                 op.detach()
             block.add_ops(ordered)
+
+
+def _flatten_ends_of_tuples(module: ModuleOp) -> None:
+    """Ends the region of a tuple at the fields of the tuple.
+
+        %t = relay.tuple(%a, %b)
+        %e = relay.annotation.compiler_end(%t) {compiler = "c"}
+    becomes
+        %f = relay.annotation.compiler_end(%a) {compiler = "c"}
+        %g = relay.annotation.compiler_end(%b) {compiler = "c"}
+        %e = relay.tuple(%f, %g)
+    """
+    values, changed, tuples = Replacements(), list[CompilerEndOp](), dict[TupleOp, None]()
+    pending = [op for op in walk_ops(module) if isinstance(op, CompilerEndOp)]
+    while pending:
+        end = pending.pop()
+        made = end.data.owner
+        if not isinstance(made, TupleOp):
+            continue
+        ends = [CompilerEndOp.call(field, compiler=end.compiler) for field in made.fields]
+        new = TupleOp.create(operands=[each.result for each in ends], result_types=[end.result.type])
+        for op in (*ends, new):
+            op.location = end.location
+        Rewriter.insert_op([*ends, new], InsertPoint.before(end))
+        new.result.name_hint = end.result.name_hint
+        values.add(end.result, new.result)
+        changed.append(end)
+        tuples[made] = None
+        pending += ends
+    values.apply()
+    for end in changed:
+        erase_op(end)
+    for made in tuples:  # users precede their operands
+        if made.result.first_use is None:
+            erase_op(made)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.passes.relay.legalize_hooks import LEGALIZE
+from xrelay.passes.relay.legalize import LEGALIZE
 from xrelay.relay import operators
 from xrelay.relay.attrs import Op
 from xrelay.relay.op import contrib

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.relay import legalize_hooks
+from xrelay.passes.relay import legalize
 
 X = relay.var("x", shape=(1, 4, 6, 6))
 WEIGHT = relay.var("weight", shape=(4, 4, 3, 3))
@@ -26,7 +26,7 @@ CONV = relay.nn.conv2d(X, WEIGHT, channels=4, kernel_size=(3, 3), padding=(1, 1)
 
 @pytest.fixture(autouse=True)
 def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legalize_hooks, "_HOOKS", {})
+    monkeypatch.setattr(legalize, "_HOOKS", {})
 
 
 def module_of(expr: relay.Expr) -> relay.IRModule:
@@ -96,7 +96,7 @@ def test_the_compiler_asks_the_hooks_from_level_1_on() -> None:
         for opt_level, factor in ((0, 1), (1, 2), (3, 2)):
             (found,) = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(data)
             np.testing.assert_allclose(found, factor * once, rtol=1e-4, atol=1e-4)
-    assert not legalize_hooks.legalize_hooks()
+    assert not legalize.legalize_hooks()
 
 
 def test_hooks_on_ops_and_scopes_within_scopes() -> None:

@@ -11,7 +11,7 @@ import pytest
 from xrelay import ir, relay, transform
 from xrelay.errors import InputError
 from xrelay.passes.layout import layout_hooks
-from xrelay.passes.relay import legalize_hooks
+from xrelay.passes.relay import legalize
 from xrelay.relay.byoc import target_support
 from xrelay.relay.passes import precision_hooks
 
@@ -21,7 +21,7 @@ CONV = relay.nn.conv2d(X, relay.var("w", shape=(32, 16, 3, 3)), padding=1)
 
 @pytest.fixture(autouse=True)
 def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (target_support, legalize_hooks, layout_hooks, precision_hooks):
+    for module in (target_support, legalize, layout_hooks, precision_hooks):
         monkeypatch.setattr(module, "_HOOKS", dict(module._HOOKS))
 
 
