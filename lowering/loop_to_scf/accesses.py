@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefLayoutAttr, MemRefType, VectorType, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, VectorType, i1
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -17,9 +17,9 @@ from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap
+from xrelay.lowering.loop_to_scf.buffers import element_strides, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, is_vector, number, splat, zeros
-from xrelay.lowering.loop_to_scf.local_buffers import on_stack
+from xrelay.lowering.loop_to_scf.lanes import LaneContext, any_lane, is_vector, number, splat, zeros
 
 
 @dataclass(frozen=True)
@@ -74,19 +74,6 @@ def store(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneCo
 
 
 # --- strides of lanes in memory
-
-
-def element_strides(type: MemRefType) -> list[int | None]:
-    """Returns the strides of a buffer in elements; None for strides that are known only at run time."""
-    if isinstance(type.layout, MemRefLayoutAttr):
-        known = type.layout.get_strides()
-        return [None] * type.get_num_dims() if known is None else list(known)
-    strides: list[int | None] = []
-    step: int | None = 1
-    for size in reversed(type.get_shape()):
-        strides.append(step)
-        step = None if step is None or size == DYNAMIC_INDEX else step * size
-    return strides[::-1]
 
 
 def memory_stride(target: AccessTarget, value: SSAValue) -> int | None:

@@ -26,7 +26,7 @@ from xrelay.dialects.loop import CheckedIndexOp
 from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, invert, is_vector, splat
+from xrelay.lowering.loop_to_scf.lanes import LaneContext, any_lane, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.values import Values
 
 RECORD_INDEX = "xrelay_record_index"

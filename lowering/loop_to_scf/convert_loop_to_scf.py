@@ -29,9 +29,8 @@ from xrelay.lowering.loop_to_scf.graph_function import (
 )
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
-from xrelay.lowering.loop_to_scf.parts import convert_parts
-from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
-from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
+from xrelay.lowering.loop_to_scf.subviews import convert_subviews
+from xrelay.lowering.loop_to_scf.weights import take_weights_from_main, weights_of_main, weights_to_arguments
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -50,8 +49,8 @@ class ConvertLoopToScfPass(XRelayPass):
       }                                             …
     }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
     ```
-    A buffer with dynamic strides is accessed as a one-dimensional buffer (`flat_buffers.py`); a `loop.subview` between
-    kernels becomes a view (`parts.py`).
+    A buffer with dynamic strides is accessed as a one-dimensional buffer (`buffers.py`); a `loop.subview` between
+    kernels becomes a view (`subviews.py`).
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. A perfect nest of
     parallel loops becomes one `scf.parallel`; other parallel loops inside it become serial, with the reason in
@@ -91,7 +90,7 @@ def convert_function(function: func.FuncOp) -> None:
             location=location_of(function),
         )
     weights_to_arguments(function)
-    convert_parts(function)
+    convert_subviews(function)
     has_lists = convert_lists(function)
     make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)

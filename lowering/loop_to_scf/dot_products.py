@@ -15,7 +15,7 @@ from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, memory_stride, store
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext
+from xrelay.lowering.loop_to_scf.lanes import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.target.features import DOT_TERMS

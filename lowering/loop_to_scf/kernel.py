@@ -20,7 +20,9 @@ from xrelay.dialects.loop import (
     LoadOp,
     LoopKind,
     RowOp,
+    SortOp,
     StoreOp,
+    SuppressOp,
     ValueMap,
 )
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
@@ -32,25 +34,26 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, store
+from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, LocalLayout, becomes_lanes, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
-from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
-from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.empty_buffers import bounded, is_long
-from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
-from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
-from xrelay.lowering.loop_to_scf.parallel_nests import (
+from xrelay.lowering.loop_to_scf.lanes import Condition, LaneContext, Mask, both, compare, invert, is_vector, splat
+from xrelay.lowering.loop_to_scf.loops import (
+    Changes,
+    bounded,
+    can_settle,
     delinearize,
     holds_unrolled,
+    is_long,
     only_parallel_loop,
     parallel_nest,
     product,
 )
-from xrelay.lowering.loop_to_scf.rows import failure, write_row
-from xrelay.lowering.loop_to_scf.settling import Changes, can_settle
-from xrelay.lowering.loop_to_scf.values import Values, as_expression
+from xrelay.lowering.loop_to_scf.row_writer import RowWriter
+from xrelay.lowering.loop_to_scf.sort import SortWriter
+from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
+from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
 
@@ -142,7 +145,7 @@ class KernelWriter:
     def _other_statement(self, op: Operation) -> None:
         match op:
             case RowOp():
-                write_row(op, self._values, self._emitter, self._flat)
+                self._row(op)
             case CheckedIndexOp():
                 write_checked_index(op, self._values, self._emitter)
             case memref.AllocOp() if op in self._on_stack:
@@ -152,9 +155,18 @@ class KernelWriter:
             case memref.AllocOp() if is_local(op.memref):
                 self._copy(op, [MemRefType(op.memref.type.element_type, op.memref.type.get_shape())])
             case BlockOp():
-                raise failure(op, "run loop-lower-blocks before convert-loop-to-scf")
+                raise _failure(op, "run loop-lower-blocks before convert-loop-to-scf")
             case _:
                 self._copy(op)
+
+    def _row(self, op: RowOp) -> None:
+        """Writes the loops that sort a row or suppress boxes; raises `LoweringError` inside a vectorised loop."""
+        if self._values.lanes is not None:
+            raise _failure(op, "rows are whole, not lanes of a vectorised loop")
+        writer = _ROW_WRITERS.get(type(op))
+        if writer is None:
+            raise _failure(op, "nothing stands for it at the scf level")
+        writer(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
 
     def _define(self, old: SSAValue, value: SSAValue) -> None:
         """Maps `old` to `value`, which inherits its name if it has none."""
@@ -200,9 +212,9 @@ class KernelWriter:
     def _copy(self, op: Operation, result_types: Sequence[Attribute] | None = None) -> None:
         """Copies an operation without regions; raises `LoweringError` inside the lanes of a vector."""
         if op.regions or level_of(op) == "loop":
-            raise failure(op, "nothing stands for it at the scf level")
+            raise _failure(op, "nothing stands for it at the scf level")
         if self._values.lanes is not None:
-            raise failure(op, "it cannot be done for all lanes of a vectorised loop")
+            raise _failure(op, "it cannot be done for all lanes of a vectorised loop")
         operands = [self._values.get(operand) for operand in op.operands]
         new = make(type(op), operands, op.result_types if result_types is None else result_types, op.properties)
         new.attributes |= op.attributes
@@ -398,3 +410,11 @@ class KernelWriter:
         then = Region(branches[0][0])
         otherwise = Region(branches[1][0]) if len(branches) > 1 else Region()
         return list(emit.add(scf.IfOp(condition, types, then, otherwise)).results)
+
+
+_ROW_WRITERS: dict[type[RowOp], type[RowWriter]] = {SortOp: SortWriter, SuppressOp: SuppressWriter}
+
+
+def _failure(op: Operation, reason: str) -> LoweringError:
+    """Returns the error for an op of the loop level that cannot be converted."""
+    return LoweringError(f"convert-loop-to-scf cannot convert '{op.name}': {reason}", location=location_of(op))

@@ -19,7 +19,7 @@ from xrelay.dialects.topi.build import scalar_attr
 from xrelay.dialects.upstream.arith_extras import CmpfOp, SelectOp
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import Mask, any_lane, splat
+from xrelay.lowering.loop_to_scf.lanes import Mask, any_lane, splat
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
 AREA, KIND = 4, 5

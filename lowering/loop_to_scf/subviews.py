@@ -1,4 +1,4 @@
-"""Lowers parts of buffers in graph functions to views of the underlying bytes, or to offset pointers.
+"""Lowers `loop.subview` in graph functions to views of the underlying bytes, or to offset pointers.
 
 ```
 %t = memref.view %arena[%c64][] : memref<4096xi8> to memref<6x4xf32>
@@ -38,7 +38,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.memory.buffer_size import element_bytes
 
 
-def convert_parts(function: func.FuncOp) -> None:
+def convert_subviews(function: func.FuncOp) -> None:
     """Replaces each `loop.subview` in a function."""
     for op in ops_of(function, SubviewOp):
         builder = Builder(InsertPoint.before(op))
