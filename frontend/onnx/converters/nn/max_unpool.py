@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import sub
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import shape_text
@@ -58,13 +59,11 @@ def _enlarged(node: NodeView, numbers: Numbers, value: SSAValue, shape: Sequence
     """The value with trailing zeros up to `output_shape`."""
     if node.shape(2) != (len(shape),):
         raise node.error(f"{len(shape)} extents are expected, found {node.input(2).type}")
-    wanted, found = node.known_ints(2), [extent for extent in shape if isinstance(extent, int)]
-    if wanted is not None and len(found) == len(shape):
-        if any(more < extent for more, extent in zip(wanted, found, strict=True)):
-            raise node.error(f"the output shape {list(wanted)} is less than {found}")
-        widths = [width for more, extent in zip(wanted, found, strict=True) for width in (0, more - extent)]
-        return node.emit("nn.pad", value, node.scalar_like(0, 0), pad_width=widths) if any(widths) else value
-    more = node.emit("subtract", node.emit("cast", node.input(2), dtype="int64"), numbers.stacked(shape))
-    none = node.emit_constant(np.zeros(len(shape), np.int64), "none")
-    widths = node.emit("stack", node.make_tuple([none, more]), axis=1)
-    return node.emit("dyn.nn.pad", value, widths, node.scalar_like(0, 0))
+    wanted, found = node.known_ints(2), tuple(extent for extent in shape if isinstance(extent, int))
+    if wanted is None or len(found) < len(shape):
+        more = node.emit("subtract", node.emit("cast", node.input(2), dtype="int64"), numbers.stacked(shape))
+    else:
+        more = tuple(map(sub, wanted, found))
+        if min(more) < 0:
+            raise node.error(f"the output shape {list(wanted)} is less than {list(found)}")
+    return padded(node, value, ((0,) * len(shape), more))

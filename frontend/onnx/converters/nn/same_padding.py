@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.nn.windows import auto_pad, unpadded_window
 from xrelay.frontend.onnx.converters.shared.cut import LAST, slice_between
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
@@ -56,8 +56,8 @@ def cut_to_output_shape(node: NodeView, whole: SSAValue, wanted: Sequence[int], 
 
 def _padded(numbers: Numbers, data: SSAValue, sides: Sequence[tuple[Number, Number]], filler: SSAValue) -> SSAValue:
     """`data` with these numbers of fillers before and after each axis."""
-    node, columns = numbers.node, [numbers.stacked(side) for side in zip(*sides, strict=True)]
-    return node.emit("dyn.nn.pad", data, node.emit("stack", node.make_tuple(columns), axis=1), filler)
+    before, after = (numbers.stacked(side) for side in zip(*sides, strict=True))
+    return padded(numbers.node, data, (before, after), filler)
 
 
 def without_padding(node: NodeView, data: SSAValue) -> NodeView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from operator import add, mul, sub
 from typing import TypeAlias
 
@@ -17,13 +18,17 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 Number: TypeAlias = int | SSAValue
 """A known integer, or an i64 tensor of rank 0."""
+Integers: TypeAlias = tuple[int, ...] | SSAValue
+"""A known list of integers, or an i64 tensor of rank 1."""
 
 _OPS: dict[str, Callable[[int, int], int]] = {
     "add": add,
     "subtract": sub,
     "multiply": mul,
+    "divide": lambda lhs, rhs: lhs // rhs if lhs * rhs >= 0 else -(-lhs // rhs),
     "floor_divide": lambda lhs, rhs: lhs // rhs,
     "maximum": max,
+    "minimum": min,
 }
 
 
@@ -43,9 +48,15 @@ class Numbers:
                 total = self.node.emit(op, self.value(total), self.value(other))
         return total
 
-    def value(self, number: Number) -> SSAValue:
-        """Returns the number as a value."""
-        return self.node.emit_ints(number, "number") if isinstance(number, int) else number
+    def each(self, op: str, lists: Integers, other: Integers | int) -> Integers:
+        """Returns the elementwise combination of a list with a list or a number by relay op `op`."""
+        if isinstance(lists, SSAValue) or isinstance(other, SSAValue):
+            return self.node.emit(op, self.value(lists), self.value(other))
+        return tuple(map(_OPS[op], lists, repeat(other) if isinstance(other, int) else other))
+
+    def value(self, number: Number | Integers) -> SSAValue:
+        """Returns the number or the list as a value."""
+        return number if isinstance(number, SSAValue) else self.node.emit_ints(number, "number")
 
     def input(self, index: int) -> list[Number] | None:
         """Returns the numbers in a list input; `None` if its length is not known, or exceeds the maximum rank."""
@@ -110,6 +121,28 @@ class Numbers:
     def stacked(self, numbers: Sequence[Number]) -> SSAValue:
         """Returns the numbers as a list."""
         return self.node.emit("stack", self.node.make_tuple([self.value(number) for number in numbers]), axis=0)
+
+
+def padded(
+    node: NodeView,
+    data: SSAValue,
+    sides: tuple[Integers, Integers],
+    value: SSAValue | None = None,
+    mode: str = "constant",
+) -> SSAValue:
+    """Returns `data` with padding of these widths before and after each axis.
+
+    Without a `value` the padding is 0, and nothing is emitted for widths that are all known to be 0.
+    """
+    before, after = sides
+    if isinstance(before, SSAValue) or isinstance(after, SSAValue):
+        widths = node.emit("stack", node.make_tuple([Numbers(node).value(side) for side in sides]), axis=1)
+        return node.emit("dyn.nn.pad", data, widths, node.scalar(0, data) if value is None else value, pad_mode=mode)
+    widths = [width for pair in zip(before, after, strict=True) for width in pair]
+    if value is None and not any(widths):
+        return data
+    filler = node.scalar(0, data) if value is None else value
+    return node.emit("nn.pad", data, filler, pad_width=widths, pad_mode=mode)
 
 
 def scalar_input(node: NodeView, index: int) -> SSAValue:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.shared.cut import LAST
-from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
+from xrelay.frontend.onnx.converters.shared.extents import known_axis
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -26,71 +28,54 @@ def convert_concat(node: NodeView) -> SSAValue:
 
 
 @converts("Split", since=2, until=12, attributes=("axis", "split"))
-def convert_split_attribute(node: NodeView) -> list[SSAValue]:
-    """`split` with the sizes of the parts as an attribute."""
-    return _split(node, node.attribute_ints("split"))
-
-
 @converts("Split", since=13, attributes=("axis", "num_outputs"))
-def convert_split_input(node: NodeView) -> list[SSAValue]:
-    """`split` with the sizes of the parts as an input, which may be computed."""
-    if node.attribute_int("num_outputs", len(node.proto.output)) != len(node.proto.output):
-        raise node.error(f"attribute 'num_outputs' differs from the number of outputs, {len(node.proto.output)}")
-    sizes = None
-    if node.optional_input(1) is not None:
-        sizes = node.known_ints(1)
-        if sizes is None:
-            return _split_at_run_time(node)
-    return _split(node, sizes)
+def convert_split(node: NodeView) -> list[SSAValue]:
+    """`split` if the sizes of the parts are known, else a slice for each part.
 
-
-def _split(node: NodeView, sizes: tuple[int, ...] | None) -> list[SSAValue]:
-    shape = node.shape(0)
-    axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
-    parts, extent = len(node.proto.output), shape[axis]
-    if sizes is None:
-        if not isinstance(extent, int):
-            return _even_split_at_run_time(node, axis)
-        sizes = _even_sizes(node, extent, parts)
-    if len(sizes) != parts or any(size < 0 for size in sizes) or (isinstance(extent, int) and sum(sizes) != extent):
-        raise node.error(f"parts of {list(sizes)} do not divide extent {extent} into {parts} outputs")
-    indices = tuple(accumulate(sizes[:-1]))
-    result = node.emit("split", node.input(0), indices_or_sections=indices, axis=axis)
-    return [node.tuple_field(result, index) for index in range(parts)]
-
-
-def _even_sizes(node: NodeView, extent: int, parts: int) -> tuple[int, ...]:
-    """Equal parts; from opset 18 on the last part is smaller if the extent is not divisible."""
-    if extent % parts and node.opset < 18:
-        raise node.error(f"extent {extent} does not divide into {parts} equal parts")
-    size = -(-extent // parts)
-    return (*([size] * (parts - 1)), extent - size * (parts - 1))
-
-
-def _split_at_run_time(node: NodeView) -> list[SSAValue]:
-    """Parts whose sizes are an input; they must not be negative, and must add up to the extent of the axis."""
+    The sizes are an attribute before opset 13, then an input; without them the parts are equal.
+    """
     parts, axis = len(node.proto.output), known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    if node.attribute_int("num_outputs", parts) != parts:
+        raise node.error(f"attribute 'num_outputs' differs from the number of outputs, {parts}")
+    if "split" not in node.attribute_names and node.optional_input(1) is None:
+        return _split(node, axis, _equal_sizes(node, axis, parts))
+    if "split" in node.attribute_names or node.known_ints(1) is not None:
+        return _split(node, axis, node.setting_ints(1, "split"))
     if node.shape(1) != (parts,) or not parts:
         raise node.error(f"sizes are {node.input(1).type}, a list of {parts} is expected, one for each output")
     return _parts(node, axis, node.emit("cast", node.input(1), dtype="int64"))
 
 
-def _even_split_at_run_time(node: NodeView, axis: int) -> list[SSAValue]:
-    """Equal parts of an axis of dynamic extent; from opset 18 on the last part may be smaller.
+def _equal_sizes(node: NodeView, axis: int, parts: int) -> Sequence[Number]:
+    """Equal parts; from opset 18 on, the last part is smaller if the extent is not divisible."""
+    numbers = Numbers(node)
+    extent, others = numbers.extent(node.input(0), axis), parts - 1
+    if node.opset < 18:
+        if isinstance(extent, int) and extent % parts:
+            raise node.error(f"extent {extent} does not divide into {parts} equal parts")
+        return [numbers.of("floor_divide", extent, parts)] * parts
+    size = numbers.of("floor_divide", numbers.of("add", extent, others), parts)
+    return [*[size] * others, numbers.of("subtract", extent, numbers.of("multiply", size, others))]
 
-    Before opset 18, an extent that is not divisible is an error at run time.
-    """
-    parts, extent = len(node.proto.output), extent_value(node, node.input(0), axis)
-    others, count = node.emit_constant(np.array(parts - 1)), node.emit_constant(np.array(parts))
-    whole = node.emit("add", extent, others) if node.opset >= 18 else extent
-    size = node.emit("floor_divide", whole, count)
-    last = node.emit("subtract", extent, node.emit("multiply", size, others)) if node.opset >= 18 else size
-    sizes = [node.emit("expand_dims", each, axis=0) for each in (*[size] * (parts - 1), last)]
-    return _parts(node, axis, node.emit("concatenate", node.make_tuple(sizes), axis=0))
+
+def _split(node: NodeView, axis: int, sizes: Sequence[Number]) -> list[SSAValue]:
+    """Parts of these sizes."""
+    known, parts, extent = (
+        [size for size in sizes if isinstance(size, int)],
+        len(node.proto.output),
+        node.shape(0)[axis],
+    )
+    if len(known) < len(sizes):
+        lists = [node.emit("expand_dims", Numbers(node).value(size), axis=0) for size in sizes]
+        return _parts(node, axis, node.emit("concatenate", node.make_tuple(lists), axis=0))
+    if len(known) != parts or min(known, default=0) < 0 or (isinstance(extent, int) and sum(known) != extent):
+        raise node.error(f"parts of {known} do not divide extent {extent} into {parts} outputs")
+    result = node.emit("split", node.input(0), indices_or_sections=tuple(accumulate(known[:-1])), axis=axis)
+    return [node.tuple_field(result, index) for index in range(parts)]
 
 
 def _parts(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
-    """A `dyn.strided_slice` between consecutive sums of the sizes, for each part."""
+    """A slice between consecutive sums of the computed sizes, for each part."""
     parts = len(node.proto.output)
     ends = node.emit("cumsum", sizes, axis=0)
     starts = node.emit("subtract", ends, sizes)

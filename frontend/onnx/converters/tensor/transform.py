@@ -12,8 +12,8 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import is_static
 from xrelay.frontend.onnx.converters.shared.axes import axis_count, extents_of, of_every_axis
 from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open
-from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
+from xrelay.frontend.onnx.converters.shared.extents import known_axes, static_shape
+from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers, padded, scalar_input
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text
@@ -35,7 +35,10 @@ def convert_transpose(node: NodeView) -> SSAValue:
 def convert_pad_attributes(node: NodeView) -> SSAValue:
     """`nn.pad` with pads and value as attributes."""
     value = node.emit_constant(np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0))))
-    return _pad(node, node.attribute_ints("pads", ()) or (), value)
+    rank, pads = len(node.shape(0)), node.attribute_ints("pads", ()) or ()
+    if len(pads) != 2 * rank:
+        raise node.illegal("pads", list(pads), f"{2 * rank} integers are expected")
+    return _pad(node, (pads[:rank], pads[rank:]), value)
 
 
 @converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0")
@@ -43,12 +46,7 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` if pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)
-    if node.is_computed(1) or node.is_computed(3):
-        return _padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
-    pads = node.required_ints(1, "pads")
-    if node.optional_input(3) is not None:
-        pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
-    return _pad(node, pads, value)
+    return _pad(node, _sides(node), value)
 
 
 def _value(node: NodeView) -> SSAValue:
@@ -63,32 +61,50 @@ def _value(node: NodeView) -> SSAValue:
     return scalar_input(node, 2)
 
 
-def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    rank = len(node.shape(0))
-    known = [known_axis(node, axis, rank) for axis in axes]
-    if len(set(known)) != len(known) or len(pads) != 2 * len(known):
-        raise node.error(f"axes {list(axes)} with pads {list(pads)}: distinct axes and two pads for each are expected")
-    whole = [0] * (2 * rank)
-    for position, axis in enumerate(known):
-        whole[axis] = pads[position]
-        whole[axis + rank] = pads[position + len(known)]
-    return tuple(whole)
+def _sides(node: NodeView) -> tuple[Integers, Integers]:
+    """The widths before and after each axis, 0 for an axis that input 3 does not name; known if pads and axes are.
+
+    A computed axis that is invalid is an index out of range at run time.
+    """
+    rank, pads = len(node.shape(0)), None
+    if not node.is_computed(1) and not node.is_computed(3):
+        pads = node.required_ints(1, "pads")
+    given = node.emit("cast", node.input(1), dtype=i64) if pads is None else None
+    axes = range(rank) if node.optional_input(3) is None else node.known_ints(3)
+    count = axis_count(node, 3) if axes is None else len(axes)
+    if node.shape(1) != (2 * count,):
+        raise node.error(f"pads of shape {shape_text(node.shape(1))} for {count} axes: two for each are expected")
+    if given is not None and axes is None:
+        return _scattered(node, given, 0, count), _scattered(node, given, count, count)
+    named = known_axes(node, axes or (), rank)
+    before = [named.index(axis) if axis in named else 2 * count for axis in range(rank)]
+    after = [min(place + count, 2 * count) for place in before]
+    if given is None:
+        known = (*(pads or ()), 0)
+        return tuple(known[place] for place in before), tuple(known[place] for place in after)
+    first, last = (of_every_axis(node, given, np.zeros(1, np.int64), places) for places in (before, after))
+    return first, last
 
 
-def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
-    rank = len(node.shape(0))
-    mode = node.attribute_string("mode", "constant", MODES)
-    if len(pads) != 2 * rank:
-        raise node.illegal("pads", list(pads), f"{2 * rank} integers are expected")
-    pairs = [(pads[axis], pads[axis + rank]) for axis in range(rank)]
-    data = _cropped(node, pairs) if any(pad < 0 for pad in pads) else node.input(0)
-    pairs = [(max(before, 0), max(after, 0)) for before, after in pairs]
-    if mode == "wrap" and not is_static(data.type) and min(pads, default=0) >= 0:
-        return _padded_at_run_time(node, value, mode)
-    if mode == "wrap":
-        return _wrapped(node, data, pairs)
-    interleaved = tuple(pad for pair in pairs for pad in pair)
-    return node.emit("nn.pad", data, value, pad_width=interleaved, pad_mode=mode)
+def _scattered(node: NodeView, pads: SSAValue, first: int, count: int) -> SSAValue:
+    """The widths on one side of every axis; the `count` pads from `first` on belong to computed axes."""
+    given = node.emit("strided_slice", pads, begin=(first,), end=(first + count,))
+    nothing = node.emit_constant(np.zeros(len(node.shape(0)), np.int64), "widths")
+    return node.emit("scatter_elements", nothing, node.emit("cast", node.input(3), dtype=i64), given, axis=0)
+
+
+def _pad(node: NodeView, sides: tuple[Integers, Integers], value: SSAValue) -> SSAValue:
+    """The data with these widths of padding before and after each axis; known negative widths cut the data."""
+    mode, data = node.attribute_string("mode", "constant", MODES), node.input(0)
+    before, after = sides
+    if isinstance(before, tuple) and isinstance(after, tuple) and min((*before, *after), default=0) < 0:
+        data = _cropped(node, list(zip(before, after, strict=True)))
+        before, after = (tuple(max(width, 0) for width in side) for side in (before, after))
+    if mode != "wrap":
+        return padded(node, data, (before, after), value, mode)
+    if isinstance(before, tuple) and isinstance(after, tuple) and (data is not node.input(0) or is_static(data.type)):
+        return _wrapped(node, data, list(zip(before, after, strict=True)))
+    return _wrapped_at_run_time(node, before, after)
 
 
 def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
@@ -121,41 +137,11 @@ def _wrapped(node: NodeView, data: SSAValue, pairs: Sequence[tuple[int, int]]) -
     return cut(node, tiled, places)
 
 
-def _padded_at_run_time(node: NodeView, value: SSAValue, mode: str) -> SSAValue:
-    """`dyn.nn.pad` with the widths of every axis; for mode "wrap" a `take` of indices that wrap around.
-
-    An axis that is not named has widths of 0; an invalid axis is an index out of range at run time.
-    """
-    rank, pads = len(node.shape(0)), node.emit("cast", node.input(1), dtype=i64)
-    axes = range(rank) if node.optional_input(3) is None else node.known_ints(3)
-    count = axis_count(node, 3) if axes is None else len(axes)
-    if node.shape(1) != (2 * count,):
-        raise node.error(f"pads of shape {shape_text(node.shape(1))} for {count} axes: two for each are expected")
-    if axes is None:
-        sides = [_scattered(node, pads, first, count, rank) for first in (0, count)]
-    else:
-        named, rest = known_axes(node, axes, rank), 2 * count
-        before = [named.index(axis) if axis in named else rest for axis in range(rank)]
-        after = [min(place + count, rest) for place in before]
-        sides = [of_every_axis(node, pads, np.zeros(1, np.int64), places) for places in (before, after)]
-    if mode == "wrap":
-        return _wrapped_at_run_time(node, *sides)
-    widths = node.emit("stack", node.make_tuple(sides), axis=1)
-    return node.emit("dyn.nn.pad", node.input(0), widths, value, pad_mode=mode)
-
-
-def _scattered(node: NodeView, pads: SSAValue, first: int, count: int, rank: int) -> SSAValue:
-    """The widths on one side of every axis; the `count` pads from `first` on belong to computed axes."""
-    given = node.emit("strided_slice", pads, begin=(first,), end=(first + count,))
-    nothing = node.emit_constant(np.zeros(rank, np.int64), "widths")
-    return node.emit("scatter_elements", nothing, node.emit("cast", node.input(3), dtype=i64), given, axis=0)
-
-
-def _wrapped_at_run_time(node: NodeView, before: SSAValue, after: SSAValue) -> SSAValue:
+def _wrapped_at_run_time(node: NodeView, before: Integers, after: Integers) -> SSAValue:
     """The data repeated along each axis, from `before` elements before its start to `after` elements after its end."""
-    extents, data = extents_of(node), node.input(0)
-    ends = node.emit("add", extents, after)
-    starts = node.emit("subtract", node.emit_ints(0), before)
+    numbers, extents, data = Numbers(node), extents_of(node), node.input(0)
+    ends = node.emit("add", extents, numbers.value(after))
+    starts = node.emit("subtract", numbers.value(0), numbers.value(before))
     for axis in range(len(node.shape(0))):
         start, end, extent = (
             node.emit("take", each, node.emit_ints(axis), axis=0, mode="fast") for each in (starts, ends, extents)
