@@ -14,34 +14,27 @@ from xrelay.frontend.onnx.registry import converts
 
 
 @converts("TopK", until=9, attributes=("axis", "k"))
-def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
-    """`topk` of the largest elements, with k as an attribute."""
-    if "k" not in node.attribute_names:
-        raise node.error("attribute 'k' is required")
-    return _topk(node, node.attribute_int("k", 1), largest=True)
-
-
 @converts("TopK", since=10, attributes=("axis", "largest", "sorted"))
-def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
-    """`topk` with k as an input, `dyn.topk` if it is not known; the result is sorted even if `sorted` is 0."""
-    largest = node.attribute_flag("largest", True)
+def convert_topk(node: NodeView) -> Sequence[SSAValue]:
+    """`topk`, or `dyn.topk` if k is not known; the result is sorted even if `sorted` is 0.
+
+    k is an attribute before opset 10, then an input.
+    """
+    axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
+    is_ascend = not node.attribute_flag("largest", True)
     node.attribute_flag("sorted", True)
-    if node.constant(1) is None:
-        axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
-        both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=not largest, dtype="int64")
+    if node.opset < 10 and "k" not in node.attribute_names:
+        raise node.error("attribute 'k' is required")
+    if node.opset >= 10 and node.constant(1) is None:
+        both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=is_ascend, dtype="int64")
         return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
-    return _topk(node, node.required_int(1, "k"), largest=largest)
-
-
-def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:
-    shape = node.shape(0)
-    axis = known_axis(node, node.attribute_int("axis", -1), len(shape))
-    extent = shape[axis]
+    k = node.required_int(1, "k") if node.opset >= 10 else node.attribute_int("k", 1)
+    extent = node.shape(0)[axis]
     if k < 0 or (isinstance(extent, int) and k > extent):
         raise node.error(f"k is {k}, axis {axis} has {extent} elements", help="set k from 0 to the extent")
     if k == 0:
         return _nothing(node, axis)
-    both = node.emit("topk", node.input(0), k=k, axis=axis, is_ascend=not largest, dtype="int64")
+    both = node.emit("topk", node.input(0), k=k, axis=axis, is_ascend=is_ascend, dtype="int64")
     return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
 
 

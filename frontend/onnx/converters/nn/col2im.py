@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import MAX_AXES, shape_of
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import MAX_AXES, element_type_of, shape_of
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -40,13 +40,12 @@ def convert_col2im(node: NodeView, x: SSAValue) -> SSAValue:
         raise node.error(f"(N, C * elements of a block, blocks) is expected, found {x.type}")
     size = numbers.of("multiply", *(axis.block for axis in axes))
     count = numbers.of("multiply", *(axis.count for axis in axes))
-    columns = shape_of(x.type)[1]
-    channels = numbers.of("floor_divide", columns if isinstance(columns, int) else extent_value(node, x, 1), size)
+    channels = numbers.of("floor_divide", numbers.extent(x, 1), size)
     split = numbers.reshaped(x, [0, channels, size, count])
     rows = node.emit("reshape", node.emit("transpose", split, axes=(2, 3, 0, 1)), newshape=(-3, 0, 0))
     lines = numbers.of("add", numbers.of("multiply", *(axis.image for axis in axes)), 1)
-    whole = numbers.stacked([lines, extent_value(node, rows, 1), extent_value(node, rows, 2)])
-    zeros = node.emit("dyn.full", node.scalar(0, x), whole)
+    zero = np.zeros((), numpy_dtype(element_type_of(x.type)))
+    zeros = numbers.filled(zero, [lines, numbers.extent(rows, 1), numbers.extent(rows, 2)], "zeros")
     total = node.emit("scatter_nd", zeros, _places(node, axes), rows, mode="add")
     kept = node.emit("take", total, numbers.arange(1, lines), axis=0, mode="fast")
     return numbers.reshaped(node.emit("transpose", kept, axes=(1, 2, 0)), [0, 0, *(axis.image for axis in axes)])

@@ -23,12 +23,8 @@ def convert_max_unpool(node: NodeView) -> SSAValue:
     """
     numbers = Numbers(node)
     whole = _pooled_shape(node, numbers)
-    total = numbers.of("multiply", *whole)
     zero = np.zeros((), numpy_dtype(node.element_type(0)))
-    if isinstance(total, int):
-        zeros = node.emit_filled(zero, (total,), "zeros")
-    else:
-        zeros = node.emit("dyn.full", node.emit_constant(zero, "zero"), numbers.stacked([total]))
+    zeros = numbers.filled(zero, [numbers.of("multiply", *whole)], "zeros")
     places, values = (node.emit("reshape", node.input(index), newshape=(-1,)) for index in (1, 0))
     spread = numbers.shaped(node.emit("scatter_elements", zeros, places, values, axis=0), whole)
     return spread if node.optional_input(2) is None else _enlarged(node, numbers, spread, whole)

@@ -27,6 +27,7 @@ from xrelay.frontend.onnx.converters.nn.recurrent_cells import (
     rnn_step,
 )
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -184,12 +185,8 @@ def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) 
     if node.optional_input(index) is not None:
         batch_first = bool(node.attribute_int("layout", 0))
         return node.emit("take", _wide(node, index), _number(node, number), axis=1 if batch_first else 0)
-    zero = np.zeros((), numpy_dtype(element_type_of(x.type)))
-    batch = shape_of(x.type)[1]
-    if isinstance(batch, int):
-        return node.emit_filled(zero, (batch, hidden), "initial")
-    extents = [extent_value(node, x, 1), _number(node, hidden)]
-    return node.emit("dyn.full", node.emit_constant(zero), node.emit("stack", node.make_tuple(extents), axis=0))
+    zero, numbers = np.zeros((), numpy_dtype(element_type_of(x.type))), Numbers(node)
+    return numbers.filled(zero, [numbers.extent(x, 1), hidden], "initial")
 
 
 def of_direction(node: NodeView, index: int, number: int) -> SSAValue:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.node import NodeView
@@ -117,6 +118,13 @@ class Numbers:
         if len(known) == len(extents):
             return self.node.reshape(value, known)
         return self.node.emit("dyn.reshape", value, self.stacked(extents), allowzero=True)
+
+    def filled(self, element: Array, extents: Sequence[Number], suffix: str) -> SSAValue:
+        """Returns a tensor of these extents filled with `element`: a constant if they are known."""
+        known = [extent for extent in extents if isinstance(extent, int)]
+        if len(known) == len(extents):
+            return self.node.emit_filled(element, known, suffix)
+        return self.node.emit("dyn.full", self.node.emit_constant(element, suffix), self.stacked(extents))
 
     def stacked(self, numbers: Sequence[Number]) -> SSAValue:
         """Returns the numbers as a list."""

@@ -58,17 +58,12 @@ def convert_constant_of_shape(node: NodeView) -> SSAValue:
 
 @converts("EyeLike", since=9, attributes=("dtype", "k"))
 def convert_eye_like(node: NodeView) -> SSAValue:
-    """Ones on a diagonal; a constant if the extents of the input are known."""
+    """Ones on a diagonal."""
     node.require_rank(0, 2)
-    dtype, k = _eye_dtype(node), node.attribute_int("k", 0)
-    numbers = Numbers(node)
-    rows, columns = (numbers.extent(node.input(0), axis) for axis in (0, 1))
-    if not (isinstance(rows, int) and isinstance(columns, int)):
-        first = node.emit("add", numbers.arange(0, rows), numbers.value(k))
-        is_one = node.emit("equal", node.emit("expand_dims", first, axis=1), numbers.arange(0, columns))
-        return node.emit("cast", is_one, dtype=dtype)
-    node.require_size((rows, columns), dtype.itemsize)
-    return node.emit_constant(np.eye(rows, columns, k=k, dtype=dtype), "eye")
+    dtype, numbers = _eye_dtype(node), Numbers(node)
+    rows, columns = (numbers.arange(0, numbers.extent(node.input(0), axis)) for axis in (0, 1))
+    first = node.emit("add", rows, numbers.value(node.attribute_int("k", 0)))
+    return node.emit("cast", node.emit("equal", node.emit("expand_dims", first, axis=1), columns), dtype=dtype)
 
 
 def _eye_dtype(node: NodeView) -> np.dtype:

@@ -60,14 +60,11 @@ def _equal_sizes(node: NodeView, axis: int, parts: int) -> Sequence[Number]:
 
 def _split(node: NodeView, axis: int, sizes: Sequence[Number]) -> list[SSAValue]:
     """Parts of these sizes."""
-    known, parts, extent = (
-        [size for size in sizes if isinstance(size, int)],
-        len(node.proto.output),
-        node.shape(0)[axis],
-    )
+    known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
         lists = [node.emit("expand_dims", Numbers(node).value(size), axis=0) for size in sizes]
         return _parts(node, axis, node.emit("concatenate", node.make_tuple(lists), axis=0))
+    parts, extent = len(node.proto.output), node.shape(0)[axis]
     if len(known) != parts or min(known, default=0) < 0 or (isinstance(extent, int) and sum(known) != extent):
         raise node.error(f"parts of {known} do not divide extent {extent} into {parts} outputs")
     result = node.emit("split", node.input(0), indices_or_sections=tuple(accumulate(known[:-1])), axis=axis)

@@ -84,18 +84,15 @@ def _wide(reduction: Reduction, integers: str | None = None) -> Reduction:
     return reduce
 
 
-def _by_attribute(reduction: Reduction) -> ConvertFunction:
-    def convert(node: NodeView) -> SSAValue:
-        return _reduce(node, reduction, node.attribute_ints("axes"))
+def _converter(reduction: Reduction) -> ConvertFunction:
+    """Returns the converter of `reduction`, whose axes are an attribute in old opsets, then an input."""
 
-    return convert
-
-
-def _by_input(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         if axes_are_computed(node) and axis_count(node):
             return _reduced_at_run_time(node, reduction)
-        axes = node.required_ints(1, "axes") if node.optional_input(1) is not None and node.shape(1) != (0,) else None
+        axes = None
+        if "axes" in node.attribute_names or (node.optional_input(1) is not None and node.shape(1) != (0,)):
+            axes = node.setting_ints(1, "axes")
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
             return _over_nothing(node, reduction)
         return _reduce(node, reduction, axes)
@@ -153,13 +150,11 @@ _REDUCTIONS: dict[str, tuple[Reduction, int]] = {
 """Op → its reduction, and the opset in which `axes` moved from an attribute to an input."""
 
 for _op_type, (_reduction, _moved) in _REDUCTIONS.items():
-    _limits = ["floats"] if "Log" in _op_type else []
-    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"), limits=", ".join(_limits))(
-        _by_attribute(_reduction)
-    )
+    _limits, _convert = ["floats"] if "Log" in _op_type else [], _converter(_reduction)
+    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"), limits=", ".join(_limits))(_convert)
     converts(
         _op_type,
         since=_moved,
         attributes=("keepdims", "noop_with_empty_axes"),
         limits=", ".join([*_limits, "axes of known number"]),
-    )(_by_input(_reduction))
+    )(_convert)

@@ -20,22 +20,17 @@ from xrelay.frontend.onnx.problems import ReplacedNodeError
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
-@converts("Reshape", since=1, until=4, attributes=("shape", "consumed_inputs"))
-def convert_reshape_attribute(node: NodeView) -> SSAValue:
-    """`reshape` with the shape as an attribute."""
-    return _reshape(node, node.attribute_ints("shape", ()) or ())
-
-
+@converts("Reshape", until=4, attributes=("shape", "consumed_inputs"))
 @converts("Reshape", since=5, attributes=("allowzero",), limits="shape of known length")
-def convert_reshape_input(node: NodeView) -> SSAValue:
-    """`reshape` if the shape is known, else `dyn.reshape`; -1 is inferred, and 0 copies unless `allowzero`."""
+def convert_reshape(node: NodeView) -> SSAValue:
+    """`reshape` if the shape is known, else `dyn.reshape`; -1 is inferred, and 0 copies unless `allowzero`.
+
+    The shape is an attribute before opset 5, then an input.
+    """
     allowzero = node.attribute_flag("allowzero")
-    if node.constant(1) is None:
+    if "shape" not in node.attribute_names and node.constant(1) is None:
         return node.emit("dyn.reshape", node.input(0), node.input(1), allowzero=allowzero)
-    return _reshape(node, node.required_ints(1, "shape"), allowzero)
-
-
-def _reshape(node: NodeView, shape: tuple[int, ...], allowzero: bool = False) -> SSAValue:
+    shape = node.setting_ints(1, "shape")
     if any(extent < -1 for extent in shape) or shape.count(-1) > 1:
         raise node.error(f"the shape {list(shape)} is illegal", help="extents are positive, 0, or at most one -1")
     return node.emit("reshape", node.input(0), newshape=shape, allowzero=allowzero)
