@@ -1,19 +1,54 @@
-"""Describes the CPU that code is compiled for: its vectors, registers, caches, cores and features."""
+"""Describes the CPU that code is compiled for: its vectors, registers, caches, cores and features.
+
+In a target's text, `-name=value`, `--name=value` and `-name value` are equivalent. Relay's options that choose
+schedules, libraries or code loading (`-keys`, `-device`, `-model`, `-libs`, `-jit`, `-host`) have no meaning here and
+are ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from types import TracebackType
+from typing import Any, Final, Self, TypedDict, Unpack, cast
 
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
-from xrelay.target.cpus import CPUS, Cpu
-from xrelay.target.device import CPU, TargetKind, device_kind
-from xrelay.target.features import DOT_PRODUCTS, parse_features
+from xrelay.target.cpus import CPUS, DOT_PRODUCTS, Cpu, parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
-from xrelay.target.scope import TargetScope
-from xrelay.target.words import ALIASES, PLAIN_CPUS, architecture_of, options_in, text_of
+
+_PASSED_OVER: Final = ("keys", "device", "model", "libs", "jit", "host")
+"""Options of Relay that do not describe the CPU."""
+_ALIASES: Final = {
+    "core-avx2": "haswell",
+    "skx": "skylake-avx512",
+}
+"""Aliases of CPUs in LLVM."""
+_ARCHITECTURES: Final = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+"""Maps the first part of a triple to an architecture."""
+_OTHER_SYSTEMS: Final = ("android", "darwin", "ios", "macos", "wasm", "windows")
+_PLAIN_CPUS: Final = {"x86_64": "x86-64", "aarch64": "cortex-a72"}
+"""Maps an architecture to the CPU of a triple without `-mcpu`, unless it is the architecture of this machine."""
+_ENTERED: ContextVar[tuple[Target, ...]] = ContextVar("entered targets", default=())
+CPU = "cpu"
+"""The only device kind."""
+
+
+def device_kind(text: str) -> str:
+    """Returns the first word of a target's text, with `llvm`, Relay's name of the CPU, replaced by `cpu`."""
+    kind = text.partition(" ")[0]
+    return CPU if kind == "llvm" else kind
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """The kind of a target, Relay's `target.kind.name`: always `llvm`."""
+
+    name: str = "llvm"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Facts(TypedDict, total=False):
@@ -32,7 +67,7 @@ class Facts(TypedDict, total=False):
 
 
 @dataclass(frozen=True, init=False)
-class Target(TargetScope):
+class Target:
     """The CPU that code is compiled for: `Target("cpu")` and `Target("llvm")` are this machine.
 
     `mcpu` and `features` are LLVM's names. `vector_bits` is the width of a vector register, and `vector_registers`
@@ -62,9 +97,24 @@ class Target(TargetScope):
             hint = f"it has {', '.join(Facts.__annotations__)}"
             raise InputError(f"unknown fields of a target: {', '.join(sorted(unknown))}", help=hint)
         if text is not None:
-            words = text_of(text) if isinstance(text, Mapping) else str(text)
+            words = _text_of(text) if isinstance(text, Mapping) else str(text)
             self.__dict__.update(vars(Target.parse(words)))
         self.__dict__.update(facts)
+
+    @staticmethod
+    def current() -> Target | None:
+        """Returns the target of the innermost `with target:` that this thread has entered, or `None`."""
+        entered = _ENTERED.get()
+        return entered[-1] if entered else None
+
+    def __enter__(self) -> Self:
+        _ENTERED.set((*_ENTERED.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _ENTERED.set(_ENTERED.get()[:-1])
 
     @property
     def kind(self) -> TargetKind:
@@ -134,14 +184,14 @@ class Target(TargetScope):
         """Parses a target such as `cpu -mcpu=znver4 -num-threads=2`; `llvm` is an alias of `cpu`.
 
         Options: `-mcpu` (LLVM's name, default this machine), `-mattr` (`+avx512f,…`), `-mtriple` (of Linux on x86-64 or
-        aarch64), `-num-threads`, `-num-cores`, `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. `words.py` describes their
-        forms and the options of Relay that are ignored. Raises `InputError` for another device kind, an unknown option,
-        CPU or feature, a triple that does not match the CPU, a repeated option, or an invalid number.
+        aarch64), `-num-threads`, `-num-cores`, `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. Raises `InputError` for
+        another device kind, an unknown option, CPU or feature, a triple that does not match the CPU, a repeated option,
+        or an invalid number.
         """
         kind, *options = text.split() or [""]
         if device_kind(kind) != CPU:
             raise InputError(f"target {text!r} is of kind {kind!r}", help="use 'cpu' with options such as -mcpu=znver4")
-        given = options_in(options, text)
+        given = _options_in(options, text)
         return _with_options(_chosen_cpu(given.pop("mcpu", None), given.pop("mtriple", None), text), given, text)
 
     def __str__(self) -> str:
@@ -170,10 +220,10 @@ _NUMBERS = {
 def _chosen_cpu(mcpu: str | None, triple: str | None, text: str) -> Target:
     """Returns the CPU that a target's text names, directly or by a triple; by default this machine."""
     target = Target.host() if mcpu is None else cpu(mcpu)
-    arch = target.arch if triple is None else architecture_of(triple, text)
+    arch = target.arch if triple is None else _architecture_of(triple, text)
     if arch != target.arch and mcpu is not None:
         raise InputError(f"target {text!r} is for {arch}, and {mcpu} is a CPU of {target.arch}")
-    return target if arch == target.arch else cpu(PLAIN_CPUS[arch])
+    return target if arch == target.arch else cpu(_PLAIN_CPUS[arch])
 
 
 def cpu(name: str) -> Target:
@@ -182,7 +232,7 @@ def cpu(name: str) -> Target:
     Raises an `InputError` that suggests the closest known name.
     """
     load_plugins("targets")
-    name = ALIASES.get(name, name)
+    name = _ALIASES.get(name, name)
     known = CPUS.get(name)
     if known is None and (host := Target.host()).mcpu == name:
         return host
@@ -253,3 +303,49 @@ def _number(option: str, value: str, text: str) -> int:
     if not value.isdecimal() or int(value) < 1:
         raise InputError(f"option -{option} of target {text!r} is {value!r}, not a positive number")
     return int(value)
+
+
+def _options_in(words: Sequence[str], text: str) -> dict[str, str]:
+    """Returns options by name. Raises `InputError` for a malformed word, a missing value, or a repeated option."""
+    given: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, separator, value = word.lstrip("-").partition("=")
+        if word.startswith("-") and not separator:
+            value = next(rest, "")
+            value = "" if value.startswith("-") else value  # the next option
+        if not word.startswith("-") or not name or not value:
+            raise InputError(f"option {word!r} of target {text!r} is not of the form -name=value")
+        if name in given:
+            raise InputError(f"target {text!r} has the option -{name} twice")
+        given[name] = value
+    return {name: value for name, value in given.items() if name not in _PASSED_OVER}
+
+
+def _text_of(fields: Mapping[str, object]) -> str:
+    """Returns the text of a target passed as a dictionary, such as `{"kind": "llvm", "num-cores": 4}`.
+
+    Values that are lists are joined by commas. Raises `InputError` without a kind.
+    """
+    if "kind" not in fields:
+        raise InputError(f"a target of {', '.join(map(str, fields))} has no kind", help='add "kind": "llvm"')
+    options = {name: value for name, value in fields.items() if name not in ("kind", "tag", *_PASSED_OVER)}
+    words = [f"-{name}={','.join(map(str, _parts(value)))}" for name, value in options.items()]
+    return " ".join([str(fields["kind"]), *words])
+
+
+def _parts(value: object) -> Iterable[object]:
+    return cast("Iterable[object]", value) if isinstance(value, list | tuple) else [value]
+
+
+def _architecture_of(triple: str, text: str) -> str:
+    """Returns the architecture of a triple. Raises `InputError` for another one, and for systems other than Linux."""
+    first, *others = triple.split("-")
+    found = _ARCHITECTURES.get(first)
+    if found is None:
+        known = " and ".join(sorted(set(_ARCHITECTURES.values())))
+        raise InputError(f"target {text!r} is for {first!r}", help=f"supported are {known}")
+    if any(word in other for other in others for word in _OTHER_SYSTEMS):
+        hint = "use a triple such as aarch64-linux-gnu"
+        raise InputError(f"target {text!r} is not for Linux", help=hint)
+    return found

@@ -38,7 +38,7 @@ from xrelay.lowering.to_llvm.ops import constant, enclosing_function
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.target.parallel_work import MIN_PARALLEL_WORK
+from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
 """The runtime function that distributes `n` iterations over threads."""

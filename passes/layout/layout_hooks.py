@@ -34,7 +34,7 @@ from xrelay.errors import PassError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
-from xrelay.target.device import device_kind
+from xrelay.target.target import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
 """`hook(op, available, lanes)`; the module's docstring lists the results, `call_hook` checks them."""

@@ -12,8 +12,7 @@ from xrelay.passes.infra.pass_context import PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, check_level, check_names
 from xrelay.relay.pass_api.named_passes import create_pass, register_sequence
 from xrelay.relay.pass_api.passes import Pass, run_pass
-from xrelay.target.device import CPU, device_kind
-from xrelay.target.scope import TargetScope
+from xrelay.target.target import CPU, Target, device_kind
 
 
 class Sequential(Pass):
@@ -116,7 +115,7 @@ def plan_devices(config: object = None) -> Sequential:
     `config` is the target of the compilation, if the caller has one. Raises `PassArgumentError` for a device other than
     a CPU, and `PassTypeError` for an object that is not a target.
     """
-    if not isinstance(config, TargetScope | str | None):
+    if not isinstance(config, Target | str | None):
         raise PassTypeError(f"[PlanDevices] {config!r} is not a target", help="pass a Target, or a target's text")
     if isinstance(config, str) and device_kind(config) != CPU:
         raise PassArgumentError(f"[PlanDevices] target {config!r} is not a CPU", help=f"write {CPU!r}, or omit it")

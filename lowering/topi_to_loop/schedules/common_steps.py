@@ -18,7 +18,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
-from xrelay.target.parallel_work import MIN_PARALLEL_WORK
+from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 MIN_LANES = 4
 """Loops with fewer iterations are left to LLVM."""

@@ -12,7 +12,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, loops_of_kind, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
-from xrelay.target.parallel_work import MIN_PARALLEL_WORK
+from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 
 def is_scan(block: BlockOp) -> bool:

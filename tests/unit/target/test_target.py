@@ -17,8 +17,7 @@ from xrelay import Target, relay
 from xrelay.errors import ArtifactError, InputError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.native import compile_ir
-from xrelay.target.cpus import CPUS
-from xrelay.target.features import BASELINES, FEATURES
+from xrelay.target.cpus import BASELINES, CPUS, FEATURES
 from xrelay.target.host import HostFacts, host_facts
 
 ELF_MACHINE = slice(18, 20)
