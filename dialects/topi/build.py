@@ -206,11 +206,18 @@ class Body:
         return self.add(InBoundsOp(self._exprs(exprs), sizes, self._space.values))
 
     def guard(
-        self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue], otherwise: Callable[[], SSAValue]
+        self,
+        condition: SSAValue,
+        type: Attribute,
+        then: Callable[[], SSAValue],
+        otherwise: Callable[[], SSAValue] | Number,
     ) -> SSAValue:
-        """The value of `then` if the condition holds, else of `otherwise`; each appends to a region of its own."""
-        regions = [self._region(then), self._region(otherwise)]
-        return self.add(GuardOp(condition, type, *regions))
+        """The value of `then` if the condition holds, else of `otherwise`, or this number.
+
+        Each function appends to a region of its own.
+        """
+        fill = otherwise if callable(otherwise) else lambda: self.constant(otherwise, type)
+        return self.add(GuardOp(condition, type, self._region(then), self._region(fill)))
 
     def constant(self, value: Number, type: Attribute) -> SSAValue:
         """A constant of a scalar type."""

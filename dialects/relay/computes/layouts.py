@@ -30,7 +30,7 @@ def relayout(build: TopiBuilder, data: SSAValue, source: Layout, target: Layout)
             return read()
         letters = list(extents)
         inside = b.in_bounds([at[letter] for letter in letters], [extents[letter] for letter in letters])
-        return b.guard(inside, element, read, lambda: b.constant(0, element))
+        return b.guard(inside, element, read, 0)
 
     return build.compute("layout_transform", shape, element, fill)
 

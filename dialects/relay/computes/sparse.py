@@ -187,7 +187,7 @@ def _differences(build: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue:
             return b.add(arith.ExtUIOp(b.compare(extent, "ne", b.read(new, *b.reduction)), i64))
 
         both = b.in_bounds(b.reduction, [before])
-        return b.plus(b.accumulators[0], b.guard(both, i64, differs, lambda: b.constant(1, i64)))
+        return b.plus(b.accumulators[0], b.guard(both, i64, differs, 1))
 
     found = build.compute("differing_extents", {}, i64, add, reduce={"k": after}, init=[0])
     longer = maximum(0, before - after)

@@ -40,9 +40,7 @@ def number_maxima(
         best, found = b.accumulators
         taps = taps_of(b, window)
         inside = b.in_bounds(taps, sizes)
-        value = b.guard(
-            inside, element, lambda: b.read(data, *b.spatial[:2], *taps), lambda: b.constant(first, element)
-        )
+        value = b.guard(inside, element, lambda: b.read(data, *b.spatial[:2], *taps), first)
         here = b.add(arith.IndexCastOp(b.index(number(b)), type))
         nothing = b.compare(found, "eq", b.constant(-1, type))
         taken = b.logical_and(inside, b.logical_or(nothing, _greater(b, value, best)))
@@ -100,7 +98,7 @@ class CoveringWindow:
     def read(self, tensor: SSAValue, otherwise: Number) -> SSAValue:
         """Reads a tensor at the window; `otherwise` if there is no such window or it does not contain the element."""
         b, element = self._body, element_of(tensor)
-        return b.guard(self._exists, element, lambda: b.read(tensor, *self._at), lambda: b.constant(otherwise, element))
+        return b.guard(self._exists, element, lambda: b.read(tensor, *self._at), otherwise)
 
 
 def summed_over_windows(
@@ -172,7 +170,7 @@ class AdaptiveWindows:
                 at[axis] = begin + tap
                 insides.append(end - at[axis] - 1)
             inside = b.in_bounds(insides, [self.extents[axis] for axis in self._places])
-            value = b.guard(inside, element, lambda: b.read(self._data, *at), lambda: b.constant(first, element))
+            value = b.guard(inside, element, lambda: b.read(self._data, *at), first)
             return fold(b, b.accumulators[0], value)
 
         reduce = {TAPS[letter]: self.most(axis) for axis, letter in self._places.items()}
@@ -224,7 +222,7 @@ class WeightGradient:
         element = element_of(data)
         inside = b.in_bounds([at[axis] for axis in self.axes], [self.data[axis] for axis in self.axes])
         indices = layout_indices(self.data_layout, at)
-        return b.guard(inside, element, lambda: b.read(data, *indices), lambda: b.constant(0, element))
+        return b.guard(inside, element, lambda: b.read(data, *indices), 0)
 
     def read_grad(self, b: Body, grad: SSAValue, channel: AffineExpr, point: Sequence[AffineExpr]) -> SSAValue:
         """Reads the gradient of a channel at a point."""

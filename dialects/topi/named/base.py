@@ -154,6 +154,6 @@ class WindowOp(NamedOp, ABC):
                 index - axis.before for index, axis in zip(b.spatial[self.spatial], window, strict=True)
             ]
             inside = b.in_bounds(at[self.spatial], shape[self.spatial])
-            return [b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))]
+            return [b.guard(inside, element, lambda: b.read(data, *at), value)]
 
         return compute("pad", sizes, [element], body)

@@ -249,7 +249,7 @@ class Conv2dNchwcOp(ConvBaseOp):
             b.in_bounds(at[self.spatial], shape_of(data)[self.spatial]),
             element,
             lambda: b.read(data, *at),
-            lambda: b.constant(0, element),
+            0,
         )
 
     def expand(self) -> Expansion:

@@ -156,7 +156,7 @@ class PoolOp(WindowOp):
                 value = b.read(data, *at)
             else:
                 inside = b.in_bounds(at[self.spatial], sizes)
-                value = b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(first, element))
+                value = b.guard(inside, element, lambda: b.read(data, *at), first)
             accumulator = b.accumulators[0]
             return [b.largest(accumulator, value) if self.kind.data == "max" else b.accumulate(accumulator, value)]
 

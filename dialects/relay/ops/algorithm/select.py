@@ -469,7 +469,7 @@ class CompressOp(RelayOp):
                 return b.read(data, *b.spatial[:axis], place, *b.spatial[axis + 1 :])
 
             is_used = is_below_count(b, b.index(at), found.count)
-            return b.guard(is_used, element, read, lambda: b.constant(0, element))
+            return b.guard(is_used, element, read, 0)
 
         room = (*shape[:axis], *build.shape(found.positions), *shape[axis + 1 :])
         return [build.counted(build.compute("compress", room, element, kept), found.count)]

@@ -171,7 +171,7 @@ class CropAndResizeOp(RelayOp):
                 return between_taps(b, lines, rows[1])
 
             outside = self.extrapolation_value.value.data
-            value = b.guard(is_inside, real, found, lambda: b.constant(outside, real))
+            value = b.guard(is_inside, real, found, outside)
             return b.convert(value, element)
 
         return [build.compute("crop_and_resize", build.result_shape, element, fill)]

@@ -156,7 +156,7 @@ class Dilation2DOp(RelayOp):
             def read() -> SSAValue:
                 return b.convert(b.read(data, *at), element)
 
-            value = b.guard(inside, element, read, lambda: b.constant(0, element))
+            value = b.guard(inside, element, read, 0)
             places = arranged(own, (b.spatial[axes[0]], *b.reduction))
             return b.largest(b.accumulators[0], b.plus(value, b.convert(b.read(weight, *places), element)))
 

@@ -335,7 +335,7 @@ class DirectConvOp(ConvOp):
                 return b.times(a, b.convert(b.read(weight, *tap), element))
 
             inside = b.in_bounds(list(places.values()), [image_extents[axis] for axis in self.AXES])
-            return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
+            return b.accumulate(b.accumulators[0], b.guard(inside, element, product, 0))
 
         reduce = {"k": filters["I"], **{TAPS[axis]: filters[axis] for axis in self.AXES}}
         label = f"conv{len(self.AXES)}d"

@@ -226,7 +226,7 @@ class DirectConvTransposeOp(ConvTransposeOp):
                 conditions += [(at[letter], axis.spread.size), (distance % dilation, 1)]
             inside = b.in_bounds([index for index, _ in conditions], [size for _, size in conditions])
             indices = layout_indices(self.layouts[1], at)
-            return b.guard(inside, element, lambda: b.read(weight, *indices), lambda: b.constant(0, element))
+            return b.guard(inside, element, lambda: b.read(weight, *indices), 0)
 
         shape = (extents["O"] * groups * phases, depth, *(axis.taps for axis in axes))
         return build.compute("phase_filters", shape, element, fill)

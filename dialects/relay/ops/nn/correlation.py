@@ -167,7 +167,7 @@ class CorrelationOp(RelayOp):
             at = [row - padding[0], column - padding[1]]
             inside = b.in_bounds(at, extents)
             whole = b.spatial[0], b.reduction[0], *at
-            return b.guard(inside, element, lambda: b.read(data, *whole), lambda: b.constant(0, element))
+            return b.guard(inside, element, lambda: b.read(data, *whole), 0)
 
         def add(b: Body) -> SSAValue:
             _, shift, *places = b.spatial

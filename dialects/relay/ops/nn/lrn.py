@@ -102,7 +102,7 @@ class LRNOp(AlongAxisOp):
             at = [*b.spatial]
             at[axis] = at[axis] + b.reduction[0] - b.expr(down)
             inside = b.in_bounds([at[axis]], [shape[axis]])
-            x = b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(0, element))
+            x = b.guard(inside, element, lambda: b.read(data, *at), 0)
             return b.accumulate_product(b.accumulators[0], x, x)
 
         total = build.compute("lrn_squares", shape, element, squares, reduce={"k": down + up + 1}, init=[0])

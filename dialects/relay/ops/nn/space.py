@@ -374,7 +374,7 @@ class SpaceToBatchNdOp(BatchBlockOp):
                 at[axis] = b.spatial[axis] * size + place % size - before[axis - 1]
                 place = place // size
             is_inside = b.in_bounds([at[axis] for axis in blocked], [shape[axis] for axis in blocked])
-            return b.guard(is_inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))
+            return b.guard(is_inside, element, lambda: b.read(data, *at), value)
 
         return [build.compute("space_to_batch_nd", build.result_shape, element, read)]
 
@@ -432,7 +432,7 @@ class DilateOp(MovementOp):
         def read(b: Body) -> SSAValue:
             own = [index // stride for index, stride in zip(b.spatial, strides, strict=True)]
             is_own = b.in_bounds([b.spatial[axis] % strides[axis] for axis in apart], [1] * len(apart))
-            return b.guard(is_own, element, lambda: b.read(data, *own), lambda: b.constant(value, element))
+            return b.guard(is_own, element, lambda: b.read(data, *own), value)
 
         return [build.compute("dilate", build.result_shape, element, read)]
 

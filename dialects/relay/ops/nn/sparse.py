@@ -491,7 +491,7 @@ class SparseConv2dOp(SparseOp):
             if size == 1:
                 return b.read(data, *at)
             inside = b.in_bounds([y, x], [image.height, image.width])
-            return b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(0, element))
+            return b.guard(inside, element, lambda: b.read(data, *at), 0)
 
         return build.compute("windows", space, element, fill)
 

@@ -132,11 +132,11 @@ class GetValidCountsOp(ScoredBoxesOp):
             def read() -> SSAValue:
                 return b.read(data, batch, front.row(b, batch, place), column)
 
-            return b.guard(front.is_used(b, batch, place), element, read, lambda: b.constant(-1, element))
+            return b.guard(front.is_used(b, batch, place), element, read, -1)
 
         def index(b: Body) -> SSAValue:
             used = front.is_used(b, *b.spatial)
-            found = b.guard(used, i64, lambda: b.read(front.order, *b.spatial), lambda: b.constant(-1, i64))
+            found = b.guard(used, i64, lambda: b.read(front.order, *b.spatial), -1)
             return b.convert(found, i32)
 
         rows = build.compute("front_rows", shape, element, number)
@@ -285,7 +285,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
                 box = b.read_index(taken, batch, at)
                 return b.read(tensor, batch, box, *rest)
 
-            return b.guard(is_used, element, inside, lambda: b.constant(-1, element))
+            return b.guard(is_used, element, inside, -1)
 
         if front is None or not self.return_indices.value.data:
             return [build.compute("boxes", shape, build.element(data), lambda b: read(b, data))]

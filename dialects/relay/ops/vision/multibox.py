@@ -260,7 +260,7 @@ class MultiboxTransformLocOp(RelayOp):
             def inside() -> SSAValue:
                 return read(b, image, kept.row(b, image, place), column)
 
-            return b.guard(kept.is_used(b, image, place), real, inside, lambda: b.constant(-1, real))
+            return b.guard(kept.is_used(b, image, place), real, inside, -1)
 
         return [build.compute("multibox_rows", rows, real, row), kept.counts(i32)]
 

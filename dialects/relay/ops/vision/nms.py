@@ -181,7 +181,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
                 return b.choose(column, [*(b.number(each, i64) for each in at[:2]), b.read(order, *at)])
 
             is_used = is_below_count(b, b.index(row), found.count)
-            return b.guard(is_used, i64, read, lambda: b.constant(0, i64))
+            return b.guard(is_used, i64, read, 0)
 
         # Boxes and scores may have different expressions for their number; the op's type has the right one.
         return build.compute("selected_indices", {"i": build.extents(0)[0], "j": 3}, i64, index)
@@ -317,7 +317,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
                     return fill(b, at(b, image, index))
 
                 is_used = b.compare(b.number(place, i64), "lt", b.read(numbers, image))
-                return b.guard(is_used, element, read, lambda: b.constant(0, element))
+                return b.guard(is_used, element, read, 0)
 
             return build.compute(f"detection_{field}", build.extents(field), element, number)
 

@@ -217,7 +217,7 @@ class ProposalOp(RelayOp):
                 return b.choose(column, [b.constant(0, real), *(b.read(ends, image, end, box) for end in range(4))])
 
             has_box = b.compare(count, "gt", zero)
-            value = b.guard(has_box, real, side, lambda: b.constant(0, real))
+            value = b.guard(has_box, real, side, 0)
             is_image = b.compare(b.index(column), "eq", b.constant(0, IndexType()))
             return b.select(is_image, b.number(image, real), value)
 

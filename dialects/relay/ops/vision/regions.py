@@ -385,9 +385,7 @@ class RoiPoolOp(RegionOp):
             def inside() -> SSAValue:
                 return b.read(regions.data, image, channel, b.reduction[0], x)
 
-            return b.largest(
-                b.accumulators[0], b.guard(is_in_bin, element, inside, lambda: b.constant(lowest, element))
-            )
+            return b.largest(b.accumulators[0], b.guard(is_in_bin, element, inside, lowest))
 
         spatial: dict[str, Dim] = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
         of_rows = build.compute("roi_rows", spatial, element, fold_rows, reduce={"y": height}, init=[lowest])
