@@ -17,11 +17,12 @@ of its slots.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from heapq import heappop, heappush
-from typing import Final, Generic, TypeVar
+from itertools import groupby
+from typing import Final, NamedTuple
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, cf, memref
@@ -116,77 +117,72 @@ def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaP
     return ArenaPlan(tuple(offsets), free.end)
 
 
-_Unit = TypeVar("_Unit", bound=Hashable)
+# --- sizes that are known only at run time
+
+
+SMALL: Final = 512
+"""Bytes per element of a unit below which the unit, not the number of bytes, is rounded up."""
+MAX_ARENA: Final = 1 << 62
+"""The largest size of an arena in bytes: half the range of `index`, since sizes are estimated in f64."""
+TOO_LARGE: Final = "out of memory: the buffers of @main do not fit in 64 bits"
 
 
 @dataclass(frozen=True)
-class Request(Generic[_Unit]):
-    """A buffer of `size` times `unit` bytes from step `first` to step `last`, both included.
+class Unit:
+    """The product of some extents, rounded up to a multiple of `grain`."""
 
-    Its offset is a multiple of `grain` times `unit`; all requests of one unit have the same grain.
-    """
-
-    unit: _Unit
-    size: int
-    first: int
-    last: int
+    extents: tuple[SSAValue, ...] = ()
     grain: int = 1
 
 
 @dataclass(frozen=True)
-class Region(Generic[_Unit]):
-    """`size` times `unit` bytes in a slot of the arena, alive from step `first` to `last`."""
+class Request(Lifetime):
+    """A buffer of `size` times `unit` bytes.
 
-    unit: _Unit
+    Its offset is a multiple of `grain` times `unit`; all requests of one unit have the same grain.
+    """
+
+    unit: Unit
+    grain: int = 1
+
+
+class Region(NamedTuple):
+    """`size` times `unit` bytes in a slot of the arena."""
+
+    unit: Unit
     size: int
-    first: int
-    last: int
     slot: int
 
 
-@dataclass(frozen=True)
-class RegionPlan(Generic[_Unit]):
-    """`places[i]` is the region of request `i` and its offset there, which is multiplied by the unit."""
-
-    regions: tuple[Region[_Unit], ...]
-    places: tuple[tuple[int, int], ...]
-
-    @property
-    def slots(self) -> list[list[Region[_Unit]]]:
-        """The regions of each slot, in the order of the slots."""
-        found: list[list[Region[_Unit]]] = [
-            [] for _ in range(max((region.slot + 1 for region in self.regions), default=0))
-        ]
-        for region in self.regions:
-            found[region.slot].append(region)
-        return found
+def request_of(alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, int], life: tuple[int, int]) -> Request:
+    """The request of a buffer that is alive in the steps `life`; `order` numbers the values of the function."""
+    size, factors = bytes_and_factors(alloc)
+    extents = tuple(sorted(factors, key=order.__getitem__))
+    if extents and size < SMALL:
+        return Request(size, *life, Unit(extents, alignment))
+    return Request(-(-size // alignment) * alignment, *life, Unit(extents), grain=alignment)
 
 
-def plan_regions(requests: Sequence[Request[_Unit]]) -> RegionPlan[_Unit]:
-    """Returns a plan in which requests alive at the same step never overlap.
+def plan_regions(requests: Sequence[Request]) -> tuple[list[Region], list[tuple[int, int]]]:
+    """Returns regions, and the region of each request by number with the offset there, which the unit multiplies.
 
-    With n requests this takes O(n log n) comparisons. `first <= last` is required of each request.
+    Requests alive at the same step never overlap. With n requests this takes O(n log n) comparisons. `first <= last` is
+    required of each request.
     """
-    members: dict[_Unit, list[int]] = {}
+    members: dict[Unit, list[int]] = {}
     for number, request in enumerate(requests):
         members.setdefault(request.unit, []).append(number)
     places: list[tuple[int, int]] = [(0, 0)] * len(requests)
     sizes: list[int] = []
+    spans: list[tuple[int, int]] = []
     for region, numbers in enumerate(members.values()):
-        plan = assign_offsets([_lifetime(requests[number]) for number in numbers], requests[numbers[0]].grain)
+        own = [requests[number] for number in numbers]
+        plan = assign_offsets(own, own[0].grain)
         sizes.append(plan.size)
+        spans.append((min(request.first for request in own), max(request.last for request in own)))
         for number, offset in zip(numbers, plan.offsets, strict=True):
             places[number] = (region, offset)
-    spans = [
-        (min(requests[number].first for number in numbers), max(requests[number].last for number in numbers))
-        for numbers in members.values()
-    ]
-    rows = zip(members, sizes, spans, _slots(spans), strict=True)
-    return RegionPlan(tuple(Region(unit, size, *span, slot) for unit, size, span, slot in rows), tuple(places))
-
-
-def _lifetime(request: Request[_Unit]) -> Lifetime:
-    return Lifetime(request.size, request.first, request.last)
+    return [Region(*row) for row in zip(members, sizes, _slots(spans), strict=True)], places
 
 
 def _slots(spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -207,54 +203,23 @@ def _slots(spans: Sequence[tuple[int, int]]) -> list[int]:
     return slots
 
 
-SMALL: Final = 512
-"""Bytes per element of a unit below which the unit, not the number of bytes, is rounded up."""
-MAX_ARENA: Final = 1 << 62
-"""The largest size of an arena in bytes: half the range of `index`, since sizes are estimated in f64."""
-TOO_LARGE: Final = "out of memory: the buffers of @main do not fit in 64 bits"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """The product of some extents, rounded up to a multiple of `grain`."""
-
-    extents: tuple[SSAValue, ...] = ()
-    grain: int = 1
-
-
-def request_of(
-    alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, int], life: tuple[int, int]
-) -> Request[Unit]:
-    """The request of a buffer that is alive in the steps `life`; `order` numbers the values of the function."""
-    size, factors = bytes_and_factors(alloc)
-    extents = tuple(sorted(factors, key=order.__getitem__))
-    if extents and size < SMALL:
-        return Request(Unit(extents, alignment), size, *life)
-    return Request(Unit(extents), -(-size // alignment) * alignment, *life, grain=alignment)
-
-
-@dataclass(frozen=True)
-class ArenaCode:
-    """The offset of each request and the bytes of the arena, as values."""
-
-    places: Sequence[SSAValue]
-    size: SSAValue
-
-
-def emit_arena(requests: Sequence[Request[Unit]], builder: Builder) -> ArenaCode:
-    """Emits the offsets of requests whose units are `Unit`s, and an assertion that the arena is not too large."""
-    plan = plan_regions(requests)
+def emit_arena(requests: Sequence[Request], builder: Builder) -> tuple[list[SSAValue], SSAValue]:
+    """Emits the offset of each request and the bytes of the arena, and an assertion that the arena is not too large."""
+    regions, places = plan_regions(requests)
     code = _SizeCode(builder)
-    code.check(plan.regions)
+    code.check(regions)
     begins: list[SSAValue] = []
     end = code.number(0)
-    for regions in plan.slots:
+    for _, group in groupby(sorted(regions, key=_slot_of), _slot_of):
         begins.append(end)
-        sizes = [code.times(region.unit, region.size) for region in regions]
-        end = code.sum(end, reduce(code.larger, sizes))
-    slots = [begins[region.slot] for region in plan.regions]
-    units = [region.unit for region in plan.regions]
-    return ArenaCode([code.sum(slots[n], code.times(units[n], offset)) for n, offset in plan.places], end)
+        sizes = [code.times(region.unit, region.size) for region in group]
+        end = code.sum(end, reduce(lambda lhs, rhs: code.add(arith.MaxSIOp(lhs, rhs)), sizes))
+    found = [(regions[number], offset) for number, offset in places]
+    return [code.sum(begins[region.slot], code.times(region.unit, offset)) for region, offset in found], end
+
+
+def _slot_of(region: Region) -> int:
+    return region.slot
 
 
 class _SizeCode:
@@ -262,65 +227,59 @@ class _SizeCode:
 
     def __init__(self, builder: Builder):
         self._builder = builder
-        self._numbers: dict[int, SSAValue] = {}
-        self._units: dict[Unit, SSAValue] = {}
-        self._products: dict[tuple[Unit, int], SSAValue] = {}
-        self._sums: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
+        self._known: dict[Hashable, SSAValue] = {}
 
     def number(self, value: int) -> SSAValue:
-        if value not in self._numbers:
-            self._numbers[value] = self._add(arith.ConstantOp(IntegerAttr(value, IndexType())))
-        return self._numbers[value]
+        return self._once(value, lambda: self.add(arith.ConstantOp(IntegerAttr(value, IndexType()))))
 
     def times(self, unit: Unit, number: int) -> SSAValue:
         """`unit` times `number`."""
         if not unit.extents or not number:
             return self.number(number)
-        if (unit, number) not in self._products:
-            self._products[unit, number] = self._add(arith.MuliOp(self._unit(unit), self.number(number)))
-        return self._products[unit, number]
+        return self._once((unit, number), lambda: self.add(arith.MuliOp(self._unit(unit), self.number(number))))
 
     def sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """`lhs + rhs`."""
         zero = self.number(0)
         if zero in (lhs, rhs):
             return rhs if lhs is zero else lhs
-        if (lhs, rhs) not in self._sums:
-            self._sums[lhs, rhs] = self._add(arith.AddiOp(lhs, rhs))
-        return self._sums[lhs, rhs]
+        return self._once((lhs, rhs), lambda: self.add(arith.AddiOp(lhs, rhs)))
 
-    def larger(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """The greater of two sizes."""
-        return self._add(arith.MaxSIOp(lhs, rhs))
-
-    def check(self, regions: Sequence[Region[Unit]]) -> None:
+    def check(self, regions: Sequence[Region]) -> None:
         """Emits an assertion that the regions, placed one after the other, fit in `MAX_ARENA` bytes."""
         if not any(region.unit.extents for region in regions):
             return
         sizes = [self._estimate(region.unit, region.size) for region in regions]
-        total = reduce(lambda lhs, rhs: self._add(arith.AddfOp(lhs, rhs)), sizes)
-        fits = self._add(CmpfOp(total, self._real(MAX_ARENA), "olt"))
+        total = reduce(lambda lhs, rhs: self.add(arith.AddfOp(lhs, rhs)), sizes)
+        fits = self.add(CmpfOp(total, self._real(MAX_ARENA), "olt"))
         self._builder.insert(cf.AssertOp(fits, TOO_LARGE))
 
+    def add(self, op: Operation) -> SSAValue:
+        """Emits an op; returns its result."""
+        return self._builder.insert(op).results[0]
+
+    def _once(self, key: Hashable, emit: Callable[[], SSAValue]) -> SSAValue:
+        if key not in self._known:
+            self._known[key] = emit()
+        return self._known[key]
+
     def _unit(self, unit: Unit) -> SSAValue:
-        if unit not in self._units:
-            value = reduce(lambda lhs, rhs: self._add(arith.MuliOp(lhs, rhs)), unit.extents)
-            if unit.grain > 1:
-                value = self._add(arith.AddiOp(value, self.number(unit.grain - 1)))
-                value = self._add(arith.AndIOp(value, self.number(-unit.grain)))
-            self._units[unit] = value
-        return self._units[unit]
+        return self._once(unit, lambda: self._rounded(unit))
+
+    def _rounded(self, unit: Unit) -> SSAValue:
+        value = reduce(lambda lhs, rhs: self.add(arith.MuliOp(lhs, rhs)), unit.extents)
+        if unit.grain > 1:
+            value = self.add(arith.AddiOp(value, self.number(unit.grain - 1)))
+            value = self.add(arith.AndIOp(value, self.number(-unit.grain)))
+        return value
 
     def _estimate(self, unit: Unit, number: int) -> SSAValue:
         """`unit` times `number` in f64."""
         value = self._real(number)
         for extent in unit.extents:
-            factor = self._add(SIToFPOp(self._add(IndexCastOp(extent, i64)), f64))
-            value = self._add(arith.MulfOp(value, factor))
-        return self._add(arith.AddfOp(value, self._real(number * unit.grain)))
+            factor = self.add(SIToFPOp(self.add(IndexCastOp(extent, i64)), f64))
+            value = self.add(arith.MulfOp(value, factor))
+        return self.add(arith.AddfOp(value, self._real(number * unit.grain)))
 
     def _real(self, number: int) -> SSAValue:
-        return self._add(arith.ConstantOp(FloatAttr(float(number), f64)))
-
-    def _add(self, op: Operation) -> SSAValue:
-        return self._builder.insert(op).results[0]
+        return self.add(arith.ConstantOp(FloatAttr(float(number), f64)))

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -61,7 +62,7 @@ from xrelay.passes.loop.dim_code import DimCode
 from xrelay.passes.loop.memory.arena import Lifetime, assign_offsets, emit_arena, request_of
 from xrelay.passes.loop.memory.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.memory.hoist_scratch import hoist_kernel_scratch, hoist_scratch
-from xrelay.passes.loop.memory.lifetimes import Lifetimes, free_dynamic_buffers, lifetimes_in
+from xrelay.passes.loop.memory.lifetimes import free_dynamic_buffers, lifetimes_in
 from xrelay.passes.loop.memory.memory_needs import MOST, MemoryNeeds, memory_needs, note_heap, write_needs
 from xrelay.passes.loop.memory.noalias import check_noalias, mark_noalias
 from xrelay.passes.loop.nest_queries import buffers_on_stack
@@ -69,45 +70,6 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_a
 
 MAX_ARENA = (1 << 63) - 1
 """The largest arena in bytes: offsets are signed 64-bit numbers."""
-
-
-@dataclass(frozen=True)
-class PlannedBuffer:
-    """One row of the plan; steps are positions of operations in `@main`."""
-
-    name: str
-    type: str
-    size: int
-    first: int
-    last: int
-    offset: int
-
-
-@dataclass(frozen=True)
-class MemoryStatistics:
-    """The result of planning: the placed buffers, the arena's size in bytes, and the number of buffers not placed."""
-
-    buffers: tuple[PlannedBuffer, ...]
-    arena_size: int
-    unplanned: int
-
-    @property
-    def total_size(self) -> int:
-        """The sum of the sizes of the planned buffers."""
-        return sum(buffer.size for buffer in self.buffers)
-
-    def table(self) -> str:
-        """The plan as text: one buffer per line, largest first, and a last line with the sums."""
-        rows = [
-            f"{b.size:>12} bytes at {b.offset:>12}, steps {b.first:>5} to {b.last:>5}  {b.name} : {b.type}"
-            for b in sorted(self.buffers, key=lambda b: (-b.size, b.first))
-        ]
-        share = f"{self.arena_size / self.total_size:.0%}" if self.total_size else "100%"
-        rows.append(
-            f"{len(self.buffers)} buffers, {self.total_size} bytes in an arena of {self.arena_size} bytes ({share})"
-            f"; {self.unplanned} not planned"
-        )
-        return "\n".join(rows)
 
 
 @dataclass(frozen=True)
@@ -154,8 +116,8 @@ class LoopPlanMemoryPass(XRelayPass):
         plan_memory(op, self.alignment)
 
 
-def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
-    """Runs `loop-plan-memory` on `module` in place and returns statistics.
+def plan_memory(module: ModuleOp, alignment: int = 64) -> None:
+    """Runs `loop-plan-memory` on `module` in place.
 
     Raises `PassError` if `@main` has several blocks or `alignment` is not a power of two.
     """
@@ -171,117 +133,97 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     if main is not None and len(main.body.blocks) != 1:
         raise PassError(f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must have one")
     is_planned = main is None or any(ARENA in attributes for attributes in argument_attrs(main))
-    arena_size, statistics = None, MemoryStatistics((), 0, 0)
+    arena_size = None
     if main is not None and not is_planned:
         hoist_scratch(main, functions, calls)
         if dim_names(main):
-            arena_size, statistics = _place_by_names(main, alignment)
+            arena_size = _place_by_names(main, alignment)
         else:
-            statistics = _place_buffers(main, alignment)
+            _place_buffers(main, alignment, in_arena=True)
     for function in functions.values():
         if LOOP_KERNEL in function.attributes:
             if TAKES_SCRATCH in function.attributes:
                 hoist_kernel_scratch(function)
             note_heap(function)
         elif function is not main and len(function.body.blocks) == 1:
-            _place_in_frame(function, alignment)
+            _place_buffers(function, alignment, in_arena=False)
     if main is not None and not is_planned:
         needs = memory_needs(main, named)
         write_needs(main, needs)
         if arena_size is not None:
-            add_plan_function(module, main, arena_size, needs)
+            _add_plan_function(module, main, arena_size, needs)
     mark_noalias(functions, calls, main)
     check_noalias(declared, calls, main)
-    return statistics
 
 
 # --- places in the arena
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """The allocations of `main` that are placed, with their lifetimes, and the others."""
+class _Wanted(NamedTuple):
+    """The allocations of a function that are placed, with their lifetimes, and the others."""
 
     allocs: list[memref.AllocOp]
     lives: list[tuple[int, int]]
     left: list[memref.AllocOp]
 
 
-def _wanted(main: func.FuncOp, lives: Lifetimes, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
-    on_stack = buffers_on_stack(main)
-    allocs = [op for op in walk_ops(main) if isinstance(op, memref.AllocOp) and op not in on_stack]
+def _wanted(function: func.FuncOp, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
+    lives, on_stack = lifetimes_in(function.body.block), buffers_on_stack(function)
+    allocs = [op for op in walk_ops(function) if isinstance(op, memref.AllocOp) and op not in on_stack]
     wanted = [op for op in allocs if has_size(op) and op.memref not in lives.given]
     spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
     placed = set(wanted)
     return _Wanted(wanted, spans, [op for op in allocs if op not in placed])
 
 
-def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
-    """Replaces the allocations of `main` by views into a new last argument."""
-    wanted = _wanted(main, lifetimes_in(main.body.block), lambda op: known_bytes(op) is not None)
-    requests = [
-        Lifetime(size, *life)
-        for op, life in zip(wanted.allocs, wanted.lives, strict=True)
-        if (size := known_bytes(op)) is not None
-    ]
-    plan = assign_offsets(requests, alignment)
+def _place_buffers(function: func.FuncOp, alignment: int, *, in_arena: bool) -> None:
+    """Replaces the allocations of known size of a function by views into one buffer.
+
+    This is a new last argument of `main`, or else an allocation for several buffers, the frame of the function.
+    """
+    wanted = _wanted(function, lambda op: known_bytes(op) is not None)
+    sizes = [known_bytes(op) or 0 for op in wanted.allocs]
+    plan = assign_offsets([Lifetime(size, *life) for size, life in zip(sizes, wanted.lives, strict=True)], alignment)
     if plan.size > MAX_ARENA:
         raise PassError(
             f"loop-plan-memory: the buffers of @main need {plan.size} bytes, an arena can have {MAX_ARENA}",
             help="give the model smaller shapes",
         )
-    rows = tuple(
-        PlannedBuffer(op.memref.name_hint or "buffer", str(op.memref.type), life.size, life.first, life.last, offset)
-        for op, life, offset in zip(wanted.allocs, requests, plan.offsets, strict=True)
-    )
-    arena = _add_arena(main, len(main.body.block.args), plan.size)
-    constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in sorted({*plan.offsets})}
-    if constants:
-        Rewriter.insert_op(list(constants.values()), InsertPoint.at_start(arena.block))
-    _replace_by_views(arena, wanted.allocs, [constants[offset].result for offset in plan.offsets])
-    free_dynamic_buffers(main, wanted.left)
-    return MemoryStatistics(rows, plan.size, len(wanted.left))
-
-
-def _place_in_frame(function: func.FuncOp, alignment: int) -> None:
-    """Replaces the allocations of known size of a function that `main` calls by views into one buffer, its frame."""
-    wanted = _wanted(function, lifetimes_in(function.body.block), lambda op: known_bytes(op) is not None)
-    requests = [
-        Lifetime(size, *life)
-        for op, life in zip(wanted.allocs, wanted.lives, strict=True)
-        if (size := known_bytes(op)) is not None
-    ]
-    plan = assign_offsets(requests, alignment)
-    if len(requests) > 1:
-        frame = memref.AllocOp([], [], MemRefType(i8, [plan.size]))
-        frame.memref.name_hint = "frame"
-        constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in {*plan.offsets}}
-        Rewriter.insert_op([frame, *constants.values()], InsertPoint.at_start(function.body.block))
-        _replace_by_views(frame.memref, wanted.allocs, [constants[offset].result for offset in plan.offsets])
+    if in_arena or len(sizes) > 1:
+        start = InsertPoint.at_start(function.body.block)
+        if in_arena:
+            arena: SSAValue = _add_arena(function, len(function.body.block.args), plan.size)
+        else:
+            frame = memref.AllocOp([], [], MemRefType(i8, [plan.size]))
+            Rewriter.insert_op(frame, start)
+            arena = frame.memref
+            arena.name_hint = "frame"
+            start = InsertPoint.after(frame)
+        constants = {n: arith.ConstantOp.from_int_and_width(n, IndexType()) for n in sorted({*plan.offsets})}
+        Rewriter.insert_op(list(constants.values()), start)
+        _replace_by_views(arena, wanted.allocs, [constants[offset].result for offset in plan.offsets])
     free_dynamic_buffers(function, wanted.left)
 
 
-def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
-    """Like `_place_buffers`, for a `main` that computes offsets from its names; also returns the bytes of the arena."""
+def _place_by_names(main: func.FuncOp, alignment: int) -> SSAValue:
+    """Like `_place_buffers`, for a `main` that computes offsets from its names; returns the bytes of the arena."""
     block = main.body.block
     start = InsertPoint.at_start(block)
     order: dict[SSAValue, int] = {value: number for number, value in enumerate(block.args)}
     for op in block.ops:
-        if not is_shape_code(op):
+        if not _is_shape_code(op):
             start = InsertPoint.before(op)
             break
         order.update((result, len(order)) for result in op.results)
     wanted = _wanted(
-        main,
-        lifetimes_in(block),
-        lambda op: element_bytes(op.memref.type) is not None and order.keys() >= set(op.dynamic_sizes),
+        main, lambda op: element_bytes(op.memref.type) is not None and order.keys() >= set(op.dynamic_sizes)
     )
     requests = [request_of(op, alignment, order, life) for op, life in zip(wanted.allocs, wanted.lives, strict=True)]
     arena = _add_arena(main, len(block.args) - len(dim_names(main)), DYNAMIC_INDEX)
-    code = emit_arena(requests, Builder(start))
-    _replace_by_views(arena, wanted.allocs, code.places)
+    offsets, size = emit_arena(requests, Builder(start))
+    _replace_by_views(arena, wanted.allocs, offsets)
     free_dynamic_buffers(main, wanted.left)
-    return code.size, MemoryStatistics((), 0, len(wanted.left))
+    return size
 
 
 def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
@@ -304,7 +246,7 @@ def _replace_by_views(arena: SSAValue, allocs: Sequence[memref.AllocOp], places:
         Rewriter.replace_op(alloc, view)
 
 
-def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue, needs: MemoryNeeds) -> None:
+def _add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue, needs: MemoryNeeds) -> None:
     """Adds `@main_plan` to a module whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
     extents = _open_extents(main)
@@ -362,14 +304,14 @@ def _shape_code(block: Block, wanted: SSAValue) -> Sequence[Operation]:
     known: set[SSAValue] = set(names)
     computed: list[Operation] = []
     for op in block.ops:
-        if is_shape_code(op) and known.issuperset(op.operands):
+        if _is_shape_code(op) and known.issuperset(op.operands):
             known.update(op.results)
             computed.append(op)
     needed = _needed_by([wanted, *(op.operands[0] for op in computed if isinstance(op, cf.AssertOp))])
     return [op for op in computed if op in needed or isinstance(op, cf.AssertOp)]
 
 
-def is_shape_code(op: Operation) -> bool:
+def _is_shape_code(op: Operation) -> bool:
     """Whether an op between calls computes extents or asserts a condition on them."""
     return isinstance(op, cf.AssertOp) or op.dialect_name() == arith.Arith.name
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.work import growth
 
-from xrelay.passes.loop.memory.arena import ArenaPlan, Lifetime, assign_offsets
+from xrelay.passes.loop.memory.arena import ArenaPlan, Lifetime, Region, Request, Unit, assign_offsets, plan_regions
 
 
 @st.composite
@@ -78,3 +78,50 @@ def test_work_is_near_linear(reach: int):
 
     assert growth(assign, 1000, 10) < 20
     assert len(assign(20_000)().offsets) == 20_000
+
+
+# --- sizes that are known only at run time
+
+N, M, ONE = (Unit((), grain) for grain in (1, 2, 3))
+"""Three units, which stand for different products of extents."""
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Request:
+    first = draw(st.integers(0, 20))
+    size, unit = draw(st.integers(0, 500)), draw(st.sampled_from((N, M, ONE)))
+    return Request(size, first, first + draw(st.integers(0, 8)), unit, grain=64)
+
+
+def ranges(wanted: list[Request], units: dict[Unit, int]) -> tuple[list[int], int]:
+    """The offset of each request for these units, and the size of the arena."""
+    regions, places = plan_regions(wanted)
+    begins: list[int] = []
+    end = 0
+    for slot in range(len({region.slot for region in regions})):
+        begins.append(end)
+        end += max(region.size * units[region.unit] for region in regions if region.slot == slot)
+    found: list[tuple[Region, int]] = [(regions[number], offset) for number, offset in places]
+    return [begins[region.slot] + offset * units[region.unit] for region, offset in found], end
+
+
+@given(st.lists(requests(), max_size=30), st.integers(0, 9), st.integers(0, 9))
+def test_requests_with_units_never_overlap(wanted: list[Request], n: int, m: int) -> None:
+    units = {N: n, M: m, ONE: 1}
+    begins, end = ranges(wanted, units)
+    sizes = [request.size * units[request.unit] for request in wanted]
+    assert all(begin + size <= end for begin, size in zip(begins, sizes, strict=True))
+    for i, a in enumerate(wanted):
+        for j, b in enumerate(wanted[:i]):
+            together = a.first <= b.last and b.first <= a.last and sizes[i] and sizes[j]
+            assert not together or begins[i] + sizes[i] <= begins[j] or begins[j] + sizes[j] <= begins[i]
+
+
+def test_one_unit_is_planned_as_known_sizes_are() -> None:
+    regions, _ = plan_regions([Request(1024, step, step + 1, N, grain=64) for step in range(100)])
+    assert [(region.size, region.slot) for region in regions] == [(2048, 0)]
+
+
+def test_regions_that_do_not_meet_share_a_slot() -> None:
+    regions, _ = plan_regions([Request(64, 0, 2, N), Request(64, 1, 4, M), Request(64, 3, 5, ONE)])
+    assert [region.slot for region in regions] == [0, 1, 0]
