@@ -59,6 +59,8 @@ UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 IndexLike: TypeAlias = AffineExpr | Dim
 Number: TypeAlias = float | int
 Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
+ScalarLike: TypeAlias = SSAValue | Number
+"""A scalar, or a number, which becomes a constant of the type of the other operand."""
 IndexSpaceT = TypeVar("IndexSpaceT", bound=IndexSpaceOp)
 
 
@@ -223,13 +225,23 @@ class Body:
         """A constant of a scalar type."""
         return self.add(arith.ConstantOp(scalar_attr(value, type)))
 
-    def plus(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def _scalars(self, a: ScalarLike, b: ScalarLike) -> tuple[SSAValue, SSAValue]:
+        """Two operands of one type; numbers become constants."""
+        if isinstance(a, SSAValue):
+            return a, b if isinstance(b, SSAValue) else self.constant(b, a.type)
+        if isinstance(b, SSAValue):
+            return self.constant(a, b.type), b
+        raise LoweringError(f"the operands {a} and {b} have no type")
+
+    def plus(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """Sum of floats or integers; raises `LoweringError` for booleans."""
+        a, b = self._scalars(a, b)
         _refuse_booleans(a.type)
         return self.add((arith.AddfOp if isinstance(a.type, AnyFloat) else arith.AddiOp)(a, b))
 
-    def times(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def times(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """Product of floats or integers."""
+        a, b = self._scalars(a, b)
         return self.add((arith.MulfOp if isinstance(a.type, AnyFloat) else arith.MuliOp)(a, b))
 
     def accumulate(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
@@ -256,36 +268,41 @@ class Body:
             return self.add(arith.MinimumfOp(accumulator, value, UNSIGNED_ZEROS))
         return self.minimum(accumulator, value)
 
-    def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def minus(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """Difference of floats or integers; raises `LoweringError` for booleans."""
+        a, b = self._scalars(a, b)
         _refuse_booleans(a.type)
         return self.add((arith.SubfOp if isinstance(a.type, AnyFloat) else arith.SubiOp)(a, b))
 
-    def divide(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def divide(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """Quotient of floats or of integers (towards zero); raises `LoweringError` for booleans."""
+        a, b = self._scalars(a, b)
         _refuse_booleans(a.type)
         if isinstance(a.type, AnyFloat):
             return self.add(arith.DivfOp(a, b))
         return self.add((arith.DivUIOp if is_unsigned(a.type) else arith.DivSIOp)(a, b))
 
-    def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def maximum(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """The larger value; NaN if an operand is NaN."""
+        a, b = self._scalars(a, b)
         if isinstance(a.type, AnyFloat):
             return self.add(arith.MaximumfOp(a, b))
         return self.add((arith.MaxUIOp if is_unsigned(a.type) else arith.MaxSIOp)(a, b))
 
-    def minimum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def minimum(self, a: ScalarLike, b: ScalarLike) -> SSAValue:
         """The smaller value; NaN if an operand is NaN."""
+        a, b = self._scalars(a, b)
         if isinstance(a.type, AnyFloat):
             return self.add(arith.MinimumfOp(a, b))
         return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
 
-    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+    def select(self, condition: SSAValue, then: ScalarLike, otherwise: ScalarLike) -> SSAValue:
         """`then` if the condition is true, else `otherwise`; both are computed."""
-        return self.add(arith.SelectOp(condition, then, otherwise))
+        return self.add(arith.SelectOp(condition, *self._scalars(then, otherwise)))
 
-    def compare(self, a: SSAValue, relation: str, b: SSAValue) -> SSAValue:
+    def compare(self, a: ScalarLike, relation: str, b: ScalarLike) -> SSAValue:
         """Whether floats or integers are in a relation: `eq`, `ne`, `lt`, `le`, `gt` or `ge`; for NaN only `ne`."""
+        a, b = self._scalars(a, b)
         if isinstance(a.type, AnyFloat):
             return self.add(CmpfOp(a, b, "une" if relation == "ne" else f"o{relation}"))
         sign = "" if relation in ("eq", "ne") else "u" if is_unsigned(a.type) else "s"
@@ -326,9 +343,9 @@ class Body:
             return self.add(arith.TruncIOp(x, target))
         return self.add((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, target))
 
-    def power(self, base: SSAValue, exponent: SSAValue) -> SSAValue:
+    def power(self, base: ScalarLike, exponent: ScalarLike) -> SSAValue:
         """A power of floats."""
-        return self.add(math.PowFOp(base, exponent))
+        return self.add(math.PowFOp(*self._scalars(base, exponent)))
 
     def negative(self, x: SSAValue) -> SSAValue:
         """The negative of a float or an integer, which wraps around."""

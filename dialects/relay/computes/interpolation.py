@@ -29,20 +29,20 @@ def taps_around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[AffineExpr]
 def nearest_tap(b: Body, place: SSAValue, extent: Dim) -> AffineExpr:
     """Returns the index of the element nearest to a coordinate, the later of two equally near ones."""
     (number, following), above = _around(b, place, extent)
-    is_far = b.compare(above, "ge", b.constant(0.5, place.type))
+    is_far = b.compare(above, "ge", 0.5)
     return _as_index(b, b.select(is_far, following, number))
 
 
 def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue) -> SSAValue:
     """Interpolates two values; `weight` is that of the second."""
-    rest = b.minus(b.constant(1, weight.type), weight)
+    rest = b.minus(1, weight)
     return b.plus(b.times(values[0], rest), b.times(values[1], weight))
 
 
 def _around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[SSAValue], SSAValue]:
     floor = b.floor(place)
     above, number = b.minus(place, floor), b.convert(floor, i64)
-    return [number, b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))], above
+    return [number, b.minimum(b.plus(number, 1), b.size(extent - 1, i64))], above
 
 
 def _as_index(b: Body, number: SSAValue) -> AffineExpr:
@@ -103,7 +103,7 @@ class DeformedTaps:
         """Returns the two values around a coordinate; the second is 0 at the end of the axis."""
         near, far = values
         is_last = b.compare(places[axis], "ge", b.size(self._extents[axis] - 1, self._real))
-        return [near, b.select(is_last, b.constant(0, self._real), far)]
+        return [near, b.select(is_last, 0, far)]
 
 
 FAR = 1 << 30
@@ -185,16 +185,16 @@ class GridSamples:
 
     def _weight(self, b: Body, ratio: SSAValue, step: int) -> SSAValue:
         """Returns the weight of the element that is `step` elements after the one below a coordinate."""
-        one, real, a = b.constant(1, ratio.type), ratio.type, self._coefficient
+        one, a = b.constant(1, ratio.type), self._coefficient
         if self._reach < 2:
             return ratio if step else b.minus(one, ratio)
-        d = b.absolute(b.minus(ratio, b.constant(step, real)))
+        d = b.absolute(b.minus(ratio, step))
         if step in (0, 1):
-            near = b.minus(b.times(b.constant(a + 2, real), d), b.constant(a + 3, real))
+            near = b.minus(b.times(a + 2, d), a + 3)
             return b.plus(b.times(b.times(near, d), d), one)
-        far = b.minus(b.times(b.constant(a, real), d), b.constant(5 * a, real))
-        far = b.plus(b.times(far, d), b.constant(8 * a, real))
-        return b.minus(b.times(far, d), b.constant(4 * a, real))
+        far = b.minus(b.times(a, d), 5 * a)
+        far = b.plus(b.times(far, d), 8 * a)
+        return b.minus(b.times(far, d), 4 * a)
 
     def _value(self, b: Body, taps: Sequence[Tap]) -> SSAValue:
         """Returns an element of the data; 0 outside with padding mode "zeros"."""
@@ -203,7 +203,7 @@ class GridSamples:
         if self._padding != "zeros":
             return value
         inside = reduce(lambda one, other: b.logical_and(one, other), (inside for _, inside, _ in taps))
-        return b.select(inside, value, b.constant(0, element_of(self._data)))
+        return b.select(inside, value, 0)
 
 
 def _is_between_edges(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAValue:
@@ -221,8 +221,8 @@ def _mirrored(b: Body, place: SSAValue, extent: Dim, *, aligned: bool) -> SSAVal
     high, distance = b.plus(low, width), b.absolute(b.minus(place, low))
     times = b.floor(b.divide(distance, width))
     rest = b.minus(distance, b.times(times, width))
-    pairs = b.floor(b.divide(times, b.constant(2, real)))
-    odd = b.minus(times, b.times(b.constant(2, real), pairs))
+    pairs = b.floor(b.divide(times, 2))
+    odd = b.minus(times, b.times(2, pairs))
     is_back = b.compare(odd, "ne", zero)
     seen = b.select(is_back, b.minus(high, rest), b.plus(low, rest))
     seen = b.select(_is_between_edges(b, place, extent, aligned=aligned), place, seen)

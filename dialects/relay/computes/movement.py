@@ -132,7 +132,7 @@ def padded(
 def _nearest(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
     """Clamps an index to the axis."""
     index = IndexType()
-    above = b.maximum(b.index(at), b.constant(0, index))
+    above = b.maximum(b.index(at), 0)
     return b.as_index(b.minimum(above, b.size(extent - 1, index)))
 
 

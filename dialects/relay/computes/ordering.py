@@ -43,10 +43,10 @@ def number_by_halving(
         first, size = b.accumulators
         if not known:
             size = b.minus(b.size(length, i64), size)
-        one, half = b.constant(1, i64), b.divide(size, b.constant(2, i64))
+        one, half = b.constant(1, i64), b.divide(size, 2)
         middle = b.minimum(b.plus(first, half), b.size(length - 1, i64))
         goes_on = is_left(b, b.as_index(middle))
-        goes_on = b.logical_and(goes_on, b.compare(size, "gt", b.constant(0, i64)))
+        goes_on = b.logical_and(goes_on, b.compare(size, "gt", 0))
         behind = b.minus(b.minus(size, half), one)
         first, left = b.select(goes_on, b.plus(middle, one), first), b.select(goes_on, behind, half)
         return [first, left if known else b.minus(b.size(length, i64), left)]

@@ -45,7 +45,7 @@ class Regions:
     def corner(self, b: Body, region: AffineExpr, number: int) -> SSAValue:
         """Returns a number of a region times the scale."""
         value = b.convert(b.read(self.rois, region, number), self.real)
-        return b.times(value, b.constant(self.build.number("spatial_scale"), self.real))
+        return b.times(value, self.build.number("spatial_scale"))
 
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
         """Reads an element of a region's image in the type of the sums."""
@@ -78,8 +78,8 @@ class RoiAxis:
         low, high = (self.regions.corner(b, region, place - self.axis) for place in (2, 4))
         length = b.minus(high, low)
         if not self.aligned:
-            length = b.maximum(length, b.constant(1, self.real))
-        return b.divide(length, b.constant(self.bins, self.real))
+            length = b.maximum(length, 1)
+        return b.divide(length, self.bins)
 
     def number(self, b: Body, size: SSAValue) -> SSAValue:
         """Returns the number of samples of a bin."""
@@ -96,19 +96,19 @@ class RoiAxis:
         # f32 does not represent large sample numbers exactly.
         is_place = b.compare(number, "lt", b.convert(count, f64))
         number = b.convert(number, self.real)
-        shift = b.divide(b.times(b.plus(number, b.constant(0.5, self.real)), size), count)
+        shift = b.divide(b.times(b.plus(number, 0.5), size), count)
         place = b.plus(start, shift)
-        outside = b.select(self._is_inside(b, place), place, b.constant(OUTSIDE, self.real))
-        return b.select(is_place, outside, b.constant(NO_PLACE, self.real))
+        outside = b.select(self._is_inside(b, place), place, OUTSIDE)
+        return b.select(is_place, outside, NO_PLACE)
 
     def _first(self, b: Body, start: SSAValue, size: SSAValue, count: SSAValue, low: SSAValue) -> SSAValue:
         """Returns the number of a sample that is not after `low`, with at most two samples in between."""
         start, size, count = (b.convert(value, f64) for value in (start, size, count))
         steps = b.divide(b.minus(low, start), b.divide(size, count))
-        number = b.minus(b.floor(b.minus(steps, b.constant(0.5, f64))), b.constant(1, f64))
-        last = b.minimum(b.minus(count, b.constant(1, f64)), b.constant(FAR, f64))
+        number = b.minus(b.floor(b.minus(steps, 0.5)), 1)
+        last = b.minimum(b.minus(count, 1), FAR)
         number = b.select(b.compare(number, "lt", last), number, last)
-        return b.select(b.compare(number, "gt", b.constant(0, f64)), number, b.constant(0, f64))
+        return b.select(b.compare(number, "gt", 0), number, 0)
 
     def _is_inside(self, b: Body, place: SSAValue) -> SSAValue:
         low, high = b.constant(-1, self.real), b.size(self.extent, self.real)
@@ -126,12 +126,12 @@ class RoiAxis:
 
         def add(b: Body) -> SSAValue:
             row = b.number(b.spatial[2], self.real)
-            below = b.minus(b.convert(row, f64), b.constant(1, f64))
+            below = b.minus(b.convert(row, f64), 1)
             place = self.place(b, b.reduction[0], below)
             near = b.absolute(b.minus(clipped(b, place, self.extent), row))
             one, zero = b.constant(1, self.real), b.constant(0, self.real)
             weight = b.maximum(b.minus(one, near), zero)
-            is_inside = b.compare(place, "ge", b.constant(-1, self.real))
+            is_inside = b.compare(place, "ge", -1)
             return b.accumulate(b.accumulators[0], b.select(is_inside, weight, zero))
 
         spatial: dict[str, Dim] = {"r": self.regions.count, "p": self.bins, "y": self.extent}
@@ -140,18 +140,18 @@ class RoiAxis:
 
         def divide(b: Body) -> SSAValue:
             count = self.number(b, self.bin_size(b, b.spatial[0]))
-            return b.divide(b.read(sums, *b.spatial), b.maximum(count, b.constant(1, self.real)))
+            return b.divide(b.read(sums, *b.spatial), b.maximum(count, 1))
 
         return build.compute("roi_weights", spatial, self.real, divide)
 
     def taps(self, b: Body, place: SSAValue) -> list[tuple[AffineExpr, SSAValue]]:
         """Returns the indices of the elements below and above a coordinate, and their weights."""
         indices, above = taps_around(b, clipped(b, place, self.extent), self.extent)
-        return list(zip(indices, (b.minus(b.constant(1, self.real), above), above), strict=True))
+        return list(zip(indices, (b.minus(1, above), above), strict=True))
 
     def has_places(self, b: Body, region: AffineExpr) -> SSAValue:
         """Returns whether the bins of a region have samples."""
-        return b.compare(self.number(b, self.bin_size(b, region)), "gt", b.constant(0, self.real))
+        return b.compare(self.number(b, self.bin_size(b, region)), "gt", 0)
 
 
 def clipped(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
@@ -174,10 +174,10 @@ class RoiSamples:
         rows = zip(self.tables, bins, b.reduction, strict=True)
         places = [b.read(table, region, bin_, step) for table, bin_, step in rows]
         zero, least = b.constant(0, real), b.minimum(*places)
-        is_inside = b.compare(least, "ge", b.constant(-1, real))
+        is_inside = b.compare(least, "ge", -1)
         value = b.guard(is_inside, real, lambda: self._inside(b, region, channel, places), lambda: zero)
-        is_place = b.compare(least, "gt", b.constant(NO_PLACE, real))
-        return b.select(is_place, value, b.constant(otherwise, real))
+        is_place = b.compare(least, "gt", NO_PLACE)
+        return b.select(is_place, value, otherwise)
 
     def _inside(self, b: Body, region: AffineExpr, channel: AffineExpr, places: Sequence[SSAValue]) -> SSAValue:
         rows, columns = (axis.taps(b, place) for axis, place in zip(self.axes, places, strict=True))

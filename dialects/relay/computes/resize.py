@@ -47,7 +47,7 @@ class AxisPlaces:
         if self.scale is None:
             return by_extents
         scale = self.scale(b)
-        is_none = b.compare(scale, "eq", b.constant(0, f64))
+        is_none = b.compare(scale, "eq", 0)
         return b.select(is_none, by_extents, given(scale))
 
     def width(self, b: Body) -> SSAValue:
@@ -111,9 +111,9 @@ def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -
     from_centre = b.divide(b.minus(b.plus(b.plus(index, index), one), size), scale)
     doubled = b.plus(b.minus(extent, one), from_centre)
     whole = b.add(math.RoundEvenOp(doubled))
-    error = b.times(b.absolute(from_centre), b.constant(F32_ERROR, f64))
+    error = b.times(b.absolute(from_centre), F32_ERROR)
     is_whole = b.compare(b.absolute(b.minus(doubled, whole)), "le", error)
-    return b.times(b.select(is_whole, whole, doubled), b.constant(0.5, f64))
+    return b.times(b.select(is_whole, whole, doubled), 0.5)
 
 
 def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) -> SSAValue:
@@ -125,13 +125,13 @@ def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) ->
         return _unless_one(b, width, b.divide(b.times(index, last), steps), b.constant(0, f64))
     start, end = axis.region(b)
     way = b.divide(b.times(b.times(index, b.minus(end, start)), last), steps)
-    middle = b.times(b.times(b.plus(start, end), b.constant(0.5, f64)), last)
+    middle = b.times(b.times(b.plus(start, end), 0.5), last)
     return _unless_one(b, width, b.plus(b.times(start, last), way), middle)
 
 
 def _unless_one(b: Body, width: SSAValue, value: SSAValue, alone: SSAValue) -> SSAValue:
     """Selects `alone` if the width is 1, else `value`."""
-    is_one = b.compare(width, "eq", b.constant(1, f64))
+    is_one = b.compare(width, "eq", 1)
     return b.select(is_one, alone, value)
 
 
@@ -206,9 +206,9 @@ def _nearest(b: Body, place: SSAValue, rounding: str) -> SSAValue:
         case "ceil":
             return b.ceil(place)
         case "round_prefer_floor":
-            return b.ceil(b.minus(place, b.constant(0.5, f64)))
+            return b.ceil(b.minus(place, 0.5))
         case _:
-            return b.floor(b.plus(place, b.constant(0.5, f64)))
+            return b.floor(b.plus(place, 0.5))
 
 
 def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Resampling) -> SSAValue:
@@ -221,7 +221,7 @@ def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Re
     value = _tent(b, distance) if rule.reach == 1 else _spline(b, distance, rule.cubic_alpha)
     if not rule.excludes:
         return value
-    return b.select(is_inside(b, tap, at.extent), value, b.constant(0, f64))
+    return b.select(is_inside(b, tap, at.extent), value, 0)
 
 
 def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> SSAValue:
@@ -230,7 +230,7 @@ def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> S
     place = b.select(b.compare(place, "gt", zero), place, zero)
     above = b.minus(place, b.floor(place))
     weight = b.select(b.in_bounds([step], [1]), b.minus(one, above), above)
-    return b.select(b.compare(place, "ge", last), b.constant(0.5, f64), weight)
+    return b.select(b.compare(place, "ge", last), 0.5, weight)
 
 
 def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:
@@ -244,8 +244,8 @@ def _normalized(build: TopiBuilder, raw: SSAValue, table: dict[str, Dim], real: 
 
     def divided(b: Body) -> SSAValue:
         whole = b.read(total, b.spatial[1])
-        is_zero = b.compare(whole, "eq", b.constant(0, f64))
-        by = b.select(is_zero, b.constant(1, f64), whole)
+        is_zero = b.compare(whole, "eq", 0)
+        by = b.select(is_zero, 1, whole)
         return b.convert(b.divide(b.read(raw, *b.spatial), by), real)
 
     return build.compute("resize_weights", table, real, divided)
@@ -273,7 +273,7 @@ def _spline(b: Body, d: SSAValue, a: float) -> SSAValue:
 
 def is_inside(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
     """Returns whether an f64 coordinate is within an axis."""
-    low = b.compare(place, "ge", b.constant(0, f64))
+    low = b.compare(place, "ge", 0)
     return b.logical_and(low, b.compare(place, "le", b.size(extent - 1, f64)))
 
 

@@ -42,5 +42,5 @@ def rounded(b: Body, value: SSAValue, target: Attribute) -> SSAValue:
     is_high = b.compare(wide, "ge", high)
     inside = b.select(b.compare(wide, "lt", low), low, wide)
     fits = b.logical_and(is_number, b.compare(wide, "lt", high))
-    number = b.convert(b.select(fits, inside, b.constant(0, f64)), target)
-    return b.select(is_high, b.constant(most, target), number)
+    number = b.convert(b.select(fits, inside, 0), target)
+    return b.select(is_high, most, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -99,9 +99,9 @@ def rows_of_values(build: TopiBuilder, indptr: SSAValue, count: Dim) -> SSAValue
 
     def row(b: Body) -> SSAValue:
         number = b.add(arith.IndexCastOp(b.read(begun, *b.spatial), INDEX))
-        has_row = b.compare(number, "gt", b.constant(0, INDEX))
+        has_row = b.compare(number, "gt", 0)
         last = b.size(pointers, INDEX)
-        return b.minus(b.select(has_row, number, last), b.constant(1, INDEX))
+        return b.minus(b.select(has_row, number, last), 1)
 
     return build.compute("rows", {"k": count}, INDEX, row)
 
@@ -126,11 +126,11 @@ def complete_shape(build: TopiBuilder, old: SSAValue, new: SSAValue) -> SSAValue
     """Returns the shape `new` with -1 replaced by the remaining extent."""
 
     def is_rest(b: Body, value: SSAValue) -> SSAValue:
-        return b.compare(value, "eq", b.constant(-1, i64))
+        return b.compare(value, "eq", -1)
 
     def multiply_known(b: Body) -> SSAValue:
         value = b.convert(b.read(new, *b.reduction), i64)
-        return b.times(b.accumulators[0], b.select(is_rest(b, value), b.constant(1, i64), value))
+        return b.times(b.accumulators[0], b.select(is_rest(b, value), 1, value))
 
     def multiply(b: Body) -> SSAValue:
         return b.times(b.accumulators[0], b.convert(b.read(old, *b.reduction), i64))
@@ -170,7 +170,7 @@ def reshaped_coordinates(build: TopiBuilder, indices: SSAValue, old: SSAValue, n
     differences = _differences(build, old, new)
 
     def kept(b: Body) -> SSAValue:
-        is_same = b.compare(b.read(differences), "eq", b.constant(0, i64))
+        is_same = b.compare(b.read(differences), "eq", 0)
         stays = b.logical_and(is_same, b.in_bounds([b.spatial[1]], [parts]))
         return b.guard(stays, element, lambda: b.read(indices, *b.spatial), lambda: place(b))
 
@@ -201,7 +201,7 @@ def _strides(build: TopiBuilder, shape: SSAValue) -> SSAValue:
         (axis,), (other,) = b.spatial, b.reduction
         is_inner = b.compare(b.index(other), "gt", b.index(axis))
         extent = b.convert(b.read(shape, other), i64)
-        return b.times(b.accumulators[0], b.select(is_inner, extent, b.constant(1, i64)))
+        return b.times(b.accumulators[0], b.select(is_inner, extent, 1))
 
     (rank,) = build.shape(shape)
     return build.compute("inner_elements", {"j": rank}, i64, multiply, reduce={"k": rank}, init=[1])
@@ -209,8 +209,8 @@ def _strides(build: TopiBuilder, shape: SSAValue) -> SSAValue:
 
 def _at_least_one(b: Body, value: SSAValue) -> SSAValue:
     """Returns a nonzero divisor; an extent of 0 has no coordinates."""
-    return b.maximum(value, b.constant(1, i64))
+    return b.maximum(value, 1)
 
 
 def _is_zero(b: Body, axis: AffineExpr) -> SSAValue:
-    return b.compare(b.index(axis), "eq", b.constant(0, IndexType()))
+    return b.compare(b.index(axis), "eq", 0)

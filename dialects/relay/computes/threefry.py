@@ -7,7 +7,7 @@ from math import prod
 from typing import Final
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float64Type, IndexType, IntegerType, Signedness
+from xdsl.dialects.builtin import Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -44,8 +44,8 @@ class Draw:
         number = b.index(b.spatial[0])
         step = b.add(IndexCastOp(number, WORD))
         if self._count % 4:
-            is_whole = b.compare(number, "lt", b.constant(whole, IndexType()))
-            step = b.select(is_whole, step, b.constant(4 * whole, WORD))
+            is_whole = b.compare(number, "lt", whole)
+            step = b.select(is_whole, step, 4 * whole)
         return hashed(b, key[:4], [b.plus(word, step) for word in key[4:8]])
 
     def word(self, b: Body, at: Sequence[AffineExpr]) -> SSAValue:
@@ -57,7 +57,7 @@ class Draw:
         """Returns a float in [0, 1) from the word at a point."""
         bits = 52 if isinstance(element, Float64Type) else 23
         first = b.add(arith.ShRUIOp(self.word(b, at), b.constant(64 - bits, WORD)))
-        return b.divide(b.convert(first, element), b.constant(1 << bits, element))
+        return b.divide(b.convert(first, element), 1 << bits)
 
     def new_key(self) -> SSAValue:
         """Returns the new key, whose counter follows the draw."""
@@ -66,7 +66,7 @@ class Draw:
         def word(b: Body) -> SSAValue:
             words = read_key(b, self._state)
             words[6] = b.constant(0, WORD)
-            words[7] = b.plus(words[7], b.constant(moved, WORD))
+            words[7] = b.plus(words[7], moved)
             return b.choose(b.spatial[0], words)
 
         return self._build.compute("new_key", {"i": WORDS}, WORD, word)
@@ -87,7 +87,7 @@ def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
         if turn % 4 == 0:
             step = turn // 4
             words = [b.plus(word, keys[(step + place) % 5]) for place, word in enumerate(words)]
-            words[3] = b.plus(words[3], b.constant(step, WORD))
+            words[3] = b.plus(words[3], step)
         for place, count in zip((0, 2), ROTATIONS[turn % 8], strict=True):
             words[place : place + 2] = _mixed(b, words[place], words[place + 1], count)
         words[1], words[3] = words[3], words[1]
@@ -129,7 +129,7 @@ def _either(b: Body, condition: SSAValue, then: Words, otherwise: Words) -> list
 
 def _is_full(b: Body, key: Words) -> SSAValue:
     """Returns whether the path has no room for a step."""
-    return b.compare(b.logical_or(key[8], key[9]), "eq", b.constant(0, WORD))
+    return b.compare(b.logical_or(key[8], key[9]), "eq", 0)
 
 
 def _stepped(b: Body, key: Words) -> list[SSAValue]:
@@ -142,5 +142,5 @@ def _shifted(b: Body, key: Words) -> list[SSAValue]:
     zero, one = b.constant(0, WORD), b.constant(1, WORD)
     is_none, is_last = (b.compare(key[8], "eq", number) for number in (zero, one))
     halves = [b.add(arith.ShRUIOp(word, one)) for word in key[8:10]]
-    behind = b.select(is_last, b.constant(1 << 63, WORD), zero)
+    behind = b.select(is_last, 1 << 63, zero)
     return [halves[0], b.select(is_none, halves[1], behind)]

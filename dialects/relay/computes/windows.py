@@ -42,7 +42,7 @@ def number_maxima(
         inside = b.in_bounds(taps, sizes)
         value = b.guard(inside, element, lambda: b.read(data, *b.spatial[:2], *taps), first)
         here = b.add(arith.IndexCastOp(b.index(number(b)), type))
-        nothing = b.compare(found, "eq", b.constant(-1, type))
+        nothing = b.compare(found, "eq", -1)
         taken = b.logical_and(inside, b.logical_or(nothing, _greater(b, value, best)))
         return [b.select(taken, value, best), b.select(taken, here, found)]
 

@@ -307,9 +307,9 @@ class NormalOp(DistributionOp):
 
         def fill(b: Body) -> SSAValue:
             u, v = (draw.fraction(b, (b.expr(half), *b.spatial), element) for half in (0, 1))
-            rest = b.minus(b.constant(1, element), u)
+            rest = b.minus(1, u)
             radius = b.sqrt(b.times(b.constant(-2, element), b.log(rest)))
-            height = b.add(math.SinOp(b.times(b.constant(2 * pi, element), v)))
+            height = b.add(math.SinOp(b.times(2 * pi, v)))
             return b.plus(b.times(b.times(radius, height), b.read(scale)), b.read(mean))
 
         return [draw.new_key(), build.compute("normal", shape, element, fill)]
@@ -404,7 +404,7 @@ class MultinomialOp(KeyedOp):
         counts = build.compute("counts", shape, i32, count, reduce={"k": classes}, init=[0])
 
         def found(b: Body) -> SSAValue:
-            return b.minimum(b.read(counts, *b.spatial), b.constant(last, i32))
+            return b.minimum(b.read(counts, *b.spatial), last)
 
         return [draw.new_key(), build.compute("multinomial", shape, i32, found)]
 

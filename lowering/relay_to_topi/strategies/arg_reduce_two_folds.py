@@ -53,7 +53,7 @@ def build_two_folds(build: TopiBuilder) -> Sequence[SSAValue]:
         if isinstance(value.type, AnyFloat):
             # If an element is NaN, so is the extreme, which compares unequal to everything.
             chosen = b.logical_or(chosen, b.add(arith.CmpfOp(value, value, "uno")))
-        return b.select(chosen, reduction.number(b), b.constant(missing, i32))
+        return b.select(chosen, reduction.number(b), missing)
 
     def pick(b: Body, acc: SSAValue, x: SSAValue) -> SSAValue:
         return b.maximum(acc, x) if last else b.minimum(acc, x)

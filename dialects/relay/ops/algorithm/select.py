@@ -103,7 +103,7 @@ class ArgwhereOp(RelayOp):
             for axis in reversed(range(len(shape))):
                 extent = shape[axis]
                 value = b.add(arith.IndexCastOp(b.index(b.remainder(b.quotient(position, inner), extent)), i32))
-                here = b.compare(b.index(column), "eq", b.constant(axis, IndexType()))
+                here = b.compare(b.index(column), "eq", axis)
                 result = b.select(here, value, result)
                 inner = inner * extent
             return result
@@ -187,7 +187,7 @@ class UniqueOp(RelayOp):
         # before that.
         went = build.insert(SortOp(by_value.indices, 0)).indices
         behind = lists.number_at_most(runs.positions, went)
-        inverse = lists.all("unique_inverse", lambda b, j: b.minus(b.read(behind, j), b.constant(1, i64)))
+        inverse = lists.all("unique_inverse", lambda b, j: b.minus(b.read(behind, j), 1))
         if not self.is_sorted.value.data:
             keys = lists.of("unique_met", i64, lambda b, j, places=first: b.read(places, j), unused=length)
             met = build.insert(SortOp(keys, 0)).indices
@@ -380,7 +380,7 @@ class _Lists:
 
     def run_length(self, b: Body, starts: SSAValue, j: AffineExpr) -> SSAValue:
         """Returns the length of run `j`, up to the start of the next run or the end."""
-        following = self._is_used(b, b.plus(b.index(j), b.constant(1, IndexType())))
+        following = self._is_used(b, b.plus(b.index(j), 1))
         end = b.guard(following, i64, lambda: b.read(starts, j + 1), lambda: b.size(self._length, i64))
         return b.minus(end, b.read(starts, j))
 
@@ -533,14 +533,14 @@ class RankRowsOp(RelayOp):
             (row,), (place,) = b.spatial, b.reduction
             other, column = b.quotient(place, columns), b.remainder(place, columns)
             zero = b.constant(0, i32)
-            begins = b.compare(b.index(column), "eq", b.constant(0, IndexType()))
+            begins = b.compare(b.index(column), "eq", 0)
             so_far = b.select(begins, zero, sign)
             here = _sign(b, b.read(data, other, column), b.read(data, row, column))
             is_decided = b.compare(so_far, "ne", zero)
             sign = b.select(is_decided, so_far, here)
             ends = b.compare(b.index(column), "eq", b.size(columns - 1, IndexType()))
             is_before = b.logical_and(ends, b.compare(sign, "lt", zero))
-            return [sign, b.plus(number, b.select(is_before, b.constant(1, i32), zero))]
+            return [sign, b.plus(number, b.select(is_before, 1, zero))]
 
         reduce: dict[str, Dim] = {"k": rows * columns}
         op = compute("rank_rows", {"i": rows}, [i32, i32], step, reduce=reduce, init=[0, 0])
@@ -553,5 +553,5 @@ def _sign(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     """Returns -1, 0 or 1 if `x` is less than, equal to or greater than `y`."""
     from xrelay.dialects.relay.computes.ordering import before
 
-    greater = b.select(before(b, y, x), b.constant(1, i32), b.constant(0, i32))
-    return b.select(before(b, x, y), b.constant(-1, i32), greater)
+    greater = b.select(before(b, y, x), b.constant(1, i32), 0)
+    return b.select(before(b, x, y), -1, greater)

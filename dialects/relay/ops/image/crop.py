@@ -155,7 +155,7 @@ class CropAndResizeOp(RelayOp):
         def fill(b: Body) -> SSAValue:
             number, (channel, *at) = b.spatial[0], (b.spatial[axis] for axis in self.image_axes)
             places = [b.read(table, number, index) for table, index in zip(tables, at, strict=True)]
-            is_inside = b.compare(b.minimum(*places), "ge", b.constant(0, real))
+            is_inside = b.compare(b.minimum(*places), "ge", 0)
 
             def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
                 at = b.read_index(images, number), channel, row, column
@@ -188,13 +188,13 @@ class CropAndResizeOp(RelayOp):
             first, last = (b.convert(b.read(boxes, box, end), real) for end in (axis, axis + 2))
             width, zero = b.size(extent - 1, real), b.constant(0, real)
             if count == 1:
-                found = b.times(b.times(b.plus(first, last), b.constant(0.5, real)), width)
+                found = b.times(b.times(b.plus(first, last), 0.5), width)
             else:
-                step = b.divide(b.times(b.minus(last, first), width), b.constant(count - 1, real))
+                step = b.divide(b.times(b.minus(last, first), width), count - 1)
                 found = b.plus(b.times(first, width), b.times(b.number(index, real), step))
             bounds = (zero, "oge"), (width, "ole")
             is_after, is_before = (b.add(arith.CmpfOp(found, edge, word)) for edge, word in bounds)
-            return b.select(b.logical_and(is_after, is_before), found, b.constant(-1, real))
+            return b.select(b.logical_and(is_after, is_before), found, -1)
 
         spatial: dict[str, Dim] = {"n": build.shape(boxes)[0], "o": count}
         return build.compute("crop_places", spatial, real, place)

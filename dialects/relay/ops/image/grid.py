@@ -110,8 +110,8 @@ class AffineGridOp(RelayOp):
         def place(b: Body, index: AffineExpr, count: int) -> SSAValue:
             if count == 1:
                 return b.constant(0, real)
-            twice = b.times(b.number(index, real), b.constant(2, real))
-            return b.minus(b.divide(twice, b.constant(count - 1, real)), b.constant(1, real))
+            twice = b.times(b.number(index, real), 2)
+            return b.minus(b.divide(twice, count - 1), 1)
 
         def fill(b: Body) -> SSAValue:
             number, axis, row, column = b.spatial

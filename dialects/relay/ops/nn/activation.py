@@ -65,7 +65,7 @@ class ReluOp(ScalarUnaryOp):
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the maximum with 0."""
-        return b.maximum(x, b.constant(0, x.type))
+        return b.maximum(x, 0)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 0 if x < 0, else 1."""

@@ -109,11 +109,11 @@ class LRNOp(AlongAxisOp):
         bias, scale, beta = self.bias.value.data, self.alpha.value.data / size, self.beta.value.data
 
         def normalize(b: Body) -> SSAValue:
-            base = b.plus(b.times(b.read(total, *b.spatial), b.constant(scale, element)), b.constant(bias, element))
+            base = b.plus(b.times(b.read(total, *b.spatial), scale), bias)
             # The logarithm of an infinite base times 0 is NaN.
             if bias <= 0 or scale < 0 or beta == 0:
-                return b.divide(b.read(data, *b.spatial), b.power(base, b.constant(beta, element)))
-            power = b.exp(b.times(b.log(base), b.constant(-beta, element)))
+                return b.divide(b.read(data, *b.spatial), b.power(base, beta))
+            power = b.exp(b.times(b.log(base), -beta))
             return b.times(b.read(data, *b.spatial), power)
 
         return [build.compute("nn_lrn", shape, element, normalize)]

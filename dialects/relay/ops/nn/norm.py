@@ -164,7 +164,7 @@ class BatchNormOp(RelayOp):
 
         def fill(b: Body) -> SSAValue:
             channel = b.spatial[axis]
-            spread = b.plus(b.read(variance, channel), b.constant(self.epsilon.value.data, element))
+            spread = b.plus(b.read(variance, channel), self.epsilon.value.data)
             x = b.minus(b.read(data, *b.spatial), b.read(mean, channel))
             x = b.divide(x, b.sqrt(spread))
             if self.scale.value.data:

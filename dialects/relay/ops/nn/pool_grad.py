@@ -184,14 +184,14 @@ class MaxPoolGradOp(PoolGradOp):
         from xrelay.dialects.relay.computes.windows import number_maxima
 
         out_grad, data, sizes = self.plain_operand(build, 0), self.plain_operand(build, 1), self.sizes
-        counts, type, element = build.shape(out_grad)[2:], i32 if prod(sizes) < _FEW_TAPS else i64, build.element(data)
+        counts, type = build.shape(out_grad)[2:], i32 if prod(sizes) < _FEW_TAPS else i64
         window = self.window(sizes)
         winners = number_maxima(build, data, window, counts, lambda b: row_major(b, b.reduction, sizes), type)
 
         def share(b: Body, covering: CoveringWindow) -> SSAValue:
             own = b.add(arith.IndexCastOp(b.index(row_major(b, covering.taps, sizes)), type))
             wins = b.compare(covering.read(winners, -1), "eq", own)
-            return b.select(wins, covering.read(out_grad, 0), b.constant(0, element))
+            return b.select(wins, covering.read(out_grad, 0), 0)
 
         return self.collected(build, build.shape(data), counts, share)
 

@@ -179,4 +179,4 @@ def _if_within(b: Body, number: SSAValue, most: SSAValue, shifted: SSAValue) -> 
     from xdsl.dialects import arith
 
     within = b.add(arith.CmpiOp(number, most, "ule"))
-    return b.select(within, shifted, b.constant(0, shifted.type))
+    return b.select(within, shifted, 0)

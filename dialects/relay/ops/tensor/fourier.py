@@ -207,7 +207,7 @@ class STFTOp(RelayOp):
         root = sqrt(self.n_fft.value.data)
 
         def divide(b: Body) -> SSAValue:
-            return b.divide(b.read(total, *b.spatial), b.constant(root, real))
+            return b.divide(b.read(total, *b.spatial), root)
 
         return [build.compute("stft", shape, real, divide)]
 
@@ -251,7 +251,7 @@ class _Roots:
 
         def part(function: type[math.CosOp | math.SinOp]) -> Callable[[Body], SSAValue]:
             def fill(b: Body) -> SSAValue:
-                way = b.times(b.number(b.spatial[0], f64), b.constant(turn * 2 * pi, f64))
+                way = b.times(b.number(b.spatial[0], f64), turn * 2 * pi)
                 return b.convert(b.add(function(b.divide(way, b.size(length, f64)))), real)
 
             return fill

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, i64
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -272,7 +272,7 @@ class ReverseSequenceOp(MovementOp):
         def read(b: Body) -> SSAValue:
             length = b.checked_index(b.read(lengths, b.spatial[batch]), shape[along] + 1)
             here = b.index(b.spatial[along])
-            mirrored = b.minus(b.minus(length, here), b.constant(1, IndexType()))
+            mirrored = b.minus(b.minus(length, here), 1)
             at = list(b.spatial)
             at[along] = b.as_index(b.select(b.compare(here, "lt", length), mirrored, here))
             return b.read(data, *at)
@@ -483,7 +483,7 @@ class TriluOp(MovementOp):
             row, column = b.spatial[-2:]
             right = b.number(column - row, i64)
             is_kept = b.add(CmpiOp(right, b.convert(b.read(k), i64), predicate))
-            return b.select(is_kept, b.read(data, *b.spatial), b.constant(0, element))
+            return b.select(is_kept, b.read(data, *b.spatial), 0)
 
         return [build.compute("trilu", build.shape(data), element, choose)]
 

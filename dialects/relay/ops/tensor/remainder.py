@@ -115,7 +115,7 @@ class FloorDivideOp(ScalarBinaryOp):
             return b.floor(quotient)
         if is_unsigned(x.type):
             return quotient
-        return b.select(_rounds_up(b, _remainder(b, x, y), y), b.minus(quotient, b.constant(1, x.type)), quotient)
+        return b.select(_rounds_up(b, _remainder(b, x, y), y), b.minus(quotient, 1), quotient)
 
     gradient = no_gradients
 

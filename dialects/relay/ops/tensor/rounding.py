@@ -154,7 +154,7 @@ class SignOp(ScalarUnaryOp):
             return b.select(positive, one, zero)
         rest = b.plus(x, zero) if isinstance(x.type, AnyFloat) else zero
         negative = b.compare(x, "lt", zero)
-        return b.select(positive, one, b.select(negative, b.constant(-1, x.type), rest))
+        return b.select(positive, one, b.select(negative, -1, rest))
 
     gradient = no_gradients
 
@@ -234,7 +234,7 @@ class IsinfOp(FloatPredicateOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
-        return b.compare(b.absolute(x), "eq", b.constant(inf, x.type))
+        return b.compare(b.absolute(x), "eq", inf)
 
 
 @register_relay_op
@@ -255,4 +255,4 @@ class IsfiniteOp(FloatPredicateOp):
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
-        return b.compare(b.absolute(x), "lt", b.constant(inf, x.type))
+        return b.compare(b.absolute(x), "lt", inf)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
@@ -84,7 +84,7 @@ class ShapeOfOp(ShapeValueOp):
             (place,) = b.spatial
             chosen = b.size(extents[-1], element) if extents else b.constant(0, element)
             for axis, extent in enumerate(extents[:-1]):
-                is_here = b.compare(b.index(place), "eq", b.constant(axis, IndexType()))
+                is_here = b.compare(b.index(place), "eq", axis)
                 chosen = b.select(is_here, b.size(extent, element), chosen)
             return chosen
 

@@ -388,8 +388,8 @@ class ClipOp(ScalarUnaryOp):
         low, high = (_rounded(bound.value.data, x.type) for bound in (self.a_min, self.a_max))
         least, most = value_range(x.type)
         if low > least:
-            x = b.maximum(x, b.constant(min(low, most), x.type))
-        return b.minimum(x, b.constant(max(high, least), x.type)) if high < most else x
+            x = b.maximum(x, min(low, most))
+        return b.minimum(x, max(high, least)) if high < most else x
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 0 if x is beyond a bound, else 1; bounds out of range are clamped to the type."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType, TupleType, i1, i64
+from xdsl.dialects.builtin import IntegerType, TensorType, TupleType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -123,7 +123,7 @@ class StridedSetOp(RelayOp):
             begin, end, stride = (b.convert(b.read(build.operand(number), axis), i64) for number in (2, 3, 4))
             zero, one, size = b.constant(0, i64), b.constant(1, i64), b.size(extent, i64)
             is_back, is_none = (b.add(CmpiOp(stride, zero, word)) for word in ("slt", "eq"))
-            low = b.select(is_back, b.constant(-1, i64), zero)
+            low = b.select(is_back, -1, zero)
             high = b.select(is_back, b.minus(size, one), size)
 
             def brought(number: SSAValue) -> SSAValue:
@@ -139,7 +139,7 @@ class StridedSetOp(RelayOp):
             is_some = b.select(is_none, b.constant(0, i1), b.compare(signed, "gt", zero))
             count = b.select(is_some, b.plus(b.divide(inner, step), one), zero)
             which = b.index(b.spatial[0])
-            is_first, is_second = (b.compare(which, "eq", b.constant(place, IndexType())) for place in (0, 1))
+            is_first, is_second = (b.compare(which, "eq", place) for place in (0, 1))
             return b.select(is_first, first, b.select(is_second, step, count))
 
         return build.compute("slice_bounds", {"k": 3}, i64, bound)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, IntegerType, TupleType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import AnyFloat, Float64Type, IntegerType, TupleType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -121,7 +121,7 @@ class GetValidCountsOp(ScoredBoxesOp):
             is_great = b.compare(value, "gt", b.convert(b.read(threshold), real))
             if kind < 0:
                 return is_great
-            has_class = b.compare(b.read(data, *b.spatial, kind), "ge", b.constant(0, element))
+            has_class = b.compare(b.read(data, *b.spatial, kind), "ge", 0)
             return b.logical_and(is_great, has_class)
 
         front = FrontRows(build, build.compute("is_valid", shape[:2], i1, is_valid))
@@ -269,7 +269,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         shape, of_boxes = build.shape(data), build.shape(taken)
 
         def is_box(b: Body) -> SSAValue:
-            return b.compare(b.read(taken, *b.spatial), "ge", b.constant(0, i64))
+            return b.compare(b.read(taken, *b.spatial), "ge", 0)
 
         is_taken = build.compute("is_taken", of_boxes, i1, is_box)
         sorts = self.return_indices.value.data or self.invalid_to_bottom.value.data
@@ -309,8 +309,8 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
         def limit(b: Body) -> SSAValue:
             number = b.convert(b.read(most), i64)
-            is_limit = b.compare(number, "ge", b.constant(0, i64))
-            return b.select(is_limit, number, b.constant((1 << 63) - 1, i64))
+            is_limit = b.compare(number, "ge", 0)
+            return b.select(is_limit, number, (1 << 63) - 1)
 
         limits = (
             build.compute("most", {}, i64, limit),
@@ -325,7 +325,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
             selected = b.select(b.read(kept, batch, 0, place), b.read(order, batch, 0, place), none)
             is_known = b.compare(own, "lt", b.convert(b.read(counts, batch), i64))
             plain = b.select(is_known, own, none)
-            suppresses = b.compare(b.convert(b.read(iou), real), "gt", b.constant(0, real))
+            suppresses = b.compare(b.convert(b.read(iou), real), "gt", 0)
             return b.select(suppresses, selected, plain)
 
         return build.compute("taken", shape[:2], i64, box)
@@ -356,8 +356,8 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
             value = b.read(sort.values, *b.spatial)
             if limit <= 0:
                 return value
-            is_best = b.compare(b.index(b.spatial[2]), "lt", b.constant(limit, IndexType()))
-            return b.select(is_best, value, b.constant(0, real))
+            is_best = b.compare(b.index(b.spatial[2]), "lt", limit)
+            return b.select(is_best, value, 0)
 
         return sort.indices, build.compute("best_scores", spatial, real, best)
 
@@ -379,4 +379,4 @@ def _below(b: Body, threshold: SSAValue) -> SSAValue:
     """Returns the greatest float less than a positive threshold, because `topi.suppress` compares with "greater"."""
     real = threshold.type
     bits = IntegerType(real.bitwidth) if isinstance(real, AnyFloat) else i64
-    return b.bitcast(b.minus(b.bitcast(threshold, bits), b.constant(1, bits)), real)
+    return b.bitcast(b.minus(b.bitcast(threshold, bits), 1), real)

@@ -115,9 +115,9 @@ class MultiboxPriorOp(RelayOp):
 
         def centre(b: Body, axis: int, place: AffineExpr) -> SSAValue:
             extent, down = (width, height)[axis], 1 - axis
-            value = b.plus(b.number(place, real), b.constant(offsets[down], real))
+            value = b.plus(b.number(place, real), offsets[down])
             if steps[down] > 0:
-                return b.times(value, b.constant(steps[down], real))
+                return b.times(value, steps[down])
             return b.divide(value, b.size(extent, real))
 
         def side(b: Body) -> SSAValue:
@@ -236,8 +236,8 @@ class MultiboxTransformLocOp(RelayOp):
 
         def is_kept(b: Body) -> SSAValue:
             value, threshold = b.read(best, *b.spatial), b.constant(self.threshold.value.data, real)
-            has_class = b.compare(value, "gt", b.constant(-1, real))
-            return b.select(has_class, b.add(CmpfOp(value, threshold, "uge")), b.constant(0, i1))
+            has_class = b.compare(value, "gt", -1)
+            return b.select(has_class, b.add(CmpfOp(value, threshold, "uge")), 0)
 
         is_foreground = build.compute("is_kept", (batch, boxes), i1, is_kept)
 
@@ -245,7 +245,7 @@ class MultiboxTransformLocOp(RelayOp):
             sides = [self._moved_side(build, b, image, box, end) for end in range(4)]
             kind = b.convert(b.read(best_class, image, box), real)
             if keeps_all:
-                kind = b.select(b.read(is_foreground, image, box), kind, b.constant(0, real))
+                kind = b.select(b.read(is_foreground, image, box), kind, 0)
             return b.choose(column, [kind, b.read(best, image, box), *sides])
 
         rows = {**variables("i", (batch, boxes)), "k": 6}
@@ -298,8 +298,7 @@ class MultiboxTransformLocOp(RelayOp):
         low, high = (b.read(anchors, 0, box, side) for side in (axis, axis + 2))
         extent, two = b.minus(high, low), b.constant(2, real)
         shift, growth = (
-            b.times(b.read(predictions, image, box * 4 + number), b.constant(variances[number], real))
-            for number in (axis, axis + 2)
+            b.times(b.read(predictions, image, box * 4 + number), variances[number]) for number in (axis, axis + 2)
         )
         centre = b.plus(b.times(shift, extent), b.divide(b.plus(low, high), two))
         half = b.divide(b.times(b.exp(growth), extent), two)
@@ -309,4 +308,4 @@ class MultiboxTransformLocOp(RelayOp):
 
 def _between_0_and_1(b: Body, value: SSAValue) -> SSAValue:
     """Clamps a float to [0, 1]."""
-    return b.minimum(b.maximum(value, b.constant(0, value.type)), b.constant(1, value.type))
+    return b.minimum(b.maximum(value, 0), 1)

@@ -136,7 +136,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
         def score(b: Body) -> SSAValue:
             own = b.read(scores, *b.spatial)
-            return b.select(b.add(arith.CmpfOp(own, own, "ord")), own, b.constant(float("-inf"), element))
+            return b.select(b.add(arith.CmpfOp(own, own, "ord")), own, float("-inf"))
 
         return build.compute("scores", build.shape(scores), element, score)
 
@@ -158,7 +158,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
             def area() -> SSAValue:
                 lengths = [b.minus(b.read(corners, at, axis + 2, i), b.read(corners, at, axis, i)) for axis in (0, 1)]
                 size, zero = b.times(*lengths), b.constant(0, element)
-                return b.select(b.compare(size, "gt", zero), size, b.constant(float("nan"), element))
+                return b.select(b.compare(size, "gt", zero), size, float("nan"))
 
             is_corner = b.in_bounds([number], [4])
             return b.guard(is_corner, element, lambda: b.read(corners, at, number, i), area)
@@ -346,8 +346,8 @@ class RegularNonMaxSuppressionOp(RelayOp):
         def candidate(b: Body) -> SSAValue:
             image, number, box = b.spatial
             score = b.read(scores, image, box, number + b.expr(build.shape(scores)[2] - classes))
-            is_candidate = b.compare(score, "ge", b.constant(self.score_threshold.value.data, real))
-            return b.select(is_candidate, score, b.constant(float("-inf"), real))
+            is_candidate = b.compare(score, "ge", self.score_threshold.value.data)
+            return b.select(is_candidate, score, float("-inf"))
 
         of_class: dict[str, Dim] = {"b": batch, "c": classes, "i": count}
         return build.insert(SortOp(build.compute("candidates", of_class, real, candidate), 2, descending=True))

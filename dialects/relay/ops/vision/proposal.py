@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, i1, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -218,7 +218,7 @@ class ProposalOp(RelayOp):
 
             has_box = b.compare(count, "gt", zero)
             value = b.guard(has_box, real, side, 0)
-            is_image = b.compare(b.index(column), "eq", b.constant(0, IndexType()))
+            is_image = b.compare(b.index(column), "eq", 0)
             return b.select(is_image, b.number(image, real), value)
 
         return [build.compute("proposals", build.result_shape, real, number)]
@@ -279,7 +279,7 @@ class ProposalOp(RelayOp):
     def _least(self, b: Body, info: SSAValue, image: AffineExpr) -> SSAValue:
         """Returns the least width and height of a box in an image."""
         factor = b.read(info, image, 2)
-        return b.times(factor, b.constant(self.rpn_min_size.value.data, factor.type))
+        return b.times(factor, self.rpn_min_size.value.data)
 
     def _is_small(self, b: Body, info: SSAValue, cut: SSAValue, image: AffineExpr, box: AffineExpr) -> SSAValue:
         """Returns whether the width or height of a clipped box is less than the minimum."""
@@ -304,17 +304,17 @@ class ProposalOp(RelayOp):
             score = b.read(sort.values, *b.spatial)
             if limit <= 0:
                 return score
-            is_best = b.compare(b.index(b.spatial[2]), "lt", b.constant(limit, IndexType()))
-            return b.select(is_best, score, b.constant(float("nan"), real))
+            is_best = b.compare(b.index(b.spatial[2]), "lt", limit)
+            return b.select(is_best, score, float("nan"))
 
         def side(b: Body) -> SSAValue:
             """Returns a component of a box for `topi.suppress`, with inclusive ends; area NaN if not positive."""
             image, number, box = b.spatial
             corners = [b.read(ends, image, end, box) for end in range(4)]
-            sides = [*corners[:2], *(b.plus(end, b.constant(1, real)) for end in corners[2:])]
+            sides = [*corners[:2], *(b.plus(end, 1) for end in corners[2:])]
             size = b.times(*(b.minus(sides[axis + 2], sides[axis]) for axis in (0, 1)))
-            has_area = b.compare(size, "gt", b.constant(0, real))
-            return b.choose(number, [*sides, b.select(has_area, size, b.constant(float("nan"), real))])
+            has_area = b.compare(size, "gt", 0)
+            return b.choose(number, [*sides, b.select(has_area, size, float("nan"))])
 
         best_scores = build.compute("best_scores", rows, real, best)
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": boxes}, real, side)
@@ -339,5 +339,5 @@ class ProposalOp(RelayOp):
             end = b.divide(b.read(info, image, axis), stride)
             is_outside = b.compare(end, "lt", b.plus(b.number(place, real), one))
             is_invalid = b.logical_or(is_invalid, is_outside)
-        known = b.select(b.add(CmpfOp(score, score, "ord")), score, b.constant(float("-inf"), real))
-        return b.select(is_invalid, b.constant(-1, real), known)
+        known = b.select(b.add(CmpfOp(score, score, "ord")), score, float("-inf"))
+        return b.select(is_invalid, -1, known)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -231,7 +231,7 @@ class RoiAlignOp(RegionOp):
         count = self.sample_ratio.value.data**2
 
         def divide(b: Body) -> SSAValue:
-            return b.divide(b.read(total, *b.spatial), b.constant(count, real))
+            return b.divide(b.read(total, *b.spatial), count)
 
         return build.compute("roi_align", shape, real, divide)
 
@@ -250,7 +250,7 @@ class RoiAlignOp(RegionOp):
         def choose(b: Body) -> SSAValue:
             has_rows, has_columns = (axis.has_places(b, b.spatial[0]) for axis in axes)
             has_places = b.logical_and(has_rows, has_columns)
-            return b.select(has_places, b.read(best, *b.spatial), b.constant(0, real))
+            return b.select(has_places, b.read(best, *b.spatial), 0)
 
         return build.compute("roi_align", shape, real, choose)
 
@@ -394,7 +394,7 @@ class RoiPoolOp(RegionOp):
             region, channel, row, column = b.spatial
             is_in_bin = _is_in_bin(b, columns, column)
             value = b.read(of_rows, region, channel, row, b.reduction[0])
-            return b.largest(b.accumulators[0], b.select(is_in_bin, value, b.constant(lowest, element)))
+            return b.largest(b.accumulators[0], b.select(is_in_bin, value, lowest))
 
         shape = build.result_shape
         best = build.compute("roi_columns", shape, element, fold_columns, reduce={"x": width}, init=[lowest])
@@ -403,7 +403,7 @@ class RoiPoolOp(RegionOp):
             region, _, row, column = b.spatial
             has_rows, has_columns = _has_elements(b, rows, region, row), _has_elements(b, columns, region, column)
             has_both = b.logical_and(has_rows, has_columns)
-            return b.select(has_both, b.read(best, *b.spatial), b.constant(0, element))
+            return b.select(has_both, b.read(best, *b.spatial), 0)
 
         return [build.compute("roi_pool", shape, element, choose)]
 
@@ -422,13 +422,13 @@ def _bounds(build: TopiBuilder, regions: Regions, axis: int) -> SSAValue:
     def bound(b: Body) -> SSAValue:
         region, number, end = b.spatial
         low, high = (_rounded(b, regions.corner(b, region, place - axis)) for place in (2, 4))
-        length = b.maximum(b.plus(b.minus(high, low), b.constant(1, i64)), b.constant(1, i64))
-        size = b.divide(b.convert(length, real), b.constant(bins, real))
+        length = b.maximum(b.plus(b.minus(high, low), 1), 1)
+        size = b.divide(b.convert(length, real), bins)
         place = b.times(b.number(number + end, real), size)
-        is_end = b.compare(b.index(end), "eq", b.constant(1, IndexType()))
+        is_end = b.compare(b.index(end), "eq", 1)
         whole = b.select(is_end, b.ceil(place), b.floor(place))
         found = b.plus(b.convert(whole, i64), low)
-        return b.minimum(b.maximum(found, b.constant(0, i64)), b.size(extent, i64))
+        return b.minimum(b.maximum(found, 0), b.size(extent, i64))
 
     spatial: dict[str, Dim] = {"r": regions.count, "p": bins, "e": 2}
     return build.compute("roi_bounds", spatial, i64, bound)
