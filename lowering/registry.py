@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
 from xrelay.passes.catalogue.extensions import registered_passes
-from xrelay.passes.catalogue.registry import FOLDERS, class_of, target_of
+from xrelay.passes.catalogue.registry import FOLDERS, member_of, target_of
 
 LOWERINGS: dict[str, str] = {
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
@@ -55,7 +55,7 @@ def load_pass(name: str) -> type[ModulePass]:
     target = ALL_PASSES.get(name)
     if target is None:
         raise PassError(f"no pass is called {name!r}", help="xrelay-opt --list-passes shows them all")
-    return class_of(target)
+    return member_of(target)
 
 
 def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:

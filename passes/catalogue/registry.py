@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from xdsl.passes import ModulePass
-
 FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "passes/extents",
     "relay-name-extents": "passes/extents",
@@ -113,11 +111,6 @@ def target_of(name: str) -> str:
     stem = (name if dialect == "test" else rest).replace("-", "_")
     package = FOLDERS[name].removeprefix("compat/").replace("/", ".")
     return f"xrelay.{package}.{stem}:{''.join(part.capitalize() for part in name.split('-'))}Pass"
-
-
-def class_of(target: str) -> type[ModulePass]:
-    """Imports the class at "module:Class"."""
-    return member_of(target)
 
 
 def member_of(target: str) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import count
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.op_lists import ops_in
 
 SAMPLES = 16
 """The approximate number of elements of a weight that are in its key."""
@@ -35,25 +35,12 @@ class OpKeys:
     def of_block(self, block: Block) -> Hashable:
         """Returns a key that two blocks share exactly if they perform the same computation in the same order.
 
-        Types, attributes and the order of ops count; names of values and source locations do not. Values from outside
-        of the block count by identity. An op with regions is equal only to itself.
+        Types, attributes and the order of ops count, also in regions, which have no branches between blocks; names of
+        values and source locations do not. Values from outside of the block count by identity.
         """
-        numbers: dict[SSAValue, int] = {}
-        fresh = count()
-        for argument in block.args:
-            numbers[argument] = next(fresh)
-        ops: list[Hashable] = []
-        for op in block.ops:
-            ops.append((self.of(op), tuple(numbers.get(operand, operand) for operand in op.operands)))
-            for result in op.results:
-                numbers[result] = next(fresh)
-        return (tuple(self._number(argument.type) for argument in block.args), tuple(ops))
-
-    def of_nest(self, block: Block) -> Hashable:
-        """As `of_block`, but an op with regions counts by their contents. There are no branches between blocks."""
         numbers: dict[SSAValue, int] = {argument: number for number, argument in enumerate(block.args)}
         parts: list[Hashable] = [tuple(self._number(argument.type) for argument in block.args)]
-        for op in (inner for outer in block.ops for inner in outer.walk()):
+        for op in ops_in(block):
             regions: list[Hashable] = []
             for region in op.regions:
                 regions.append(len(region.blocks))

@@ -84,7 +84,7 @@ def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
         name: value for name, value in kernel.attributes.items() if name not in _NAMED_FOR_OTHERS
     }
     attributes["arg_attrs"] = _without_sizes(kernel)
-    return keys.of_attributes(attributes), keys.of_nest(kernel.body.block)
+    return keys.of_attributes(attributes), keys.of_block(kernel.body.block)
 
 
 def _without_sizes(kernel: func.FuncOp) -> ArrayAttr[DictionaryAttr]:

@@ -20,9 +20,8 @@ from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.extensions import registered_passes
-from xrelay.passes.catalogue.registry import class_of, member_of, target_of
+from xrelay.passes.catalogue.registry import member_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
-from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext, configured_options
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, remember_names
 from xrelay.passes.infra.pipeline import info_of, run_pipeline
@@ -31,6 +30,7 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
+from xrelay.relay.pass_api.option_values import check_value
 from xrelay.relay.pass_api.passes import ModulePass, Pass
 from xrelay.relay.pass_api.set_aside import skipped_functions_hidden
 
@@ -123,7 +123,7 @@ def _users_pass(spec: ArgSpec) -> Pass:
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
     """Returns the class of a pass in `passes/`."""
-    return class_of(target_of(pass_name))
+    return member_of(target_of(pass_name))
 
 
 class XdslPass(ModulePass):
