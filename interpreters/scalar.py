@@ -21,8 +21,7 @@ from xdsl.ir import Attribute, Operation
 from xrelay.dialects.shared import dtypes
 from xrelay.dialects.shared.checked_index import CheckedIndex, out_of_range
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.numerics.powers import float_power
-from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.numerics import cast_once, float_power
 from xrelay.errors import InterpreterError, TypeInferenceError
 
 Value: TypeAlias = Any

@@ -81,10 +81,10 @@ from xrelay.dialects.shared.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType
 from xrelay.errors import LoweringError
 from xrelay.passes.loop.signature import argument_attrs
 

@@ -7,18 +7,14 @@ Intermediate buffers are `memref.alloc`s; private ones have the memory space `"l
 
 from xdsl.ir import Dialect
 
-from xrelay.dialects.loop.access_ops import LoadOp, StoreOp, WeightOp
-from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKindAttr, Tail, TailAttr
+from xrelay.dialects.loop.access_ops import CheckedIndexOp, LoadOp, StoreOp, WeightOp
+from xrelay.dialects.loop.base import IterKind, IterKindAttr, LoopKind, LoopKindAttr, Tail, TailAttr
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
-from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
-from xrelay.dialects.loop.list_ops import LIST_OPS, ListType
-from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS
-from xrelay.dialects.loop.row_op import RowOp
+from xrelay.dialects.loop.list_ops import LIST_OPS, LIST_PART_OPS, ListType
+from xrelay.dialects.loop.row_ops import RowOp, SortOp, SuppressOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
-from xrelay.dialects.loop.sort_op import SortOp
 from xrelay.dialects.loop.subview_op import SubviewOp
-from xrelay.dialects.loop.suppress_op import SuppressOp
 from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for, verify_sort, verify_suppress
 from xrelay.index_algebra.value_map import ValueMap
 

@@ -1,4 +1,4 @@
-"""`loop.load`, `loop.store` and `loop.weight`: buffers of a kernel, and accesses to them."""
+"""`loop.load`, `loop.store` and `loop.weight`: buffers of a kernel, and accesses to them; `loop.checked_index`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop.checked_op import CheckedOp
-from xrelay.dialects.loop.remembered import remembered
+from xrelay.dialects.loop.base import CheckedOp, remembered
+from xrelay.dialects.shared.checked_index import CheckedIndex
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap, parse_affine_exprs, print_affine_exprs
 
@@ -224,3 +225,30 @@ def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
     printer.print_attribute(memref.type)
+
+
+@irdl_op_definition
+class CheckedIndexOp(CheckedIndex):
+    """An index in `[0, size)`: the operand itself after a check; with `from_end` negative operands count from the end.
+
+    The kernel fails if the operand is outside of `[0, size)`, or of `[-size, size)` with `from_end`; ops after the
+    check do not run then.
+
+    - C1: the size is a nonnegative number or an `index` value
+
+    ```mlir
+    func.func @f(%X: memref<8xf32>, %i: index) -> f32 {
+      %k = loop.checked_index %i of 8 from_end
+      %x = loop.load %X[%k] : memref<8xf32>
+      func.return %x : f32
+    }
+    ```
+    """
+
+    name = "loop.checked_index"
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        super().verify_()
+        if self.dynamic_size is None and not isinstance(self.extent, int):
+            raise VerifyException(f"[loop.checked_index C1] size {self.extent} is not an integer")

@@ -32,9 +32,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
-from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
-from xrelay.dialects.loop.checked_op import CheckedOp
-from xrelay.dialects.loop.remembered import remembered
+from xrelay.dialects.loop.base import CheckedOp, IterKind, IterKindAttr, remembered
 from xrelay.dialects.shared.extents import numbers_in
 from xrelay.dialects.shared.op_making import copies
 from xrelay.index_algebra.value_map import ValueMap, join_maps, parse_affine_expr, print_affine_expr

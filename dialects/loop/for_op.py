@@ -13,8 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
-from xrelay.dialects.loop.attrs import LoopKind, LoopKindAttr, Tail, TailAttr
-from xrelay.dialects.loop.checked_op import CheckedOp
+from xrelay.dialects.loop.base import CheckedOp, LoopKind, LoopKindAttr, Tail, TailAttr
 
 MAX_LANES = 1024
 """The largest number of lanes: LLVM splits vectors piece by piece, and refuses 65,536 lanes."""

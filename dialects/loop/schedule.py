@@ -18,7 +18,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.loop.attrs import Tail
+from xrelay.dialects.loop.base import Tail
 from xrelay.errors import did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration

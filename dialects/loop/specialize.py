@@ -11,7 +11,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
-from xrelay.dialects.loop.attrs import IterKind
+from xrelay.dialects.loop.base import IterKind
 from xrelay.dialects.loop.block_op import BlockOp, Extent
 from xrelay.dialects.loop.extents import expression_of, index_arguments
 from xrelay.dialects.loop.for_op import ForOp

@@ -10,15 +10,11 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
-from xrelay.dialects.loop.attrs import IterKind, LoopKind
+from xrelay.dialects.loop.base import IterKind, LoopKind, checks
 from xrelay.dialects.loop.block_op import DYNAMIC, EXTENT_OPERAND, BlockOp
-from xrelay.dialects.loop.checked_op import checks
-from xrelay.dialects.loop.extents import is_index_argument, verify_extents
+from xrelay.dialects.loop.extents import is_index_argument, loop_of_index, out_of_range, verify_extents
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
-from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
-from xrelay.dialects.loop.row_op import RowOp
-from xrelay.dialects.loop.sort_op import SortOp, scratch_shape
-from xrelay.dialects.loop.suppress_op import CHUNK, SuppressOp
+from xrelay.dialects.loop.row_ops import CHUNK, RowOp, SortOp, SuppressOp, scratch_shape
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap
 

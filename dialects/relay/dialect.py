@@ -19,11 +19,9 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.requirements_attr import BoundsAttr, RequirementsAttr
-from xrelay.dialects.shared.types import IncompleteType
+from xrelay.dialects.shared.dims_attr import DimBindingsAttr, DimsAttr
+from xrelay.dialects.shared.requirements import BoundsAttr, RequirementsAttr
+from xrelay.dialects.shared.types import ClosureType, IncompleteType, OptionalType, SequenceType
 from xrelay.plugins import load_plugins
 
 import_operators()

@@ -10,6 +10,7 @@ from xrelay.dialects.relay.core.attribute_values import (
     ints,
     string_attribute,
 )
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axes, require_axis
 from xrelay.dialects.relay.core.constraints import (
     AtLeast,
     AxisOf,
@@ -81,6 +82,7 @@ __all__ = [
     "RelayOp",
     "SameElements",
     "VectorsAlong",
+    "axis_index",
     "bool_property",
     "float_property",
     "floats",
@@ -92,12 +94,15 @@ __all__ = [
     "ints",
     "ints_property",
     "known_shape",
+    "letter_of_axis",
     "no_gradients",
     "not_differentiable",
     "optional_int",
     "optional_int_property",
     "optional_ints_property",
     "register_relay_op",
+    "require_axes",
+    "require_axis",
     "required_ints_property",
     "string_attribute",
     "string_property",

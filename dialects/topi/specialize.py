@@ -11,7 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.extents import with_sizes as extents_with_sizes
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import dims_in, with_dims
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.index_map import stored

@@ -12,8 +12,15 @@ from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 from xrelay.dialects.relay.structure.containers import OptionalConstructOp, SequenceEmptyOp
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
-from xrelay.dialects.shared.types import common_type, element_type_of, joined_types, shape_of, tensor_type
+from xrelay.dialects.shared.types import (
+    OptionalType,
+    SequenceType,
+    common_type,
+    element_type_of,
+    joined_types,
+    shape_of,
+    tensor_type,
+)
 from xrelay.frontend.onnx.conversion import convert_nodes
 from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.node import NodeView

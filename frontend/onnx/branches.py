@@ -13,8 +13,7 @@ from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 from xrelay.dialects.relay.structure.containers import FailOp, OptionalConstructOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.dialects.shared.container_types import OptionalType
-from xrelay.dialects.shared.types import joined_types
+from xrelay.dialects.shared.types import OptionalType, joined_types
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import ANY

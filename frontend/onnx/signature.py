@@ -12,9 +12,8 @@ import onnx
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
 from xrelay.dialects.shared.dtypes import element_type
-from xrelay.dialects.shared.types import shape_of, tensor_type, with_dims
+from xrelay.dialects.shared.types import OptionalType, SequenceType, shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean, printable
 from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.graph import identifier

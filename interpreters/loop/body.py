@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp, SuppressOp
 from xrelay.dialects.loop.block_op import Extent
-from xrelay.dialects.shared.numerics.sorting import stable_order
+from xrelay.dialects.shared.numerics import stable_order
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes, outside
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
 from xrelay.interpreters.scalar import Value, compile_scalar, numpy_dtype, signless_view

@@ -18,14 +18,15 @@ from xrelay.dialects.loop.list_ops import (
     ListEraseOp,
     ListExtentsOp,
     ListInsertOp,
+    ListInsertPartOp,
     ListLengthOp,
     ListReadOp,
+    ListReadPartOp,
     ListType,
 )
-from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.loop.subview_op import strides_of
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import OptionalType, SequenceType
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array

@@ -16,7 +16,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.loop.ranges import in_loop_indices
+from xrelay.dialects.loop.extents import in_loop_indices
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes
 from xrelay.interpreters.scalar import Value, is_scalar_op

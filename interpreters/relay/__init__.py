@@ -8,7 +8,7 @@ It is the oracle of tests and the evaluator of constant folding. Another package
 
 from __future__ import annotations
 
-from xrelay.dialects.shared.container_types import Value
+from xrelay.dialects.shared.types import Value
 from xrelay.interpreters.relay.registry import apply_op, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
 from xrelay.registrations import import_modules

@@ -23,11 +23,10 @@ from xrelay.dialects.relay.structure.extents import (
     extent_origins_around,
     first_location,
 )
-from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.locations import location_of, sources_or_location
-from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
-from xrelay.dialects.shared.types import shape_of
+from xrelay.dialects.shared.requirements import kernel_requirements_of, made_extents, requirements_of
+from xrelay.dialects.shared.types import Value, shape_of
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
 from xrelay.index_algebra.requirement import Requirement

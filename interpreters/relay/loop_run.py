@@ -15,10 +15,9 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.attribute_names import RECURSION
-from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.shared.types import IncompleteType, Value, shape_of, tensor_type
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import ANY, DimExpr, evaluate

@@ -28,10 +28,10 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp, outside_closures
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
-from xrelay.dialects.shared.container_types import Value
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of, captures_in, ops_in
-from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of, made_extents, requirements_of
+from xrelay.dialects.shared.requirements import kernel_requirements_of, made_extents, requirements_of
+from xrelay.dialects.shared.types import Value
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.dim_bindings import (

@@ -12,7 +12,9 @@ from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.container_types import (
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import (
     ClosureType,
     ClosureValue,
     OptionalType,
@@ -20,10 +22,9 @@ from xrelay.dialects.shared.container_types import (
     SequenceType,
     SequenceValue,
     Value,
+    shape_of,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
-from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins

@@ -12,16 +12,17 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.container_types import (
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import (
+    AnyTensorType,
     ClosureValue,
     OptionalType,
     OptionalValue,
     SequenceType,
     SequenceValue,
     Value,
+    shape_of,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import AnyTensorType, shape_of
 from xrelay.errors import InputError, InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.container_types import (
+from xrelay.dialects.shared.types import (
     ClosureType,
     ClosureValue,
     OptionalType,
@@ -30,8 +30,8 @@ from xrelay.dialects.shared.container_types import (
     SequenceType,
     SequenceValue,
     Value,
+    shape_of,
 )
-from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit

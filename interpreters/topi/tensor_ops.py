@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.numerics.sorting import stable_order
+from xrelay.dialects.shared.numerics import stable_order
 from xrelay.dialects.topi import Combine, ScatterOp, SortOp
 from xrelay.dialects.topi.shapes import known_shape_of
 from xrelay.errors import InterpreterError

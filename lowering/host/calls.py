@@ -26,8 +26,7 @@ from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_na
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import REQUIRES
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.recorded_requirements import requirements_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr, requirements_of
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol

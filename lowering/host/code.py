@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.extents import extent_origins
 from xrelay.dialects.shared.attribute_names import SOURCES
 from xrelay.dialects.shared.locations import sources_of, sources_or_location
-from xrelay.dialects.shared.recorded_requirements import all_requirements
+from xrelay.dialects.shared.requirements import all_requirements
 from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr, names_of

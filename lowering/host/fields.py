@@ -11,7 +11,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol

@@ -16,8 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import CONTAINER, DIM, LOOP_DIMS, OUTPUT_PLACE, REQUIRES
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.recorded_requirements import requirements_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr, requirements_of
 from xrelay.dialects.shared.types import dims_in
 from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.host.calls import follows_from

@@ -9,9 +9,8 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.list_ops import ListType
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.types import element_of_any_rank, shape_of
+from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, element_of_any_rank, shape_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import LoweringError

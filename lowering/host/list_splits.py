@@ -19,7 +19,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
+from xrelay.dialects.loop.list_ops import ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.relay.structure.containers import ConcatFromSequenceOp, SplitToSequenceOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.lowering.host.code import HostCode, lowers

@@ -19,8 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.structure.extents import ExtentOrigin, describe_requirement, first_location
 from xrelay.dialects.shared.attribute_names import REQUIRES, SOURCES
 from xrelay.dialects.shared.locations import describe_location, sources_or_location
-from xrelay.dialects.shared.recorded_requirements import all_requirements
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr, all_requirements
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
-from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
+from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap

@@ -31,7 +31,7 @@ from xrelay.dialects.shared.levels import level_of, level_of_class
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
-from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
+from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, store
 from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, LocalLayout, becomes_lanes, layout_of, on_stack

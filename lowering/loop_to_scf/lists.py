@@ -41,16 +41,18 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop.list_ops import (
     LIST_OPS,
+    LIST_PART_OPS,
     ListAtOp,
     ListEmptyOp,
     ListEraseOp,
     ListExtentsOp,
     ListInsertOp,
+    ListInsertPartOp,
     ListLengthOp,
     ListReadOp,
+    ListReadPartOp,
     ListType,
 )
-from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
 from xrelay.dialects.shared.locations import location_of, sources_or_location
 from xrelay.dialects.shared.op_lists import defined_values, ops_of

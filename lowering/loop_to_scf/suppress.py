@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.dialects.loop import SuppressOp
-from xrelay.dialects.loop.suppress_op import CHUNK
+from xrelay.dialects.loop.row_ops import CHUNK
 from xrelay.dialects.topi.build import scalar_attr
 from xrelay.dialects.upstream.arith_extras import CmpfOp, SelectOp
 from xrelay.index_algebra.value_map import ValueMap

@@ -46,7 +46,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.shared.locations import source_names
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError

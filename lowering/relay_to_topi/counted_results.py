@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.structure.extents import CutOp
 from xrelay.dialects.shared.attribute_names import BINDS
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
+from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Symbol, single_atom

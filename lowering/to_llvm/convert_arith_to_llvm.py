@@ -29,8 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.shared.is_attribute import is_attribute
-from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
-from xrelay.dialects.upstream.arith_remainder import RemFOp
+from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, RemFOp, element_type, with_element
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
 from xrelay.lowering.to_llvm.ops import (
     WRAPS,
@@ -125,7 +124,7 @@ def _bfloat_bits(value: float) -> int:
     """Returns the bits of a number as bf16, as an integer."""
     import numpy as np  # not imported at module level: compilation workers run without numpy
 
-    from xrelay.dialects.shared.numerics.rounding import BFLOAT16, cast_once
+    from xrelay.dialects.shared.numerics import BFLOAT16, cast_once
 
     (bits,) = cast_once(np.array([value]), BFLOAT16).view(np.int16).tolist()
     return bits

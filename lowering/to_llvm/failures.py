@@ -30,7 +30,7 @@ from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_O
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import sources_of
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr
 from xrelay.index_algebra.requirement import LHS, RHS, AtLeast, Broadcasts, Equal, Requirement
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED

@@ -12,8 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
-from xrelay.dialects.upstream.llvm_extras import PoisonOp
-from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
+from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)

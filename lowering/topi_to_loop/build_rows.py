@@ -12,8 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop import SortOp as LoopSortOp
 from xrelay.dialects.loop import SuppressOp as LoopSuppressOp
-from xrelay.dialects.loop.sort_op import scratch_shape
-from xrelay.dialects.loop.suppress_op import room_shape
+from xrelay.dialects.loop.row_ops import room_shape, scratch_shape
 from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import compute, is_unsigned
 from xrelay.dialects.topi.shapes import shape_of, tensor_type

@@ -49,7 +49,7 @@ from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.recorded_requirements import record_requirements
+from xrelay.dialects.shared.requirements import record_requirements
 from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Dim

@@ -37,7 +37,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.extents.extent_rules import EXTENT_RULES
 from xrelay.passes.extents.shape_code import ShapeCode

@@ -23,8 +23,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
-from xrelay.dialects.shared.recorded_requirements import made_extents
-from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
+from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, made_extents
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim

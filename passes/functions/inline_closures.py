@@ -24,8 +24,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, requirements_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.requirement import Requirement

@@ -68,10 +68,9 @@ from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import BINDS, CALLERS, FORM, INLINE
-from xrelay.dialects.shared.container_types import ClosureType
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
-from xrelay.dialects.shared.types import IncompleteType, dims_in, tuple_type, with_dims
+from xrelay.dialects.shared.types import ClosureType, IncompleteType, dims_in, tuple_type, with_dims
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.functions.closure_callers import closures_of_parameters

@@ -41,7 +41,7 @@ from xrelay.dialects.relay.structure.call import (
     parameter_names,
 )
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.dims_attr import DimBindingsAttr
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in

@@ -38,7 +38,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.shared.attribute_names import FUSE_WITH
 from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.dialects.shared.locations import format_location
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use

@@ -67,10 +67,16 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import record_requirements, requirements_of
-from xrelay.dialects.shared.types import element_type_of, function_type, tuple_type
+from xrelay.dialects.shared.requirements import record_requirements, requirements_of
+from xrelay.dialects.shared.types import (
+    ClosureType,
+    OptionalType,
+    SequenceType,
+    element_type_of,
+    function_type,
+    tuple_type,
+)
 from xrelay.errors import PassError
 from xrelay.passes.fusion.fuse_ops import GroupNames, is_groupable, make_group
 from xrelay.passes.graph.op_keys import OpKeys

@@ -58,7 +58,7 @@ from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_making import copies
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import is_complete, tuple_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.functions.inline import SEALED, inline_calls

@@ -38,7 +38,7 @@ from xrelay.dialects.relay.ops.tensor.reduce import SumOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.relay.ops.tensor.unary import CopyOp, NegativeOp
-from xrelay.dialects.shared.recorded_requirements import requirements_of
+from xrelay.dialects.shared.requirements import requirements_of
 from xrelay.dialects.shared.types import element_type_of, is_static
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates

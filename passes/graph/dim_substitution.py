@@ -8,10 +8,10 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from xrelay.dialects.relay.structure.call import instantiated, names_in
 from xrelay.dialects.shared.attribute_names import REQUIRES
-from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.dims_attr import DimBindingsAttr
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
-from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
+from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, names_of, substitute
 from xrelay.passes.graph.replacements import retype

@@ -18,8 +18,7 @@ from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.recorded_requirements import made_extents, record_requirements, requirements_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, record_requirements, requirements_of
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.pattern_counts import counted

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import outside_closures
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.op_lists import block_of
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.infra.digraph import post_order

@@ -17,8 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, RowOp, SortOp, StoreOp, SuppressOp, ValueMap
-from xrelay.dialects.loop.extents import expression_of, extents_of
-from xrelay.dialects.loop.ranges import exact_interval_of
+from xrelay.dialects.loop.extents import exact_interval_of, expression_of, extents_of
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError

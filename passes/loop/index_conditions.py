@@ -12,8 +12,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
 from xrelay.dialects.loop import LoopKind, ValueMap
-from xrelay.dialects.loop.extents import expression_of
-from xrelay.dialects.loop.ranges import loop_of_index
+from xrelay.dialects.loop.extents import expression_of, loop_of_index
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, linear_form
 from xrelay.passes.loop.nest_queries import box_of, range_of

@@ -13,8 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
-from xrelay.dialects.loop.extents import expression_of, extents_of
-from xrelay.dialects.loop.ranges import interval_of
+from xrelay.dialects.loop.extents import expression_of, extents_of, interval_of
 from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.passes.loop.index_arith import IndexArith, index_constant

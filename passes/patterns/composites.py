@@ -27,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remarks

@@ -57,10 +57,9 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType, Value
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.shared.types import is_static, shape_of, tuple_type
+from xrelay.dialects.shared.requirements import made_extents, requirements_of
+from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, Value, is_static, shape_of, tuple_type
 from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
 from xrelay.interpreters.relay import can_evaluate, evaluate_op

@@ -15,7 +15,7 @@ from xrelay.dialects.loop.versions import KernelVersion
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
-from xrelay.dialects.shared.recorded_requirements import kernel_requirements_of
+from xrelay.dialects.shared.requirements import kernel_requirements_of
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.specialize import specialized

@@ -26,7 +26,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.dims_attr import DimBindingsAttr
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import IncompleteType, dim_pairs, dims_in, has_open_functions, is_complete, with_dims
 from xrelay.errors import DimensionError, TypeInferenceError

@@ -11,8 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.facts import MadeExtent
 from xrelay.dialects.relay.structure.call import names_in
-from xrelay.dialects.shared.recorded_requirements import made_extents
-from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.requirements import NewExtent, made_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete, joined_types, with_dims
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in

@@ -42,7 +42,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
-from xrelay.dialects.shared.recorded_requirements import made_extents, record_extents
+from xrelay.dialects.shared.requirements import made_extents, record_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute

@@ -34,8 +34,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import record_extents, record_requirements
-from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.requirements import NewExtent, record_extents, record_requirements
 from xrelay.dialects.shared.types import dim_pairs, dims_in, is_complete
 from xrelay.errors import ContradictionError, DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, substitute

@@ -20,8 +20,7 @@ from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import made_extents
-from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.requirements import NewExtent, made_extents
 from xrelay.dialects.shared.types import (
     IncompleteType,
     dim_pairs,

@@ -11,9 +11,8 @@ from pathlib import Path
 from xdsl.ir import SSAValue
 
 from xrelay.api.interface import container_spec
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.dialects.shared.types import OptionalType, SequenceType, element_type_of, shape_of
 from xrelay.frontend.onnx.coverage import Coverage, OpCoverage
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.frontend.onnx.problems import DependentNodeError

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.errors import PassError
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.tuple_leaves import rebuild, take_apart

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import tuple_type
 from xrelay.errors import PassError
 from xrelay.passes.graph.dim_substitution import dim_names_in

@@ -27,7 +27,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.op_lists import captures_in
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, evaluate_op
 from xrelay.passes.graph.dim_substitution import dim_names_in

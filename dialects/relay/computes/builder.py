@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type

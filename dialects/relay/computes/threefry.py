@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder
 from xrelay.dialects.relay.computes.scalars import row_major
-from xrelay.dialects.shared.numerics.threefry import ONES, PARITY, ROTATIONS
+from xrelay.dialects.shared.numerics import ONES, PARITY, ROTATIONS
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.shared.container_types import OptionalType, SequenceType
-from xrelay.dialects.shared.types import element_of_any_rank, element_type_of, shape_of
+from xrelay.dialects.shared.types import OptionalType, SequenceType, element_of_any_rank, element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict

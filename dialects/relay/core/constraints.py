@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    Signedness,
     StringAttr,
     TensorType,
     f32,
@@ -41,7 +42,6 @@ from xrelay.dialects.relay.core.attribute_values import (
 )
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 
@@ -378,7 +378,13 @@ def _number_of(line: str) -> int:
     return int(digits) if digits.isdigit() else 1 << 30
 
 
-QUANTIZED: tuple[Attribute, ...] = (i8, element_type("uint8"), i16, element_type("uint16"), i32)
+QUANTIZED: tuple[Attribute, ...] = (
+    i8,
+    IntegerType(8, Signedness.UNSIGNED),
+    i16,
+    IntegerType(16, Signedness.UNSIGNED),
+    i32,
+)
 """The element types of quantised numbers."""
 
 NARROW = QUANTIZED[:4]
@@ -431,7 +437,7 @@ class TypeIn(Constraint):
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """Sets the property to the boolean type."""
-        return list(types), {**properties, self.property: element_type("bool")}
+        return list(types), {**properties, self.property: i1}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
-from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.requirements import NewExtent
 from xrelay.dialects.shared.types import AnyTensorType, element_type_of, joined_types, shape_of, with_dims
 from xrelay.errors import ConstraintError, TensorTypeError, TypeInferenceError
 from xrelay.index_algebra.dims import (

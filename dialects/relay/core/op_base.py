@@ -34,7 +34,7 @@ from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.identity_memo import IdentityMemo
-from xrelay.dialects.shared.recorded_requirements import PureOnItsValue, record_requirements, requirements_of
+from xrelay.dialects.shared.requirements import PureOnItsValue, record_requirements, requirements_of
 from xrelay.dialects.shared.types import (
     IncompleteType,
     function_type,

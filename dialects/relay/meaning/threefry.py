@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.numerics.threefry import ONES, hashed, shifted
+from xrelay.dialects.shared.numerics import ONES, hashed, shifted
 
 
 def drawn_words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:

@@ -31,7 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryElementwiseOp
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.requirements import RequirementsAttr
 from xrelay.dialects.shared.types import IncompleteType
 
 if TYPE_CHECKING:

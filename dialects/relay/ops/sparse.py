@@ -263,7 +263,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
 def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
     """Returns an array of `shape` with the values assigned at their coordinates in order."""
     from xrelay.dialects.relay.meaning.checked_indices import checked
-    from xrelay.dialects.shared.numerics.rounding import cast_once
+    from xrelay.dialects.shared.numerics import cast_once
 
     result = np.full(shape, cast_once(default, values.dtype), values.dtype)
     columns = indices.T if indices.ndim == 2 else indices.reshape(1, -1)

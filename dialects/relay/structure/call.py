@@ -24,8 +24,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
-from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.shared.dims_attr import DimBindingsAttr
+from xrelay.dialects.shared.requirements import made_extents, requirements_of
 from xrelay.dialects.shared.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.errors import ContradictionError, DimensionError
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom

@@ -14,8 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.structure.containers import GraphOp
-from xrelay.dialects.shared.container_types import ClosureType, ClosureValue, OptionalType, SequenceType, Value
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.shared.types import ClosureType, ClosureValue, OptionalType, SequenceType, Value, tensor_type
 from xrelay.errors import InterpreterError
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)

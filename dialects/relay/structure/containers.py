@@ -21,8 +21,17 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.container_types import OptionalType, OptionalValue, SequenceType, SequenceValue, Value
-from xrelay.dialects.shared.types import common_element, common_type, joined_types, tensor_type
+from xrelay.dialects.shared.types import (
+    OptionalType,
+    OptionalValue,
+    SequenceType,
+    SequenceValue,
+    Value,
+    common_element,
+    common_type,
+    joined_types,
+    tensor_type,
+)
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 

@@ -29,7 +29,7 @@ from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import all_ops
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, Symbol, single_atom, symbol

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.facts import Elements, Facts, MadeExtent
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
-from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements import made_extents
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute, symbol
 
 LIMIT = 64

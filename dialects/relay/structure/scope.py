@@ -38,8 +38,7 @@ from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
-from xrelay.dialects.shared.container_types import Value
-from xrelay.dialects.shared.types import is_complete, shape_of
+from xrelay.dialects.shared.types import Value, is_complete, shape_of
 
 
 @irdl_op_definition

@@ -14,8 +14,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.shared.container_types import Value
-from xrelay.dialects.shared.types import IncompleteType, is_complete, shape_of, tuple_type
+from xrelay.dialects.shared.types import IncompleteType, Value, is_complete, shape_of, tuple_type
 from xrelay.index_algebra.dims import ANY, product
 
 

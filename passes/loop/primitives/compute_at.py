@@ -12,8 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, SchedulePrimitive, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
-from xrelay.dialects.loop.extents import extents_of
-from xrelay.dialects.loop.ranges import exact_interval_of, in_loop_indices, interval_of, loop_of_index
+from xrelay.dialects.loop.extents import exact_interval_of, extents_of, in_loop_indices, interval_of, loop_of_index
 from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.buffer_types import buffer_type

@@ -6,7 +6,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind
-from xrelay.dialects.loop.attrs import IterKindAttr
+from xrelay.dialects.loop.base import IterKindAttr
 from xrelay.dialects.loop.schedule import Guard
 from xrelay.index_algebra.value_map import ValueMap, join_maps
 from xrelay.passes.infra.xrelay_pass import EXACT

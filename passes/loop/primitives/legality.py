@@ -9,8 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp
-from xrelay.dialects.loop.extents import expression_of
-from xrelay.dialects.loop.ranges import interval_of
+from xrelay.dialects.loop.extents import expression_of, interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import ScheduleError, did_you_mean

@@ -8,7 +8,7 @@ from itertools import pairwise
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive
-from xrelay.dialects.loop.ranges import loop_of_index
+from xrelay.dialects.loop.extents import loop_of_index
 from xrelay.dialects.loop.schedule import Reorder
 from xrelay.passes.loop.nest_queries import (
     blocks_inside,

@@ -6,8 +6,8 @@ from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import in_loop_indices, interval_of
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import stride

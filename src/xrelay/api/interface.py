@@ -37,12 +37,19 @@ from xrelay.dialects.shared.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.requirements_attr import RequirementsAttr
-from xrelay.dialects.shared.types import dims_in, element_of_any_rank, element_type_of, shape_of
+from xrelay.dialects.shared.requirements import RequirementsAttr
+from xrelay.dialects.shared.types import (
+    ClosureType,
+    OptionalType,
+    SequenceType,
+    dims_in,
+    element_of_any_rank,
+    element_type_of,
+    shape_of,
+)
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS

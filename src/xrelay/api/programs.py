@@ -33,9 +33,8 @@ from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
-from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.types import is_complete, tensor_type
+from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, is_complete, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from xrelay.dialects.shared.container_types import Value
+from xrelay.dialects.shared.types import Value
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 

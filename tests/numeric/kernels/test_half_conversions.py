@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import relay
-from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.numerics import cast_once
 from xrelay.lowering.pipelines import llvm_pipeline
 from xrelay.runtime.native import assembly
 

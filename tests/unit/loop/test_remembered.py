@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, ValueMap
-from xrelay.dialects.loop.ranges import interval_of
+from xrelay.dialects.loop.extents import interval_of
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop.nest_queries import kernels_of, loop_named, loops_of
 

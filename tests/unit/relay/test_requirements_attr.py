@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.parser import Parser
 
 from xrelay.dialects.relay.dialect import RELAY
-from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
+from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement

@@ -151,7 +151,7 @@ class UniqueOp(RelayOp):
 
     def evaluate(self, data: Array) -> tuple[Array, ...]:
         """Uses a stable sort, after which equal elements are adjacent and in order of occurrence."""
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         length = data.size
         order = stable_order(data)
@@ -505,7 +505,7 @@ class RankRowsOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sorts by columns from the last to the first; the sorts are stable."""
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         order = np.arange(data.shape[0], dtype=np.int64)
         for column in reversed(range(data.shape[1])):

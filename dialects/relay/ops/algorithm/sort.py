@@ -87,7 +87,7 @@ class OrderOp(RelayOp):
 
     def order(self, data: Array) -> Array:
         """Returns the indices that sort an array."""
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         return stable_order(data, self.axis.value.data, descending=not self.ascends)
 

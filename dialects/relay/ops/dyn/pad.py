@@ -9,17 +9,21 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, OneOf
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RelayOp,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.tensor.transform import PAD_MODES, require_padding
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, maximum, minimum

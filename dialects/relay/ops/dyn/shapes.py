@@ -14,16 +14,21 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property
-from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    bool_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import MAX_AXES, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ, maximum

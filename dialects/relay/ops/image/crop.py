@@ -120,7 +120,7 @@ class CropAndResizeOp(RelayOp):
 
     def evaluate(self, data: Array, boxes: Array, box_indices: Array) -> Array:
         """Resizes box by box."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         if np.any((box_indices < 0) | (box_indices >= len(data))):
             raise InterpreterError(f"a box of an image that is not there, there are {len(data)}")

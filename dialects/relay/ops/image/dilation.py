@@ -127,7 +127,7 @@ class Dilation2DOp(RelayOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Computes the maximum over the taps of the window."""
         from xrelay.dialects.relay.meaning.windows import taps
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         dtype, order = numpy_dtype(element_type_of(self.result.type)), (0, *self.image_axes)
         image, filters = cast_once(data, dtype).transpose(order), cast_once(weight, dtype).transpose(self.weight_axes)

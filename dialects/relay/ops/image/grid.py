@@ -95,7 +95,7 @@ class AffineGridOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sums three terms, in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         height, width = ints(self.target_shape)
         y, x = (np.linspace(-1, 1, count) if count != 1 else np.zeros(1) for count in (height, width))

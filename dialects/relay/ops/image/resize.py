@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ElementType, ImageOp, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.op_definition import (
@@ -34,6 +33,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    axis_index,
     bool_property,
     float_property,
     floats,

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
-from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
@@ -30,6 +29,7 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     VectorsAlong,
+    axis_index,
     float_property,
     int_property,
     register_relay_op,
@@ -203,7 +203,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
     def evaluate(self, data: Array, alpha: Array) -> Array:
         """Selects by sign in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
         slope = alpha.reshape([-1 if each == axis else 1 for each in range(data.ndim)])

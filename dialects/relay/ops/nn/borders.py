@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -24,6 +23,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    axis_index,
     int_property,
     ints,
     register_relay_op,

@@ -33,7 +33,7 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     with_both_sides,
 )
-from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.numerics import cast_once
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, shape_text
 

@@ -36,7 +36,7 @@ from xrelay.dialects.relay.op_definition import (
     without_empty_dtype,
 )
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.numerics import cast_once
 from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, quotient
 

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors
-from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.sliding_window import (
     extents_in,
     parse_layout,
@@ -35,9 +34,11 @@ from xrelay.dialects.relay.op_definition import (
     int_attribute,
     int_property,
     known_shape,
+    letter_of_axis,
     optional_int,
     optional_int_property,
     register_relay_op,
+    require_axis,
     string_property,
 )
 from xrelay.dialects.shared.dtypes import numpy_dtype

@@ -66,7 +66,7 @@ class EntropyOp(CompositeOp):
 
     def evaluate(self, predictions: Array, targets: Array) -> Array:
         """Computes the mean over rows in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         wide = predictions.astype(np.float64)
         products = (np.log(wide) if self.TAKES_LOGARITHM else wide) * targets.astype(np.float64)
@@ -180,7 +180,7 @@ class NLLLossOp(CompositeOp):
 
     def evaluate(self, predictions: Array, targets: Array, weights: Array) -> Array:
         """Gathers elements by class, in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         axis = 1 if targets.ndim else 0
         named = targets.astype(np.int64)

@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
-from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
@@ -21,6 +20,7 @@ from xrelay.dialects.relay.op_definition import (
     Gradients,
     HalfPrecision,
     OpPatternKind,
+    axis_index,
     float_property,
     int_property,
     register_relay_op,
@@ -73,7 +73,7 @@ class LRNOp(AlongAxisOp):
     def evaluate(self, data: Array) -> Array:
         """Sums each window, then divides, in double precision; sums that overflow their type are infinite."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
-        from xrelay.dialects.shared.numerics.powers import float_power
+        from xrelay.dialects.shared.numerics import float_power
 
         axis, size = self.axis.value.data % data.ndim, self.size.value.data
         squares = np.moveaxis(data.astype(np.float64) ** 2, axis, 0)

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
-from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
 from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -32,14 +31,17 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     VectorsAlong,
+    axis_index,
     bool_property,
     float_property,
     int_array,
     int_attribute,
     int_property,
     ints,
+    letter_of_axis,
     optional_ints_property,
     register_relay_op,
+    require_axis,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.dialects.shared.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
@@ -276,7 +278,7 @@ class NormOp(ScaledAlongAxisOp):
 
     def evaluate(self, data: Array, gamma: Array, beta: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         axis = self.axis.value.data % data.ndim
         result = self.standardised(data.astype(np.float64), axis)
@@ -406,7 +408,7 @@ class RMSNormOp(ScaledAlongAxisOp):
 
     def evaluate(self, data: Array, gamma: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
         normal = wide / np.sqrt(_mean(wide**2, (axis,)) + self.epsilon.value.data)
@@ -459,7 +461,7 @@ class L2NormalizeOp(CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         wide, axes = data.astype(np.float64), None if self.axis is None else ints(self.axis)
         total = np.sum(wide**2, axis=axes, keepdims=True)

@@ -88,7 +88,7 @@ class FastSoftmaxOp(ProbabilitiesOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision; for f64 with the exact exponential."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         shifted = _below_greatest(data, self.axis.value.data)
         powers = np.exp(shifted) if data.dtype == np.float64 else fast_exp(shifted)
@@ -122,7 +122,7 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         shifted = _below_greatest(data, self.axis.value.data)
         total = np.log(np.sum(np.exp(shifted), axis=self.axis.value.data, keepdims=True))

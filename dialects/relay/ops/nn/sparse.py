@@ -40,7 +40,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
     string_property,
 )
-from xrelay.dialects.shared.numerics.rounding import cast_once
+from xrelay.dialects.shared.numerics import cast_once
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Shape, product
 
@@ -252,7 +252,7 @@ class SparseAddOp(SparseOp):
         """Adds value by value, in the widest type of the same kind."""
         from xrelay.dialects.relay.meaning.checked_indices import checked
         from xrelay.dialects.relay.meaning.element_types import widest
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         columns, rows = checked(indices, dense.shape[1], from_end=False), rows_of(indptr, data.shape[0])
         result = dense.astype(widest(data.dtype))

@@ -11,22 +11,21 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
-from xrelay.dialects.relay.core.constraints import (
-    QUANTIZED,
+from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrAlong, is_number, scales_and_zero_points
+from xrelay.dialects.relay.op_definition import (
+    Array,
     Constraints,
-    ElementsIn,
-    OneOrAlong,
+    Facts,
+    Layout,
+    LayoutAnswer,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
     SameElements,
-    is_number,
-    scales_and_zero_points,
+    int_property,
+    register_relay_op,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
     along,
@@ -43,7 +42,6 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
 from xrelay.dialects.relay.ops.tensor.join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 
 

@@ -16,23 +16,27 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.constraints import (
     QUANTIZED,
-    Constraints,
     ElementsIn,
     OneOrAlong,
     TypeIn,
     is_number,
     scales_and_zero_points,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, FilterOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each, with_parameters
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 
 

@@ -12,15 +12,19 @@ from typing import ClassVar
 import numpy as np
 from xdsl.ir import Attribute, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.constraints import ElementsIn, is_number
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Facts,
+    Layout,
+    LayoutAnswer,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    int_attribute,
+    letter_of_axis,
+)
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fixed_point import MOST_PLACES, PLACES, cut, saturated
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts

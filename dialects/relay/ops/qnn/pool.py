@@ -10,21 +10,23 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import NARROW, Constraints, ElementsIn, OneOrAlong, scales_and_zero_points
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.constraints import NARROW, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Layout,
+    LayoutRefusal,
+    MixedPrecision,
     bool_property,
     ints_property,
+    register_relay_op,
     required_ints_property,
     string_property,
 )
-from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.pool import AvgPoolOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 
 _FEW = 1 << 10
 """The greatest window size for which f32 distinguishes all sums and means of 8-bit numbers."""

@@ -13,26 +13,24 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.constraints import (
-    QUANTIZED,
-    Constraints,
-    ElementsIn,
-    OneOrAlong,
-    RankOf,
-    TypeIn,
-    scales_and_zero_points,
-)
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrAlong, TypeIn, scales_and_zero_points
 from xrelay.dialects.relay.core.sliding_window import extents_in, require_blocks
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    Layout,
+    OpPatternKind,
+    Quantization,
+    RankOf,
+    optional_int,
+    optional_int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
 

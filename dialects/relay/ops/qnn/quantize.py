@@ -10,22 +10,26 @@ from xdsl.dialects.builtin import f32, f64, i8, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import (
     QUANTIZED,
-    Constraints,
     ElementsIn,
-    OneOf,
     OneOrAlong,
     TypeIn,
     is_number,
     scales_and_zero_points,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.properties import int_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Constraints,
+    Facts,
+    Layout,
+    LayoutAnswer,
+    OneOf,
+    int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
     along,
@@ -39,7 +43,6 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
     shifted,
 )
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
@@ -156,7 +159,7 @@ class DequantizeOp(_ConvertsElements):
     def evaluate(self, data: Array, input_scale: Array, input_zero_point: Array) -> Array:
         """Multiplies differences by the scale."""
         from xrelay.dialects.relay.meaning import quantized
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         axis, result = self.axis.value.data, numpy_dtype(self.out_dtype)
         wide = np.promote_types(result, np.float32)

@@ -14,23 +14,21 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import (
-    QUANTIZED,
+from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.op_definition import (
+    Array,
     AxisOf,
     Constraints,
-    ElementsIn,
-    OneOrAlong,
-    scales_and_zero_points,
+    Facts,
+    Layout,
+    LayoutAnswer,
+    OpPatternKind,
+    float_property,
+    int_property,
+    register_relay_op,
 )
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property, int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, following, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 
 _ERF = np.frompyfunc(erf, 1, 1)
 

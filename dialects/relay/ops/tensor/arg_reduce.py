@@ -11,17 +11,22 @@ from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import no_gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Constraints,
+    Facts,
+    Layout,
+    LayoutAnswer,
+    LayoutRefusal,
+    MixedPrecision,
+    bool_property,
+    no_gradients,
+    optional_ints_property,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 
 if TYPE_CHECKING:

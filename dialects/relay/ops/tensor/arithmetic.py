@@ -10,14 +10,17 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core import element_rules
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of
 
 if TYPE_CHECKING:
@@ -261,7 +264,7 @@ class PowerOp(ScalarBinaryOp):
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""
-        from xrelay.dialects.shared.numerics.powers import float_power, integer_power
+        from xrelay.dialects.shared.numerics import float_power, integer_power
 
         return integer_power(lhs, rhs) if rhs.dtype.kind in "iu" else float_power(lhs, rhs)
 

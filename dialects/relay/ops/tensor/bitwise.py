@@ -8,8 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements
-from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.op_definition import Constraints, IntegerElements, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
 
 if TYPE_CHECKING:

@@ -20,11 +20,8 @@ from xrelay.dialects.relay.core.element_rules import (
     less,
     less_equal,
 )
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import no_gradients
+from xrelay.dialects.relay.op_definition import Array, Elements, Facts, no_gradients, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
 if TYPE_CHECKING:

@@ -10,16 +10,24 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
-from xrelay.dialects.relay.core.constraints import Broadcasting, Constraints, FloatElements, SameElements
+from xrelay.dialects.relay.core.constraints import Broadcasting
 from xrelay.dialects.relay.core.element_rules import Combine, binary_elements
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Elements,
+    Facts,
+    FloatElements,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
+    known_shape,
+)
 from xrelay.dialects.relay.structure.composite import CompositeOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 
 if TYPE_CHECKING:
@@ -127,7 +135,7 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Applies the function in double precision and rounds once."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         return cast_once(self.function(data.astype(np.float64)), data.dtype)
 

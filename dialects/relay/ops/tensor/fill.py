@@ -10,18 +10,28 @@ from xdsl.dialects.builtin import TupleType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import axis_index, require_axis
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, required_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Constraints,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    axis_index,
+    int_property,
+    ints,
+    known_shape,
+    no_gradients,
+    register_relay_op,
+    require_axis,
+    required_ints_property,
+)
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 
@@ -83,7 +93,7 @@ class FullOp(FillOp):
 
     def evaluate(self, fill_value: Array) -> Array:
         """Fills an array."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         dtype = fill_value.dtype if self.dtype is None else numpy_dtype(self.dtype)
         return np.full(ints(self.shape), cast_once(fill_value, dtype), dtype)
@@ -117,7 +127,7 @@ class FullLikeOp(FillOp):
 
     def evaluate(self, data: Array, fill_value: Array) -> Array:
         """Fills an array."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         return np.full(data.shape, cast_once(fill_value, data.dtype), data.dtype)
 

@@ -13,17 +13,23 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, ElementsIn
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, int_property, required_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.constraints import ElementsIn
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Constraints,
+    Facts,
+    MixedPrecision,
+    OpPatternKind,
+    axis_index,
+    bool_property,
+    int_property,
+    ints,
+    register_relay_op,
+    required_ints_property,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 
 PLACES = 31
 """The number of fractional bits of a factor with exponent 0."""

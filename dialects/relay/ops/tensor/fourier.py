@@ -12,16 +12,25 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    Constraints,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    MixedPrecision,
+    OpPatternKind,
+    RankOf,
+    RelayOp,
+    SameElements,
+    bool_property,
+    int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, shape_text
 
@@ -70,7 +79,7 @@ class DFTOp(RelayOp):
 
     def evaluate(self, re_data: Array, im_data: Array) -> tuple[Array, ...]:
         """Uses `np.fft` in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         data = re_data.astype(np.float64) + 1j * im_data.astype(np.float64)
         if data.shape[-1]:
@@ -176,7 +185,7 @@ class STFTOp(RelayOp):
 
     def evaluate(self, data: Array, window: Array) -> Array:
         """Multiplies the frames by the matrix of the transform, in double precision."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         size, length, hop = self.n_fft.value.data, self.win_length.value.data, self.hop_length.value.data
         signal = data.astype(np.float64)

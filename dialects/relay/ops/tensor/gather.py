@@ -10,19 +10,33 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.axes import axis_index, require_axis
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, BatchAxes, Constraints, IntegerElements, OneOf
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.core.constraints import BatchAxes
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AxisOf,
+    Constraints,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    IntegerElements,
+    Layout,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    axis_index,
+    int_property,
+    not_differentiable,
+    optional_int,
+    optional_int_property,
+    register_relay_op,
+    require_axis,
+    string_property,
+)
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
 

@@ -11,20 +11,35 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
-from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Divides, numbers
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.core.attribute_values import IntArrayAttr
+from xrelay.dialects.relay.core.constraints import numbers
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Constraints,
+    Divides,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    axis_index,
+    int_array,
+    int_attribute,
+    int_property,
+    ints,
+    known_shape,
+    letter_of_axis,
+    not_differentiable,
+    register_relay_op,
+    require_axis,
+)
 from xrelay.dialects.shared.types import AnyTensorType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
 

@@ -10,23 +10,35 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import int_array, ints
-from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axes
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.element_rules import converted
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
+    axis_index,
+    int_array,
+    int_property,
+    ints,
+    ints_property,
+    letter_of_axis,
+    not_differentiable,
+    optional_int_property,
+    register_relay_op,
+    require_axes,
+)
 from xrelay.dialects.relay.ops.tensor.movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor.shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
@@ -65,7 +77,7 @@ class CastLikeOp(RelayOp):
 
     def evaluate(self, data: Array, dtype_like: Array) -> Array:
         """Converts with one rounding."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         return cast_once(data, dtype_like.dtype)
 

@@ -9,13 +9,17 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import no_gradients
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    BooleanElements,
+    Constraints,
+    MixedPrecision,
+    no_gradients,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-from xrelay.dialects.relay.structure.weights import Array
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

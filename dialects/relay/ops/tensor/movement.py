@@ -10,28 +10,38 @@ from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import int_array, ints
-from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.shape_rules import places_of_slice, within_reach
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AxisOf,
+    Constraints,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    Quantization,
+    RankOf,
+    RelayOp,
+    axis_index,
     bool_property,
+    int_array,
     int_property,
+    ints,
     ints_property,
+    letter_of_axis,
+    not_differentiable,
     optional_ints_property,
+    register_relay_op,
     required_ints_property,
     string_property,
 )
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.shape_rules import places_of_slice, within_reach
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, shape_text

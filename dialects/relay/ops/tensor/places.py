@@ -10,20 +10,29 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, OneOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    IntegerElements,
+    MixedPrecision,
+    OneOf,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
+    bool_property,
+    float_property,
+    int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text

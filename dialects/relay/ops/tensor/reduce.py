@@ -11,22 +11,33 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
-from xrelay.dialects.relay.core.axes import require_axes
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision
-from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.core.attribute_values import bool_attribute
 from xrelay.dialects.relay.layout.rank_changes import positions, with_unit_axes, without_axes
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    AxisOf,
+    Constraints,
+    Facts,
+    FloatElements,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    Layout,
+    LayoutAnswer,
+    LayoutDecision,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    bool_property,
+    int_array,
+    ints,
+    optional_ints_property,
+    register_relay_op,
+    require_axes,
+)
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import LoweringError

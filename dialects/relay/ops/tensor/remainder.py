@@ -9,10 +9,8 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, no_gradients
+from xrelay.dialects.relay.op_definition import Array, GradientBuilder, Gradients, no_gradients, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
-from xrelay.dialects.relay.structure.weights import Array
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body
@@ -125,7 +123,7 @@ def _remainder(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     from xdsl.dialects import arith
 
     from xrelay.dialects.topi.build import is_unsigned
-    from xrelay.dialects.upstream.arith_remainder import RemFOp
+    from xrelay.dialects.upstream.arith_extras import RemFOp
 
     if isinstance(x.type, AnyFloat):
         return b.add(RemFOp(x, y))

@@ -10,15 +10,21 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, optional_int_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    bool_property,
+    optional_int_property,
+    register_relay_op,
+)
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import product
@@ -59,7 +65,7 @@ class CumulativeOp(RelayOp):
     def evaluate(self, data: Array) -> Array:
         """Accumulates element by element; 16-bit floats in f32."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         dtype = data.dtype if self.dtype is None else numpy_dtype(self.dtype)
         axis = self._axis

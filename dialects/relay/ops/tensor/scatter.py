@@ -10,16 +10,24 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, IntegerElements, OneOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, string_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import no_numbers, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AxisOf,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    IntegerElements,
+    OneOf,
+    OpPatternKind,
+    SameElements,
+    axis_index,
+    int_property,
+    register_relay_op,
+    string_property,
+)
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp, require_inside, require_same_extents, require_tuples
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import shape_text
 

@@ -10,17 +10,25 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
-from xrelay.dialects.relay.core.constraints import BooleanElements, Broadcasting, Constraints, SameElements
+from xrelay.dialects.relay.core.constraints import Broadcasting
 from xrelay.dialects.relay.core.element_rules import chosen_elements
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    BooleanElements,
+    Constraints,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
+    register_relay_op,
+)
 from xrelay.dialects.shared.types import shape_of, tensor_type
 
 if TYPE_CHECKING:

@@ -8,26 +8,35 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
-from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.attribute_values import bool_attribute
+from xrelay.dialects.relay.core.shape_rules import reshaped
+from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
     bool_property,
+    int_array,
+    int_attribute,
     int_property,
+    ints,
+    known_shape,
+    letter_of_axis,
     optional_ints_property,
+    register_relay_op,
+    require_axes,
     required_ints_property,
 )
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.shape_rules import reshaped
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
 

@@ -8,27 +8,37 @@ from typing import TYPE_CHECKING, ClassVar
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
-from xrelay.dialects.relay.core.axes import axis_index, require_axes
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import (
+from xrelay.dialects.relay.core.sliding_window import require_blocks
+from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.layout.behaviour import LayoutRenaming
+from xrelay.dialects.relay.layout.layout import LayoutError
+from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.op_definition import (
+    END,
+    Array,
+    AttributeValue,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    Layout,
+    LayoutAnswer,
+    LayoutDecision,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    Quantization,
+    RelayOp,
+    axis_index,
+    int_array,
+    ints,
     optional_ints_property,
+    register_relay_op,
+    require_axes,
     required_ints_property,
     string_property,
+    transform_shape,
     with_flat,
 )
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.sliding_window import require_blocks
-from xrelay.dialects.relay.gradients.builder import END, GradientBuilder, Gradients
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
-from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
-from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 

@@ -8,9 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.op_definition import GradientBuilder, Gradients, MixedPrecision, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import FloatFunctionOp
 
 if TYPE_CHECKING:

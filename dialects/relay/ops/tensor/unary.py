@@ -10,16 +10,21 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
-from xrelay.dialects.relay.core.properties import float_property
-from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AttributeValue,
+    Elements,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    HalfPrecision,
+    MixedPrecision,
+    Quantization,
+    float_property,
+    register_relay_op,
+)
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, FloatFunctionOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 
 if TYPE_CHECKING:

@@ -10,20 +10,28 @@ from xdsl.dialects.builtin import IntegerType, TensorType, TupleType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import int_property, required_ints_property
-from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    AtLeast,
+    AxisOf,
+    Constraints,
+    Facts,
+    GradientBuilder,
+    Gradients,
+    IntegerElements,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    SameElements,
+    axis_index,
+    int_property,
+    ints,
+    register_relay_op,
+    required_ints_property,
+)
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, shape_text

@@ -242,7 +242,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
     def _select(self, rows: Array, known: int, most: int, iou: Array, taken: Array) -> None:
         """Writes the indices of selected boxes to `taken`, in descending order of score."""
         from xrelay.dialects.relay.meaning.overlap import overlap, sorted_corners
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         wide = rows.astype(np.float64 if rows.dtype == np.float64 else np.float32)
         first, limit = self.coord_start.value.data, self.top_k.value.data

@@ -85,7 +85,7 @@ class MultiboxPriorOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes boxes from the centres of pixels and half of the sides."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         height, width = data.shape[2:]
         down, right = (self._centres(axis, extent) for axis, extent in enumerate((height, width)))
@@ -197,7 +197,7 @@ class MultiboxTransformLocOp(RelayOp):
 
     def evaluate(self, cls_prob: Array, loc_pred: Array, anchor: Array) -> tuple[Array, ...]:
         """Processes image by image."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         batch, _, boxes = cls_prob.shape
         wide = np.dtype(np.float64 if cls_prob.dtype == np.float64 else np.float32)

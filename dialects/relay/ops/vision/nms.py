@@ -256,7 +256,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
     def evaluate(self, boxes: Array, scores: Array) -> tuple[Array, ...]:
         """Selects boxes for each class, and the best detections of all classes, image by image."""
         from xrelay.dialects.relay.meaning.overlap import overlap
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         wide = np.dtype(np.float64 if scores.dtype == np.float64 else np.float32)
         iou, least = (np.asarray(each.value.data, wide) for each in (self.iou_threshold, self.score_threshold))
@@ -380,7 +380,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
 
 def _selected(scores: Array, overlaps: Array, most: int, threshold: Array | float) -> list[int]:
     """Returns the selected boxes of one class in descending order of score; `overlaps` has a row for each box."""
-    from xrelay.dialects.shared.numerics.sorting import stable_order
+    from xrelay.dialects.shared.numerics import stable_order
 
     selected: list[int] = []
     for box in stable_order(scores, descending=True).tolist():

@@ -138,7 +138,7 @@ class ProposalOp(RelayOp):
 
     def evaluate(self, cls_prob: Array, bbox_pred: Array, im_info: Array) -> Array:
         """Selects the best boxes of each image that do not overlap better ones."""
-        from xrelay.dialects.shared.numerics.sorting import stable_order
+        from xrelay.dialects.shared.numerics import stable_order
 
         wide = np.dtype(np.float64 if cls_prob.dtype == np.float64 else np.float32)
         batch, _, height, width = cls_prob.shape

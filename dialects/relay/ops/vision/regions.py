@@ -166,7 +166,7 @@ class RoiAlignOp(RegionOp):
 
     def evaluate(self, data: Array, rois: Array) -> Array:
         """Samples each region, and takes the mean or maximum of each bin."""
-        from xrelay.dialects.shared.numerics.rounding import cast_once
+        from xrelay.dialects.shared.numerics import cast_once
 
         order = (0, *self.image_axes)
         image, numbers = data.transpose(order), self.image_numbers(rois, len(data))

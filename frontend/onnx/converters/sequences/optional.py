@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.containers import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
-from xrelay.dialects.shared.container_types import OptionalType
+from xrelay.dialects.shared.types import OptionalType
 from xrelay.frontend.onnx.known_containers import value_of_optional
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

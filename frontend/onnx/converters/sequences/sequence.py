@@ -19,9 +19,8 @@ from xrelay.dialects.relay.structure.containers import (
     SequenceLengthOp,
     SplitToSequenceOp,
 )
-from xrelay.dialects.shared.container_types import SequenceType
 from xrelay.dialects.shared.dtypes import element_type
-from xrelay.dialects.shared.types import is_static, shape_of, tensor_type
+from xrelay.dialects.shared.types import SequenceType, is_static, shape_of, tensor_type
 from xrelay.frontend.onnx.converters.shared.dtypes import dtype_of_attribute
 from xrelay.frontend.onnx.converters.shared.extents import known_axis
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence

@@ -14,8 +14,7 @@ from xrelay.dialects.relay.structure.containers import (
     SequenceInsertOp,
     SequenceLengthOp,
 )
-from xrelay.dialects.shared.container_types import SequenceType
-from xrelay.dialects.shared.types import tensor_type
+from xrelay.dialects.shared.types import SequenceType, tensor_type
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
 from xrelay.frontend.onnx.known_containers import values_of_sequence
 from xrelay.frontend.onnx.node import NodeView

@@ -7,7 +7,7 @@ import pytest
 from support.one_op import Array, check, program
 
 from xrelay import relay
-from xrelay.dialects.shared.numerics.threefry import ONES, hashed
+from xrelay.dialects.shared.numerics import ONES, hashed
 
 TOP = 1 << 63
 

@@ -1,10 +1,16 @@
-"""Attributes of loops and block variables: kinds and tails."""
+"""Attributes and base classes of the ops of the loop level, and a cache of values derived from an op."""
 
 from __future__ import annotations
 
+from abc import ABC
+from collections.abc import Callable
+from operator import is_
+from typing import Any, TypeVar
+
+from typing_extensions import override
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import SpacedOpaqueSyntaxAttribute
-from xdsl.irdl import irdl_attr_definition
+from xdsl.ir import Operation, SpacedOpaqueSyntaxAttribute
+from xdsl.irdl import IRDLOperation, irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 
@@ -72,3 +78,47 @@ class IterKindAttr(EnumAttribute[IterKind], SpacedOpaqueSyntaxAttribute):
     """`IterKind` as an attribute."""
 
     name = "loop.iter"
+
+
+AnswerT = TypeVar("AnswerT")
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def remembered(op: OpT, parts: tuple[object, ...], answer: Callable[[OpT], AnswerT]) -> AnswerT:
+    """Returns `answer(op)`, recomputed only if one of `parts` is another object than at the last call.
+
+    `parts` are immutable: attributes of the op, and the tuple of its operands, which xDSL replaces at each change.
+    """
+    answers = vars(op)
+    known = answers.get(answer.__name__)
+    if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
+        return known[1]
+    found = answer(op)
+    answers[answer.__name__] = parts, found
+    return found
+
+
+Check = Callable[[Any], None]
+"""Raises `VerifyException` if an op violates a constraint."""
+
+CheckT = TypeVar("CheckT", bound=Check)
+
+_CHECKS: dict[type[Operation], Check] = {}
+
+
+class CheckedOp(IRDLOperation, ABC):
+    """An op of the loop level that is verified by the check registered for its class."""
+
+    @override
+    def verify_(self) -> None:
+        _CHECKS[type(self)](self)
+
+
+def checks(*classes: type[CheckedOp]) -> Callable[[CheckT], CheckT]:
+    """Decorator that registers a function as the verifier of ops of these classes."""
+
+    def register(check: CheckT) -> CheckT:
+        _CHECKS.update((each, check) for each in classes)
+        return check
+
+    return register

@@ -1,4 +1,4 @@
-"""The requirements of an op at run time, and the extents that it introduces.
+"""The requirements of an op at run time, and the extents that it introduces, recorded as attributes of the op.
 
 `#relay.requirements<n == m "C2 in-channels">` and `#relay.bounds<k <= n>`.
 """
@@ -6,14 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from xdsl.ir import Data
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.ir import Attribute, Data, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffectKind, Pure
 from xdsl.utils.mlir_lexer import PunctuationSpelling
 
+from xrelay.dialects.shared.attribute_names import BINDS, DEMANDS, REQUIRES
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.locations import sources_of
 from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement
@@ -146,3 +153,73 @@ def _parse_extent(parser: AttrParser, names: set[str]) -> NewExtent:
         parser.raise_error(f"the extent {atom.name} occurs twice", start, parser.pos)
     names.add(atom.name)
     return NewExtent(atom.name, _parse_side(parser) if _parse_relation_sign(parser, "<") else None)
+
+
+def requirements_of(op: Operation) -> tuple[Requirement, ...]:
+    """Returns the requirements on named dimensions where `op` runs."""
+    recorded = op.attributes.get(REQUIRES)
+    return recorded.data if isinstance(recorded, RequirementsAttr) else ()
+
+
+def record_requirements(op: Operation, requirements: Iterable[Requirement]) -> None:
+    """Replaces the requirements of `op`."""
+    _set(op, REQUIRES, RequirementsAttr.of(requirements))
+
+
+class OpRequirements(NamedTuple):
+    """The requirements of an op in a kernel, as recorded on the call of the kernel."""
+
+    op: str
+    requirements: tuple[Requirement, ...]
+    sources: Attribute | None
+    """The model nodes from which the op originates."""
+
+
+def kernel_requirements_of(call: Operation) -> list[OpRequirements]:
+    """Returns the requirements of the ops in the kernel that `call` runs."""
+    rows = call.attributes.get(DEMANDS)
+    found: list[OpRequirements] = []
+    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
+        name, requires = row.data.get("op"), row.data.get("requires")
+        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
+            found.append(OpRequirements(name.data, requires.data, row.data.get("sources")))
+    return found
+
+
+def all_requirements(op: Operation) -> list[OpRequirements]:
+    """Returns the requirements of `op` and those of the ops in the kernel that it calls."""
+    return [OpRequirements(op.name, requirements_of(op), sources_of(op)), *kernel_requirements_of(op)]
+
+
+def made_extents(op: Operation) -> tuple[NewExtent, ...]:
+    """Returns the named extents that `op` introduces."""
+    recorded = op.attributes.get(BINDS)
+    return recorded.data if isinstance(recorded, BoundsAttr) else ()
+
+
+def record_extents(op: Operation, extents: Iterable[NewExtent]) -> None:
+    """Replaces the named extents that `op` introduces."""
+    _set(op, BINDS, BoundsAttr.of(extents))
+
+
+class PureOnItsValue(Pure):
+    """An op without side effects, except that it may introduce names of extents that other ops use.
+
+    Ops that introduce names have a memory effect, so that passes without support for names neither erase nor merge
+    them.
+    """
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        """Returns a write effect, for the names, if the op introduces extents."""
+        return _NAMES if BINDS in op.attributes else frozenset[EffectInstance]()
+
+
+_NAMES = frozenset((EffectInstance(MemoryEffectKind.WRITE),))
+
+
+def _set(op: Operation, name: str, attribute: Attribute | None) -> None:
+    if attribute is not None:
+        op.attributes[name] = attribute
+    else:
+        op.attributes.pop(name, None)
