@@ -27,7 +27,7 @@ class AlongAxisOp(RelayOp):
     The following operands, which are vectors along `axis`, have the same form in any layout.
     """
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    MIXED_PRECISION = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
     data = operand_def()

@@ -88,7 +88,7 @@ class UserOperator(RelayOp):
     - C2: the type relation accepts the types of the operands.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    PATTERN = OpPatternKind.OPAQUE
     COUNT: ClassVar[int | None] = None
     """The number of operands; None for any number."""
     ARGUMENTS: ClassVar[Sequence[tuple[str, str, str]]] = ()

@@ -71,7 +71,7 @@ class CompositeOp(RelayOp):
     parts. The numpy reference is registered as for every op, and tests compare the parts with it.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    PATTERN = OpPatternKind.OPAQUE
 
     EXPANDS: ClassVar[Expansion | None] = None
     """The stage at which the op is replaced by its parts; if None, the parts determine it (`expansion`)."""

@@ -7,7 +7,7 @@ that calls kernels, down to the loop level, where both are lists.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType, UnrankedTensorType, i1, i64
@@ -39,8 +39,8 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 class GraphOp(RelayOp):
     """Base of the ops on sequences, optionals and closures, and of `relay.fail`."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
 
 class OptionalOp(GraphOp):

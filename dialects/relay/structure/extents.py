@@ -56,8 +56,8 @@ class ExtentDescription(NamedTuple):
 class BindingOp(RelayOp):
     """Base of the ops whose only effect is to bind names of extents. `relay.binds` lists the names in order."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     @property
     def names(self) -> tuple[str, ...]:

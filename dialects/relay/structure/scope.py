@@ -13,7 +13,6 @@ The attribute `relay.form` of a function specifies the meaning of an op's positi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -59,8 +58,8 @@ class LetOp(RelayOp):
     """
 
     name = "relay.let"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+    PATTERN = OpPatternKind.OPAQUE
+    INFERS_FROM_INCOMPLETE = True
 
     value = operand_def()
     result = result_def()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
@@ -32,8 +32,8 @@ class TupleOp(RelayOp):
     """
 
     name = "relay.tuple"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.TUPLE
-    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+    PATTERN = OpPatternKind.TUPLE
+    INFERS_FROM_INCOMPLETE = True
 
     fields = var_operand_def()
     result = result_def()
@@ -77,8 +77,8 @@ class TupleGetItemOp(RelayOp):
     """
 
     name = "relay.tuple_get_item"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+    PATTERN = OpPatternKind.INJECTIVE
+    INFERS_FROM_INCOMPLETE = True
 
     data = operand_def()
     result = result_def()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
@@ -12,7 +12,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -54,9 +53,9 @@ class DynPadOp(RelayOp):
     """
 
     name = "relay.dyn.nn.pad"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("pad_mode", PAD_MODES)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": OneOf("pad_mode", PAD_MODES)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     pad_width = operand_def()

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class ShapeOperandOp(RelayOp):
     """Base of the ops whose second operand determines the shape of the result."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
     SECOND: ClassVar[str] = "the shape"
     """The name of that operand in messages."""
 
@@ -224,8 +224,8 @@ class CollapseSumToOp(ShapeOperandOp):
     """
 
     name = "relay.collapse_sum_to"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     data = operand_def()
     shape = operand_def()
@@ -358,7 +358,7 @@ class DynTileOp(ShapeOperandOp):
     """
 
     name = "relay.dyn.tile"
-    SECOND: ClassVar[str] = "the repetitions"
+    SECOND = "the repetitions"
 
     data = operand_def()
     reps = operand_def()

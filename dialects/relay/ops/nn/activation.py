@@ -186,7 +186,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
     name = "relay.nn.prelu"
     PATTERN = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    MIXED_PRECISION = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {**AlongAxisOp.CONSTRAINTS, "C3": SameElements(), "C4": VectorsAlong()}
 
     data = operand_def()

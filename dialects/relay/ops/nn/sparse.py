@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects import arith
@@ -19,7 +19,6 @@ from xrelay.dialects.relay.meaning.element_types import widest
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -88,7 +87,7 @@ class SparseOp(RelayOp):
     PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION = MixedPrecision.FOLLOW
     HALF_PRECISION = HalfPrecision.SINGLE
-    PARTS: ClassVar[Constraints] = {
+    PARTS = {
         "C1": SameElements((0, 1)),
         "C2": IntegerElements(2),
         "C3": RankOf(2, 1, 1),

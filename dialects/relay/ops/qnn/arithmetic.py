@@ -14,7 +14,6 @@ from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrAlong, is_number, scales_and_zero_points
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
     Facts,
     Layout,
     LayoutAnswer,
@@ -51,7 +50,7 @@ class QnnBinaryOp(QnnOp):
     Differences from the zero point are saturated to 32 bits, which matters for i32 elements.
     """
 
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **scales_and_zero_points([2, 4, 6], [3, 5, 7]),
         "C3": OneOrAlong((2, 3), "lhs_axis"),
         "C4": OneOrAlong((4, 5), "rhs_axis", of=1),
@@ -174,8 +173,8 @@ class QnnAddOp(QnnSumOp):
     """
 
     name = "relay.qnn.add"
-    OF_DISTANCES: ClassVar[str] = "add"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.add
+    OF_DISTANCES = "add"
+    ON_ARRAYS = np.add
 
 
 @register_relay_op
@@ -198,8 +197,8 @@ class QnnSubtractOp(QnnSumOp):
     """
 
     name = "relay.qnn.subtract"
-    OF_DISTANCES: ClassVar[str] = "subtract"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.subtract
+    OF_DISTANCES = "subtract"
+    ON_ARRAYS = np.subtract
 
 
 @register_relay_op
@@ -270,8 +269,8 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
     """
 
     name = "relay.qnn.concatenate"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     data = operand_def()
     input_scales = operand_def()

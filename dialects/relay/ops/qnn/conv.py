@@ -43,7 +43,7 @@ from xrelay.dialects.shared.types import shape_of
 class QnnFilterOp(FilterOp, QnnOp):
     """Base of the convolutions of quantised images; C1 to C9, C11 and C12 are those of plain convolutions."""
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    MIXED_PRECISION = MixedPrecision.NEVER
     PLAIN: ClassVar[str]
     """The operator on plain images."""
 
@@ -134,9 +134,9 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
     """
 
     name = "relay.qnn.conv2d"
-    AXES: ClassVar[str] = "HW"
-    PLAIN: ClassVar[str] = "nn.conv2d"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+    AXES = "HW"
+    PLAIN = "nn.conv2d"
+    ARGUMENTS = (
         "kernel_size",
         "channels",
         "strides",
@@ -187,8 +187,8 @@ class QnnConv2DTransposeOp(QnnFilterOp, ConvTransposeOp):
     """
 
     name = "relay.qnn.conv2d_transpose"
-    AXES: ClassVar[str] = "HW"
-    PLAIN: ClassVar[str] = "nn.conv2d_transpose"
+    AXES = "HW"
+    PLAIN = "nn.conv2d_transpose"
 
     def evaluate(self, data: Array, weight: Array, *parameters: Array) -> Array:
         """Spreads the differences from the zero points; sums wrap around in 32 bits."""

@@ -7,8 +7,6 @@ quotient of two scales, rounded to 31 bits, unless floats are requested.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from xdsl.ir import Attribute, OpResult, SSAValue
 
@@ -40,9 +38,9 @@ _BIAS = 1022
 class QnnOp(CompositeOp):
     """Base of the operators on quantised numbers; `qnn-canonicalize-ops` replaces them by plain operators."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    EXPANDS: ClassVar[Expansion | None] = Expansion.QNN
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.NEVER
+    EXPANDS = Expansion.QNN
 
     @classmethod
     def number_type(cls, index: int) -> Attribute | None:

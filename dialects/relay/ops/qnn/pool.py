@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -52,9 +51,9 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
     """
 
     name = "relay.qnn.avg_pool2d"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    AXES: ClassVar[str] = "HW"
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ()
+    MIXED_PRECISION = MixedPrecision.NEVER
+    AXES = "HW"
+    ARGUMENTS = ()
 
     data = operand_def()
     input_scale = operand_def()

@@ -37,9 +37,9 @@ from xrelay.dialects.shared.types import shape_of, tensor_type
 class QnnProductOp(QnnOp):
     """Base of the products. The operands are two quantised tensors, their zero points and their scales."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.PRODUCT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    QUANTIZATION = Quantization.PRODUCT
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS = {
         **scales_and_zero_points([4, 5], [2, 3]),
         "C3": ElementsIn((0, 1), QUANTIZED),
         "C4": TypeIn("out_dtype", (i32,)),
@@ -70,7 +70,7 @@ class QnnDenseOp(QnnProductOp):
     """
 
     name = "relay.qnn.dense"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **QnnProductOp.CONSTRAINTS,
         "C5": RankOf(0, 1),
         "C6": RankOf(1, 2, 2),
@@ -137,7 +137,7 @@ class QnnBatchMatmulOp(QnnProductOp):
     """
 
     name = "relay.qnn.batch_matmul"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **QnnProductOp.CONSTRAINTS,
         "C5": RankOf(0, 2),
         "C6": RankOf(1, 2),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import f32, f64, i8, i64
@@ -21,7 +20,6 @@ from xrelay.dialects.relay.core.constraints import (
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
-    Constraints,
     Facts,
     Layout,
     LayoutAnswer,
@@ -83,7 +81,7 @@ class QuantizeOp(_ConvertsElements):
     """
 
     name = "relay.qnn.quantize"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **scales_and_zero_points([1], [2]),
         "C3": OneOrAlong((1, 2), "axis"),
         "C4": ElementsIn((0,), _FLOATS),
@@ -131,7 +129,7 @@ class DequantizeOp(_ConvertsElements):
     """
 
     name = "relay.qnn.dequantize"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **scales_and_zero_points([1], [2]),
         "C3": OneOrAlong((1, 2), "axis"),
         "C4": ElementsIn((0,), QUANTIZED),
@@ -185,7 +183,7 @@ class RequantizeOp(_ConvertsElements):
     """
 
     name = "relay.qnn.requantize"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **scales_and_zero_points([1, 3], [2, 4]),
         "C3": OneOrAlong((1, 2), "axis"),
         "C4": OneOrAlong((3, 4)),

@@ -38,7 +38,7 @@ class QnnFunctionOp(QnnOp):
 
     PLAIN: ClassVar[str]
     """The same function of plain numbers, by Relay's name."""
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         **scales_and_zero_points([1, 3], [2, 4]),
         "C3": OneOrAlong((1, 2, 3, 4)),
         "C4": ElementsIn((0,), QUANTIZED),
@@ -109,8 +109,8 @@ class QnnAbsOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.abs"
-    PLAIN: ClassVar[str] = "abs"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.abs
+    PLAIN = "abs"
+    ON_ARRAYS = np.abs
 
 
 @register_relay_op
@@ -127,8 +127,8 @@ class QnnExpOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.exp"
-    PLAIN: ClassVar[str] = "exp"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.exp
+    PLAIN = "exp"
+    ON_ARRAYS = np.exp
 
 
 @register_relay_op
@@ -145,7 +145,7 @@ class QnnErfOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.erf"
-    PLAIN: ClassVar[str] = "erf"
+    PLAIN = "erf"
 
     def function(self, x: Array) -> Array:
         """Computes in double precision."""
@@ -166,8 +166,8 @@ class QnnLogOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.log"
-    PLAIN: ClassVar[str] = "log"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.log
+    PLAIN = "log"
+    ON_ARRAYS = np.log
 
 
 @register_relay_op
@@ -184,7 +184,7 @@ class QnnRsqrtOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.rsqrt"
-    PLAIN: ClassVar[str] = "rsqrt"
+    PLAIN = "rsqrt"
 
     def function(self, x: Array) -> Array:
         """Divides by the root."""
@@ -205,8 +205,8 @@ class QnnSqrtOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.sqrt"
-    PLAIN: ClassVar[str] = "sqrt"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.sqrt
+    PLAIN = "sqrt"
+    ON_ARRAYS = np.sqrt
 
 
 @register_relay_op
@@ -223,7 +223,7 @@ class QnnSigmoidOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.sigmoid"
-    PLAIN: ClassVar[str] = "sigmoid"
+    PLAIN = "sigmoid"
 
     def function(self, x: Array) -> Array:
         """Evaluates the formula."""
@@ -244,8 +244,8 @@ class QnnTanhOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.tanh"
-    PLAIN: ClassVar[str] = "tanh"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.tanh
+    PLAIN = "tanh"
+    ON_ARRAYS = np.tanh
 
 
 @register_relay_op
@@ -262,7 +262,7 @@ class QnnHardswishOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.hardswish"
-    PLAIN: ClassVar[str] = "nn.hard_swish"
+    PLAIN = "nn.hard_swish"
 
     def function(self, x: Array) -> Array:
         """Evaluates the formula in its order."""
@@ -288,8 +288,8 @@ class QnnSoftmaxOp(QnnUnaryOp):
     """
 
     name = "relay.qnn.softmax"
-    PLAIN: ClassVar[str] = "nn.softmax"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    PLAIN = "nn.softmax"
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CONSTRAINTS: ClassVar[Constraints] = {**QnnUnaryOp.CONSTRAINTS, "C5": AxisOf()}
 
     axis = int_property(-1)
@@ -329,7 +329,7 @@ class QnnLeakyReluOp(QnnFunctionOp):
     """
 
     name = "relay.qnn.leaky_relu"
-    PLAIN: ClassVar[str] = "nn.leaky_relu"
+    PLAIN = "nn.leaky_relu"
 
     data = operand_def()
     input_scale = operand_def()

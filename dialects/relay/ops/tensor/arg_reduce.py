@@ -15,7 +15,6 @@ from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     Layout,
     LayoutAnswer,
@@ -44,8 +43,8 @@ class ArgReduceOp(ReduceOp):
     - C2: there are elements to choose from.
     """
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf()}
     GREATEST: ClassVar[bool]
     """Whether the greatest element is selected, or the least."""
 
@@ -142,7 +141,7 @@ class ArgmaxOp(ArgReduceOp):
     """
 
     name = "relay.argmax"
-    GREATEST: ClassVar[bool] = True
+    GREATEST = True
 
 
 @register_relay_op
@@ -163,4 +162,4 @@ class ArgminOp(ArgReduceOp):
     """
 
     name = "relay.argmin"
-    GREATEST: ClassVar[bool] = False
+    GREATEST = False

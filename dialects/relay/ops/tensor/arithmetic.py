@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
@@ -40,9 +40,9 @@ class AddOp(ScalarBinaryOp):
     """
 
     name = "relay.add"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.add
-    ON_ARRAYS: ClassVar[np.ufunc] = np.add
+    QUANTIZATION = Quantization.JOIN
+    ON_ELEMENTS = element_rules.add
+    ON_ARRAYS = np.add
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -66,9 +66,9 @@ class SubtractOp(ScalarBinaryOp):
     """
 
     name = "relay.subtract"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.sub
-    ON_ARRAYS: ClassVar[np.ufunc] = np.subtract
+    QUANTIZATION = Quantization.JOIN
+    ON_ELEMENTS = element_rules.sub
+    ON_ARRAYS = np.subtract
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -92,9 +92,9 @@ class MultiplyOp(ScalarBinaryOp):
     """
 
     name = "relay.multiply"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.SCALING
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.mul
-    ON_ARRAYS: ClassVar[np.ufunc] = np.multiply
+    QUANTIZATION = Quantization.SCALING
+    ON_ELEMENTS = element_rules.mul
+    ON_ARRAYS = np.multiply
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -119,8 +119,8 @@ class DivideOp(ScalarBinaryOp):
     """
 
     name = "relay.divide"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.SCALING
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.truncated_quotient
+    QUANTIZATION = Quantization.SCALING
+    ON_ELEMENTS = element_rules.truncated_quotient
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""
@@ -152,7 +152,7 @@ class TruncDivideOp(BinaryBroadcastOp, CompositeOp):
     """
 
     name = "relay.trunc_divide"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    PATTERN = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The quotient, truncated if it is a float."""
@@ -179,7 +179,7 @@ class TruncModOp(BinaryBroadcastOp, CompositeOp):
     """
 
     name = "relay.trunc_mod"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    PATTERN = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
         """`mod`, which truncates towards zero."""
@@ -205,9 +205,9 @@ class MaximumOp(ScalarBinaryOp):
     """
 
     name = "relay.maximum"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_maximum
-    ON_ARRAYS: ClassVar[np.ufunc] = np.maximum
+    QUANTIZATION = Quantization.JOIN
+    ON_ELEMENTS = element_rules.pair_maximum
+    ON_ARRAYS = np.maximum
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -231,9 +231,9 @@ class MinimumOp(ScalarBinaryOp):
     """
 
     name = "relay.minimum"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
-    ON_ELEMENTS: ClassVar[element_rules.Combine | None] = element_rules.pair_minimum
-    ON_ARRAYS: ClassVar[np.ufunc] = np.minimum
+    QUANTIZATION = Quantization.JOIN
+    ON_ELEMENTS = element_rules.pair_minimum
+    ON_ARRAYS = np.minimum
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -260,7 +260,7 @@ class PowerOp(ScalarBinaryOp):
     """
 
     name = "relay.power"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""

@@ -34,7 +34,7 @@ class BitwiseAndOp(BitwiseOp):
     """
 
     name = "relay.bitwise_and"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_and
+    ON_ARRAYS = np.bitwise_and
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -54,7 +54,7 @@ class BitwiseOrOp(BitwiseOp):
     """
 
     name = "relay.bitwise_or"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_or
+    ON_ARRAYS = np.bitwise_or
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -74,7 +74,7 @@ class BitwiseXorOp(BitwiseOp):
     """
 
     name = "relay.bitwise_xor"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_xor
+    ON_ARRAYS = np.bitwise_xor
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -96,8 +96,8 @@ class BitwiseNotOp(ScalarUnaryOp):
     """
 
     name = "relay.bitwise_not"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements()}
-    ON_ARRAYS: ClassVar[np.ufunc] = np.bitwise_not
+    CONSTRAINTS = {"C1": IntegerElements()}
+    ON_ARRAYS = np.bitwise_not
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with all bits."""
@@ -125,7 +125,7 @@ class LeftShiftOp(BitwiseOp):
     """
 
     name = "relay.left_shift"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.left_shift
+    ON_ARRAYS = np.left_shift
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits a shift by `y`, or 0 if the width of the type is exceeded."""
@@ -151,7 +151,7 @@ class RightShiftOp(BitwiseOp):
     """
 
     name = "relay.right_shift"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.right_shift
+    ON_ARRAYS = np.right_shift
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits a shift by at most the width of the type less 1, which leaves copies of the sign bit."""

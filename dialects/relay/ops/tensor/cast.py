@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
@@ -49,8 +49,8 @@ class CastOp(RelayOp):
     """
 
     name = "relay.cast"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     dtype = prop_def()
@@ -101,8 +101,8 @@ class ReinterpretOp(RelayOp):
     """
 
     name = "relay.reinterpret"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     data = operand_def()
     dtype = prop_def()

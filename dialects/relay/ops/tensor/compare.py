@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.element_rules import (
-    Combine,
     compared_elements,
     equality,
     greater,
@@ -71,9 +70,9 @@ class EqualOp(CompareOp):
     """
 
     name = "relay.equal"
-    ON_ELEMENTS: ClassVar[Combine | None] = equality
-    RELATION: ClassVar[str] = "eq"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.equal
+    ON_ELEMENTS = equality
+    RELATION = "eq"
+    ON_ARRAYS = np.equal
 
 
 @register_relay_op
@@ -89,9 +88,9 @@ class NotEqualOp(CompareOp):
     """
 
     name = "relay.not_equal"
-    ON_ELEMENTS: ClassVar[Combine | None] = inequality
-    RELATION: ClassVar[str] = "ne"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.not_equal
+    ON_ELEMENTS = inequality
+    RELATION = "ne"
+    ON_ARRAYS = np.not_equal
 
 
 @register_relay_op
@@ -107,9 +106,9 @@ class LessOp(CompareOp):
     """
 
     name = "relay.less"
-    ON_ELEMENTS: ClassVar[Combine | None] = less
-    RELATION: ClassVar[str] = "lt"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.less
+    ON_ELEMENTS = less
+    RELATION = "lt"
+    ON_ARRAYS = np.less
 
 
 @register_relay_op
@@ -125,9 +124,9 @@ class LessEqualOp(CompareOp):
     """
 
     name = "relay.less_equal"
-    ON_ELEMENTS: ClassVar[Combine | None] = less_equal
-    RELATION: ClassVar[str] = "le"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.less_equal
+    ON_ELEMENTS = less_equal
+    RELATION = "le"
+    ON_ARRAYS = np.less_equal
 
 
 @register_relay_op
@@ -143,9 +142,9 @@ class GreaterOp(CompareOp):
     """
 
     name = "relay.greater"
-    ON_ELEMENTS: ClassVar[Combine | None] = greater
-    RELATION: ClassVar[str] = "gt"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.greater
+    ON_ELEMENTS = greater
+    RELATION = "gt"
+    ON_ARRAYS = np.greater
 
 
 @register_relay_op
@@ -161,6 +160,6 @@ class GreaterEqualOp(CompareOp):
     """
 
     name = "relay.greater_equal"
-    ON_ELEMENTS: ClassVar[Combine | None] = greater_equal
-    RELATION: ClassVar[str] = "ge"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.greater_equal
+    ON_ELEMENTS = greater_equal
+    RELATION = "ge"
+    ON_ARRAYS = np.greater_equal

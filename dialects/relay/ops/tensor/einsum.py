@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_letters
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TupleType
@@ -65,9 +65,9 @@ class EinsumOp(RelayOp):
     """
 
     name = "relay.einsum"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     data = operand_def()
 

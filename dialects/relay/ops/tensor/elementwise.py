@@ -41,8 +41,8 @@ FLOATS: Constraints = {"C1": FloatElements()}
 class UnaryElementwiseOp(RelayOp):
     """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel)."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -62,9 +62,9 @@ class UnaryElementwiseOp(RelayOp):
 class BinaryBroadcastOp(RelayOp):
     """Base of the binary ops with numpy's broadcasting (Relay's BroadcastRel)."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": SameElements(), "C2": Broadcasting()}
 
     ON_ELEMENTS: ClassVar[Combine | None] = None
     """Combines two integer elements, which may be symbolic expressions; None if elements are not inferred."""
@@ -119,13 +119,13 @@ class ScalarUnaryOp(UnaryElementwiseOp):
 class FloatFunctionOp(ScalarUnaryOp):
     """Base of the unary ops that are defined only on floats."""
 
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+    CONSTRAINTS = FLOATS
 
 
 class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
     """Base of the unary composite ops of floats that fuse as one elementwise op."""
 
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+    CONSTRAINTS = FLOATS
     ON_ARRAYS: ClassVar[np.ufunc]
     """The function of arrays, unless `function` is overridden."""
 

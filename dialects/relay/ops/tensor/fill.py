@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
-    Constraints,
     Elements,
     Facts,
     GradientBuilder,
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
 class FillOp(RelayOp):
     """Base of the ops that fill a tensor with a scalar, the last operand."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Fills with the scalar, converted to the element type of the result."""
@@ -54,8 +53,8 @@ class FillOp(RelayOp):
 class ConstantFillOp(RelayOp):
     """Base of the ops that fill a tensor with one number."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
     NUMBER: ClassVar[int]
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
@@ -79,8 +78,8 @@ class FullOp(FillOp):
     """
 
     name = "relay.full"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 0, 0), "C2": AtLeast("shape", 0)}
-    RESULT_ELEMENT: ClassVar[str | None] = "dtype"
+    CONSTRAINTS = {"C1": RankOf(0, 0, 0), "C2": AtLeast("shape", 0)}
+    RESULT_ELEMENT = "dtype"
 
     fill_value = operand_def()
 
@@ -116,7 +115,7 @@ class FullLikeOp(FillOp):
     """
 
     name = "relay.full_like"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0)}
+    CONSTRAINTS = {"C1": RankOf(1, 0, 0)}
 
     data = operand_def()
     fill_value = operand_def()
@@ -163,7 +162,7 @@ class ZerosLikeOp(ConstantLikeOp):
     """
 
     name = "relay.zeros_like"
-    NUMBER: ClassVar[int] = 0
+    NUMBER = 0
 
 
 @register_relay_op
@@ -179,14 +178,14 @@ class OnesLikeOp(ConstantLikeOp):
     """
 
     name = "relay.ones_like"
-    NUMBER: ClassVar[int] = 1
+    NUMBER = 1
 
 
 class ConstantOfShapeOp(ConstantFillOp):
     """Base of the ops that fill a tensor of a given type with one number."""
 
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
-    RESULT_ELEMENT: ClassVar[str | None] = "dtype"
+    CONSTRAINTS = {"C1": AtLeast("shape", 0)}
+    RESULT_ELEMENT = "dtype"
 
     shape = required_ints_property()
     dtype = opt_prop_def()
@@ -216,7 +215,7 @@ class ZerosOp(ConstantOfShapeOp):
     """
 
     name = "relay.zeros"
-    NUMBER: ClassVar[int] = 0
+    NUMBER = 0
 
 
 @register_relay_op
@@ -235,7 +234,7 @@ class OnesOp(ConstantOfShapeOp):
     """
 
     name = "relay.ones"
-    NUMBER: ClassVar[int] = 1
+    NUMBER = 1
 
 
 @register_relay_op
@@ -257,8 +256,8 @@ class StackOp(RelayOp):
     """
 
     name = "relay.stack"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 

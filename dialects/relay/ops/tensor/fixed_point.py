@@ -6,8 +6,6 @@ rounding of halves, and one shift.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
@@ -17,7 +15,6 @@ from xrelay.dialects.relay.core.constraints import ElementsIn
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     MixedPrecision,
     OpPatternKind,
@@ -58,8 +55,8 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
     """
 
     name = "relay.fixed_point_multiply"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0,), (i32,))}
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": ElementsIn((0,), (i32,))}
 
     multiplier = int_property()
     shift = int_property()
@@ -112,9 +109,9 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
     """
 
     name = "relay.fixed_point_multiply_per_axis"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0, 1, 2, 3), (i32,)), "C2": AxisOf("axes")}
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": ElementsIn((0, 1, 2, 3), (i32,)), "C2": AxisOf("axes")}
 
     x = operand_def()
     m = operand_def()

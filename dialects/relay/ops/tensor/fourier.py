@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import pi, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, TupleType, f64
@@ -16,7 +16,6 @@ from xrelay.dialects.relay.gradients.numbered_elements import collected, numbere
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
-    Constraints,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -58,10 +57,10 @@ class DFTOp(RelayOp):
     """
 
     name = "relay.dft"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 1)}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 1)}
 
     re_data = operand_def()
     im_data = operand_def()
@@ -145,10 +144,10 @@ class STFTOp(RelayOp):
     """
 
     name = "relay.stft"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {
         "C1": FloatElements(),
         "C2": SameElements(),
         "C3": RankOf(0, 1, 2),

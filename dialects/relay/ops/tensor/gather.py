@@ -63,7 +63,7 @@ def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], c
 class IndexingOp(RelayOp):
     """Base of the ops whose indices refer to axes of the original layout."""
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Keeps the original layout, to which the indices refer."""
@@ -91,8 +91,8 @@ class TakeOp(IndexingOp):
     """
 
     name = "relay.take"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.INJECTIVE
     CONSTRAINTS: ClassVar[Constraints] = {**ALONG_AXIS, "C3": OneOf("mode", TAKE_MODES), "C4": BatchAxes(before="axis")}
 
     data = operand_def()
@@ -240,8 +240,8 @@ class GatherOp(IndexingOp):
     """
 
     name = "relay.gather"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    CONSTRAINTS: ClassVar[Constraints] = ALONG_AXIS
+    PATTERN = OpPatternKind.INJECTIVE
+    CONSTRAINTS = ALONG_AXIS
 
     data = operand_def()
     indices = operand_def()
@@ -317,8 +317,8 @@ class GatherNDOp(IndexingOp):
     """
 
     name = "relay.gather_nd"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C4": BatchAxes(skipped=1)}
+    PATTERN = OpPatternKind.INJECTIVE
+    CONSTRAINTS = {"C1": IntegerElements(1), "C4": BatchAxes(skipped=1)}
 
     data = operand_def()
     indices = operand_def()
@@ -404,8 +404,8 @@ class OneHotOp(IndexingOp):
     """
 
     name = "relay.one_hot"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(), "C2": AtLeast("depth", 0)}
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS = {"C1": IntegerElements(), "C2": AtLeast("depth", 0)}
 
     indices = operand_def()
     on_value = operand_def()

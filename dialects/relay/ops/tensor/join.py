@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
@@ -16,7 +16,6 @@ from xrelay.dialects.relay.core.constraints import numbers
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Divides,
     Elements,
     Facts,
@@ -53,8 +52,8 @@ _MAX_PARTS: Final = 2**16
 class ConcatenatingOp(RelayOp):
     """Base of the ops that concatenate the tensors of a tuple; `concatenate` documents C1 to C4."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -126,7 +125,7 @@ class ConcatenateOp(ConcatenatingOp):
     """
 
     name = "relay.concatenate"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.JOIN
+    QUANTIZATION = Quantization.JOIN
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the concatenated elements of the fields if these are vectors."""
@@ -194,10 +193,10 @@ class SplitOp(RelayOp):
     """
 
     name = "relay.split"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": Divides("indices_or_sections")}
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf(), "C2": Divides("indices_or_sections")}
 
     data = operand_def()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.element_rules import converted
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
     Elements,
     Facts,
     GradientBuilder,
@@ -61,8 +60,8 @@ class CastLikeOp(RelayOp):
     """
 
     name = "relay.cast_like"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     dtype_like = operand_def()
@@ -107,8 +106,8 @@ class BroadcastToLikeOp(RelayOp):
     """
 
     name = "relay.broadcast_to_like"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     broadcast_type = operand_def()
@@ -227,8 +226,8 @@ class SliceLikeOp(RelayOp):
     """
 
     name = "relay.slice_like"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     shape_like = operand_def()
@@ -310,8 +309,8 @@ class CollapseSumLikeOp(CompositeOp):
     """
 
     name = "relay.collapse_sum_like"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+    MIXED_PRECISION = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": SameElements()}
 
     data = operand_def()
     collapse_type = operand_def()

@@ -47,7 +47,7 @@ class LogicalAndOp(LogicalOp):
     """
 
     name = "relay.logical_and"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_and
+    ON_ARRAYS = np.logical_and
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -67,7 +67,7 @@ class LogicalOrOp(LogicalOp):
     """
 
     name = "relay.logical_or"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_or
+    ON_ARRAYS = np.logical_or
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -87,7 +87,7 @@ class LogicalXorOp(LogicalOp):
     """
 
     name = "relay.logical_xor"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_xor
+    ON_ARRAYS = np.logical_xor
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
         """Emits the op on two elements."""
@@ -109,8 +109,8 @@ class LogicalNotOp(ScalarUnaryOp):
     """
 
     name = "relay.logical_not"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": BooleanElements()}
-    ON_ARRAYS: ClassVar[np.ufunc] = np.logical_not
+    CONSTRAINTS = {"C1": BooleanElements()}
+    ON_ARRAYS = np.logical_not
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with true."""
@@ -124,8 +124,8 @@ class LogicalNotOp(ScalarUnaryOp):
 class LogicalReduceOp(ReduceOp):
     """Base of the reductions of booleans."""
 
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": BooleanElements()}
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf(), "C2": BooleanElements()}
 
     gradient = no_gradients
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, i64
@@ -15,7 +15,6 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
-    Constraints,
     Elements,
     Facts,
     GradientBuilder,
@@ -64,8 +63,8 @@ _REST: Final = -1
 class MovementOp(RelayOp):
     """Base of the ops whose result consists of elements of the first operand."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -101,8 +100,8 @@ class StridedSliceOp(MovementOp):
     """
 
     name = "relay.strided_slice"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), "C2": OneOf("slice_mode", ("end", "size"))}
+    QUANTIZATION = Quantization.MOVEMENT
+    CONSTRAINTS = {"C1": AxisOf("axes"), "C2": OneOf("slice_mode", ("end", "size"))}
 
     begin = required_ints_property()
     end = required_ints_property()
@@ -242,7 +241,7 @@ class ReverseSequenceOp(MovementOp):
     """
 
     name = "relay.reverse_sequence"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("seq_axis"), "C2": AxisOf("batch_axis")}
+    CONSTRAINTS = {"C1": AxisOf("seq_axis"), "C2": AxisOf("batch_axis")}
 
     data = operand_def()
     seq_lengths = operand_def()
@@ -309,9 +308,9 @@ class TileOp(MovementOp):
     """
 
     name = "relay.tile"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("reps", 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    QUANTIZATION = Quantization.MOVEMENT
+    CONSTRAINTS = {"C1": AtLeast("reps", 0)}
+    PATTERN = OpPatternKind.BROADCAST
 
     reps = required_ints_property()
 
@@ -356,9 +355,9 @@ class RepeatOp(MovementOp):
     """
 
     name = "relay.repeat"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis"), "C2": AtLeast("repeats", 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    QUANTIZATION = Quantization.MOVEMENT
+    CONSTRAINTS = {"C1": AxisOf("axis"), "C2": AtLeast("repeats", 0)}
+    PATTERN = OpPatternKind.BROADCAST
 
     repeats = int_property()
     axis = int_property(0)
@@ -404,9 +403,9 @@ class BroadcastToOp(MovementOp):
     """
 
     name = "relay.broadcast_to"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    QUANTIZATION = Quantization.MOVEMENT
+    CONSTRAINTS = {"C1": AtLeast("shape", 0)}
+    PATTERN = OpPatternKind.BROADCAST
 
     shape = required_ints_property()
 
@@ -461,8 +460,8 @@ class TriluOp(MovementOp):
     """
 
     name = "relay.trilu"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 2)}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    CONSTRAINTS = {"C1": RankOf(0, 2)}
+    PATTERN = OpPatternKind.ELEM_WISE
 
     data = operand_def()
     k = operand_def()

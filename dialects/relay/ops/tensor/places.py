@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, TupleType, f64, i64
@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -129,9 +128,9 @@ class MatrixSetDiagOp(RelayOp):
     """
 
     name = "relay.matrix_set_diag"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": SameElements()}
 
     data = operand_def()
     diagonal = operand_def()
@@ -239,9 +238,9 @@ class MeshgridOp(RelayOp):
     """
 
     name = "relay.meshgrid"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("indexing", ("ij", "xy"))}
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": OneOf("indexing", ("ij", "xy"))}
 
     data = operand_def()
 
@@ -311,8 +310,8 @@ class InvertPermutationOp(CompositeOp):
     """
 
     name = "relay.invert_permutation"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C2": IntegerElements()}
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C2": IntegerElements()}
 
     data = operand_def()
 
@@ -356,8 +355,8 @@ class UnravelIndexOp(CompositeOp):
     """
 
     name = "relay.unravel_index"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements()}
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": IntegerElements()}
 
     data = operand_def()
     shape = operand_def()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
     Elements,
     Facts,
     GradientBuilder,
@@ -56,9 +55,9 @@ class ArangeOp(RelayOp):
     """
 
     name = "relay.arange"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    CONSTRAINTS = {"C1": SameElements()}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     start = operand_def()
     stop = operand_def()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
@@ -17,7 +17,6 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
-    Constraints,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -58,8 +57,8 @@ class ReduceOp(RelayOp):
     - C1: `axis` names distinct axes of the data.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.COMM_REDUCE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    PATTERN = OpPatternKind.COMM_REDUCE
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     data = operand_def()
 
@@ -150,8 +149,8 @@ class SumOp(ReduceOp):
     """
 
     name = "relay.sum"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    QUANTIZATION = Quantization.MEAN
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
         """Sums in the widest type of the same kind."""
@@ -189,8 +188,8 @@ class MeanOp(ReduceOp):
     """
 
     name = "relay.mean"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MEAN
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    QUANTIZATION = Quantization.MEAN
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
         """Sums in the widest type of the same kind, then divides; means of integers are truncated."""
@@ -231,8 +230,8 @@ class MeanOp(ReduceOp):
 class ExtremumOp(ReduceOp):
     """Base of the reductions that select an element."""
 
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.CHOICE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    QUANTIZATION = Quantization.CHOICE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Distributes the gradient equally among the elements that are equal to the result."""
@@ -325,7 +324,7 @@ class ProdOp(ReduceOp):
     """
 
     name = "relay.prod"
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
+    HALF_PRECISION = HalfPrecision.SINGLE
 
     def evaluate(self, data: Array) -> Array:
         """Multiplies in the widest type of the same kind."""
@@ -366,8 +365,8 @@ class LogsumexpOp(ReduceOp, CompositeOp):
     """
 
     name = "relay.logsumexp"
-    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+    PATTERN = CompositeOp.PATTERN
+    CONSTRAINTS = {"C1": AxisOf(), "C2": FloatElements()}
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Returns the greatest element plus the logarithm of the sum of the exponentials of the differences to it."""

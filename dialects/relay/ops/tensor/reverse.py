@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -12,7 +12,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -42,10 +41,10 @@ class ReverseOp(RelayOp):
     """
 
     name = "relay.reverse"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {"C1": AxisOf()}
 
     data = operand_def()
 

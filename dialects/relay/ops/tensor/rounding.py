@@ -50,7 +50,7 @@ class FloorOp(RoundingOp):
     """
 
     name = "relay.floor"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.floor
+    ON_ARRAYS = np.floor
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -70,7 +70,7 @@ class CeilOp(RoundingOp):
     """
 
     name = "relay.ceil"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.ceil
+    ON_ARRAYS = np.ceil
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -90,7 +90,7 @@ class RoundOp(RoundingOp):
     """
 
     name = "relay.round"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.rint
+    ON_ARRAYS = np.rint
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -112,7 +112,7 @@ class TruncOp(RoundingOp):
     """
 
     name = "relay.trunc"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.trunc
+    ON_ARRAYS = np.trunc
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on a float."""
@@ -203,8 +203,8 @@ class IsnanOp(FloatPredicateOp):
     """
 
     name = "relay.isnan"
-    OF_INTEGERS: ClassVar[bool] = False
-    ON_ARRAYS: ClassVar[np.ufunc] = np.isnan
+    OF_INTEGERS = False
+    ON_ARRAYS = np.isnan
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares with itself."""
@@ -226,8 +226,8 @@ class IsinfOp(FloatPredicateOp):
     """
 
     name = "relay.isinf"
-    OF_INTEGERS: ClassVar[bool] = False
-    ON_ARRAYS: ClassVar[np.ufunc] = np.isinf
+    OF_INTEGERS = False
+    ON_ARRAYS = np.isinf
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""
@@ -247,8 +247,8 @@ class IsfiniteOp(FloatPredicateOp):
     """
 
     name = "relay.isfinite"
-    OF_INTEGERS: ClassVar[bool] = True
-    ON_ARRAYS: ClassVar[np.ufunc] = np.isfinite
+    OF_INTEGERS = True
+    ON_ARRAYS = np.isfinite
 
     def of_float(self, b: Body, x: SSAValue) -> SSAValue:
         """Compares the magnitude with infinity."""

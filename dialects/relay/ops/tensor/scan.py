@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -40,10 +39,10 @@ class CumulativeOp(RelayOp):
     The result has the element type `dtype`, by default the data's. With `exclusive` the element itself is excluded.
     """
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+    PATTERN = OpPatternKind.OPAQUE
+    MIXED_PRECISION = MixedPrecision.NEVER
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {"C1": AxisOf()}
     FIRST: ClassVar[int]
     """The value before the first element: 0 for sums, 1 for products."""
     ON_ARRAYS: ClassVar[np.ufunc]
@@ -130,8 +129,8 @@ class CumsumOp(CumulativeOp):
     """
 
     name = "relay.cumsum"
-    FIRST: ClassVar[int] = 0
-    ON_ARRAYS: ClassVar[np.ufunc] = np.add
+    FIRST = 0
+    ON_ARRAYS = np.add
 
     def next_value(self, b: Body, so_far: SSAValue, x: SSAValue) -> SSAValue:
         """Returns the sum with `x`."""
@@ -161,8 +160,8 @@ class CumprodOp(CumulativeOp):
     """
 
     name = "relay.cumprod"
-    FIRST: ClassVar[int] = 1
-    ON_ARRAYS: ClassVar[np.ufunc] = np.multiply
+    FIRST = 1
+    ON_ARRAYS = np.multiply
 
     def next_value(self, b: Body, so_far: SSAValue, x: SSAValue) -> SSAValue:
         """Returns the product with `x`."""

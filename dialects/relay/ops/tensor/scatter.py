@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -14,7 +14,6 @@ from xrelay.dialects.relay.gradients.numbered_elements import no_numbers, number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -42,7 +41,7 @@ REDUCTIONS = ("update", "add", "mul", "min", "max")
 class ScatterOp(IndexingOp):
     """Base of the scatters. The operands are data, indices and updates; the result has the data's type."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    PATTERN = OpPatternKind.OPAQUE
 
     data = operand_def()
     indices = operand_def()
@@ -164,7 +163,7 @@ class ScatterElementsOp(ScatterOp):
     """
 
     name = "relay.scatter_elements"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": IntegerElements(1),
         "C2": AxisOf(),
         "C3": OneOf("reduction", REDUCTIONS),
@@ -241,7 +240,7 @@ class ScatterNDOp(ScatterOp):
     """
 
     name = "relay.scatter_nd"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": IntegerElements(1),
         "C2": OneOf("mode", REDUCTIONS),
         "C3": SameElements((0, 2)),

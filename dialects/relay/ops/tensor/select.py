@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -15,7 +15,6 @@ from xrelay.dialects.relay.core.element_rules import chosen_elements
 from xrelay.dialects.relay.op_definition import (
     Array,
     BooleanElements,
-    Constraints,
     Elements,
     Facts,
     GradientBuilder,
@@ -48,13 +47,13 @@ class WhereOp(RelayOp):
     """
 
     name = "relay.where"
-    CONSTRAINTS: ClassVar[Constraints] = {
+    CONSTRAINTS = {
         "C1": BooleanElements(0),
         "C2": Broadcasting(),
         "C3": SameElements((1, 2)),
     }
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.BROADCAST
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     condition = operand_def()
     x = operand_def()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -50,9 +50,9 @@ MOST_AXES: Final = 64
 class ReshapingOp(RelayOp):
     """Base of the ops that only change the shape; the elements and their order are the same."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    RESHAPE_ONLY: ClassVar[bool] = True
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    RESHAPE_ONLY = True
 
     data = operand_def()
 
@@ -125,7 +125,7 @@ class ReshapeOp(UnaryReshapingOp):
     """
 
     name = "relay.reshape"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
+    QUANTIZATION = Quantization.MOVEMENT
 
     newshape = required_ints_property()
     allowzero = bool_property(False)
@@ -194,7 +194,7 @@ class BatchFlattenOp(UnaryReshapingOp):
     """
 
     name = "relay.nn.batch_flatten"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
+    QUANTIZATION = Quantization.MOVEMENT
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Returns the first extent and the product of the others; checks C1."""
@@ -219,7 +219,7 @@ class SqueezeOp(UnaryReshapingOp):
     """
 
     name = "relay.squeeze"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
+    QUANTIZATION = Quantization.MOVEMENT
 
     axis = optional_ints_property()
 
@@ -270,8 +270,8 @@ class ExpandDimsOp(UnaryReshapingOp):
     """
 
     name = "relay.expand_dims"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.BROADCAST
 
     axis = int_property()
     num_newaxis = int_property(1)

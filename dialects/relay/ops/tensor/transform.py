@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -66,9 +66,9 @@ class TransposeOp(RelayOp):
     """
 
     name = "relay.transpose"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -149,8 +149,8 @@ class LayoutTransformOp(RelayOp):
     """
 
     name = "relay.layout_transform"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -238,9 +238,9 @@ class PadOp(RelayOp):
     """
 
     name = "relay.nn.pad"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    QUANTIZATION = Quantization.MOVEMENT
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     data = operand_def()
     pad_value = operand_def()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -28,7 +28,7 @@ class SinOp(FloatFunctionOp):
     """
 
     name = "relay.sin"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.sin
+    ON_ARRAYS = np.sin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -54,7 +54,7 @@ class CosOp(FloatFunctionOp):
     """
 
     name = "relay.cos"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.cos
+    ON_ARRAYS = np.cos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -80,8 +80,8 @@ class TanOp(FloatFunctionOp):
     """
 
     name = "relay.tan"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    ON_ARRAYS: ClassVar[np.ufunc] = np.tan
+    MIXED_PRECISION = MixedPrecision.NEVER
+    ON_ARRAYS = np.tan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -107,7 +107,7 @@ class AsinOp(FloatFunctionOp):
     """
 
     name = "relay.asin"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arcsin
+    ON_ARRAYS = np.arcsin
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -133,7 +133,7 @@ class AcosOp(FloatFunctionOp):
     """
 
     name = "relay.acos"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arccos
+    ON_ARRAYS = np.arccos
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -159,7 +159,7 @@ class AtanOp(FloatFunctionOp):
     """
 
     name = "relay.atan"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arctan
+    ON_ARRAYS = np.arctan
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -185,8 +185,8 @@ class SinhOp(FloatFunctionOp):
     """
 
     name = "relay.sinh"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    ON_ARRAYS: ClassVar[np.ufunc] = np.sinh
+    MIXED_PRECISION = MixedPrecision.NEVER
+    ON_ARRAYS = np.sinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -212,8 +212,8 @@ class CoshOp(FloatFunctionOp):
     """
 
     name = "relay.cosh"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    ON_ARRAYS: ClassVar[np.ufunc] = np.cosh
+    MIXED_PRECISION = MixedPrecision.NEVER
+    ON_ARRAYS = np.cosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -239,7 +239,7 @@ class AsinhOp(FloatFunctionOp):
     """
 
     name = "relay.asinh"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arcsinh
+    ON_ARRAYS = np.arcsinh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -266,7 +266,7 @@ class AcoshOp(FloatFunctionOp):
     """
 
     name = "relay.acosh"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arccosh
+    ON_ARRAYS = np.arccosh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -293,7 +293,7 @@ class AtanhOp(FloatFunctionOp):
     """
 
     name = "relay.atanh"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.arctanh
+    ON_ARRAYS = np.arctanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""

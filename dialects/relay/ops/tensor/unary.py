@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
@@ -46,7 +46,7 @@ class CopyOp(ScalarUnaryOp):
     """
 
     name = "relay.copy"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.MOVEMENT
+    QUANTIZATION = Quantization.MOVEMENT
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the elements of x."""
@@ -78,7 +78,7 @@ class SigmoidOp(FloatFunctionOp):
     """
 
     name = "relay.sigmoid"
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE  # exp overflows where the sigmoid does not
+    HALF_PRECISION = HalfPrecision.SINGLE  # exp overflows where the sigmoid does not
 
     def function(self, data: Array) -> Array:
         """Computes in f32 for floats of 16 bits."""
@@ -111,8 +111,8 @@ class ExpOp(FloatFunctionOp):
     """
 
     name = "relay.exp"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
-    ON_ARRAYS: ClassVar[np.ufunc] = np.exp
+    MIXED_PRECISION = MixedPrecision.NEVER
+    ON_ARRAYS = np.exp
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -136,7 +136,7 @@ class TanhOp(FloatFunctionOp):
     """
 
     name = "relay.tanh"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.tanh
+    ON_ARRAYS = np.tanh
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -160,7 +160,7 @@ class SqrtOp(FloatFunctionOp):
     """
 
     name = "relay.sqrt"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.sqrt
+    ON_ARRAYS = np.sqrt
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -211,7 +211,7 @@ class LogOp(FloatFunctionOp):
     """
 
     name = "relay.log"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.log
+    ON_ARRAYS = np.log
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -235,7 +235,7 @@ class Log2Op(ElementwiseCompositeOp):
     """
 
     name = "relay.log2"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.log2
+    ON_ARRAYS = np.log2
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A multiple of the natural logarithm."""
@@ -255,7 +255,7 @@ class Log10Op(ElementwiseCompositeOp):
     """
 
     name = "relay.log10"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.log10
+    ON_ARRAYS = np.log10
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A multiple of the natural logarithm."""
@@ -275,7 +275,7 @@ class ErfOp(FloatFunctionOp):
     """
 
     name = "relay.erf"
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+    MIXED_PRECISION = MixedPrecision.NEVER
 
     def function(self, data: Array) -> Array:
         """Applies Python's function to each element, in f64."""
@@ -307,7 +307,7 @@ class NegativeOp(ScalarUnaryOp):
     """
 
     name = "relay.negative"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.negative
+    ON_ARRAYS = np.negative
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element."""
@@ -334,7 +334,7 @@ class AbsOp(ScalarUnaryOp):
     """
 
     name = "relay.abs"
-    ON_ARRAYS: ClassVar[np.ufunc] = np.abs
+    ON_ARRAYS = np.abs
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits the op on an element. The least signed integer wraps to itself."""
@@ -361,7 +361,7 @@ class ClipOp(ScalarUnaryOp):
     """
 
     name = "relay.clip"
-    QUANTIZATION: ClassVar[Quantization | None] = Quantization.BOUND
+    QUANTIZATION = Quantization.BOUND
 
     a_min = float_property()
     a_max = float_property()

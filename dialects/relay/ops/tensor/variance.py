@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -14,7 +14,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
-    Constraints,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -22,7 +21,6 @@ from xrelay.dialects.relay.op_definition import (
     HalfPrecision,
     Layout,
     LayoutRefusal,
-    OpPatternKind,
     SameElements,
     bool_property,
     optional_ints_property,
@@ -58,8 +56,8 @@ class VarianceOp(ReduceOp):
     """
 
     name = "relay.variance"
-    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements(), "C3": SameElements()}
+    HALF_PRECISION = HalfPrecision.SINGLE
+    CONSTRAINTS = {"C1": AxisOf(), "C2": FloatElements(), "C3": SameElements()}
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     data = operand_def()
@@ -137,8 +135,8 @@ class StdOp(ReduceOp, CompositeOp):
     """
 
     name = "relay.std"
-    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+    PATTERN = CompositeOp.PATTERN
+    CONSTRAINTS = {"C1": AxisOf(), "C2": FloatElements()}
 
     # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     axis = optional_ints_property()

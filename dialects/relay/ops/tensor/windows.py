@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType, TupleType, i1, i64
@@ -15,7 +15,6 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
-    Constraints,
     Facts,
     GradientBuilder,
     Gradients,
@@ -62,9 +61,9 @@ class StridedSetOp(RelayOp):
     """
 
     name = "relay.strided_set"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    CONSTRAINTS: ClassVar[Constraints] = {
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
+    CONSTRAINTS = {
         "C1": SameElements((0, 1)),
         "C2": SameElements((2, 3, 4)),
         "C3": IntegerElements(2),
@@ -178,7 +177,7 @@ class SlidingWindowOp(MovementOp):
     """
 
     name = "relay.sliding_window"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": AtLeast("window_shape"), "C3": AtLeast("strides")}
+    CONSTRAINTS = {"C1": AxisOf(), "C2": AtLeast("window_shape"), "C3": AtLeast("strides")}
 
     axis = int_property()
     window_shape = required_ints_property()
@@ -245,8 +244,8 @@ class AdvIndexOp(RelayOp):
     """
 
     name = "relay.adv_index"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.FOLLOW
 
     inputs = operand_def()
 
