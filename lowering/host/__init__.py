@@ -1,5 +1,5 @@
 """Graph functions at the loop level: control flow, calls, lists and buffers around the calls of kernels.
 
-`function` rewrites a function; it visits the ops in order. `code` has its state, and the patterns, one for each kind of
-op, are in the other modules.
+`function` rewrites a function; it visits the ops in order. `code` has its state, and the lowerings, one for each kind
+of op, are in the other modules.
 """

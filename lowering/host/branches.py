@@ -25,7 +25,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.types import dims_in
-from xrelay.lowering.host.code import HostCode, HostPattern, lowers
+from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import (
     Origins,
     as_yielded,
@@ -39,64 +39,42 @@ from xrelay.lowering.host.fields import (
     record_fields,
     yielded_fields,
 )
-from xrelay.lowering.host.holder_types import holder_of, is_container
+from xrelay.lowering.host.signature import holder_of, is_container
 
 
-@lowers(IfOp)
-class LowerIf(HostPattern[IfOp]):
+@lowers(IfOp, takes_destination=field_takes_destination)
+def lower_if(op: IfOp, code: HostCode) -> None:
     """`relay.if` → `scf.if`, with the buffers of its results before it or returned by it."""
-
-    def takes_destination(self, result: SSAValue, code: HostCode) -> bool:
-        """Whether the size of the result is known before the branch."""
-        return field_takes_destination(result)
-
-    def lower(self, op: IfOp, code: HostCode) -> None:
-        """Adds the condition, both branches and the extents that they determine."""
-        code.require()
-        condition = code.load(code.buffers[op.condition])
-        types, made = field_types(op.result.type), made_names(op)
-        returned = [index for index, type in enumerate(types) if has_names(type, made) or is_container(type)]
-        origins = origins_of(made, types, op)
-        buffers = {
-            index: field_buffer(op, index, type, code) for index, type in enumerate(types) if index not in returned
-        }
-        then, otherwise = (_branch(op, region.block, buffers, returned, origins, code) for region in op.regions)
-        result_types = [*(holder_of(types[index], op) for index in returned), *[IndexType()] * len(origins)]
-        new = code.add(scf.IfOp(condition, result_types, then, otherwise))
-        code.bind(new, dict(zip(origins, new.results[len(returned) :], strict=True)))
-        for index, buffer in zip(returned, new.results, strict=False):
-            buffers[index] = code.with_dims(buffer, list(dims_in(types[index])))
-        record_fields(op, [buffers[index] for index in range(len(types))], code)
+    code.require()
+    condition = code.load(code.buffers[op.condition])
+    types, made = field_types(op.result.type), made_names(op)
+    returned = [index for index, type in enumerate(types) if has_names(type, made) or is_container(type)]
+    origins = origins_of(made, types, op)
+    buffers = {index: field_buffer(op, index, type, code) for index, type in enumerate(types) if index not in returned}
+    then, otherwise = (_branch(op, region.block, buffers, returned, origins, code) for region in op.regions)
+    result_types = [*(holder_of(types[index], op) for index in returned), *[IndexType()] * len(origins)]
+    new = code.add(scf.IfOp(condition, result_types, then, otherwise))
+    code.bind(new, dict(zip(origins, new.results[len(returned) :], strict=True)))
+    for index, buffer in zip(returned, new.results, strict=False):
+        buffers[index] = code.with_dims(buffer, list(dims_in(types[index])))
+    record_fields(op, [buffers[index] for index in range(len(types))], code)
 
 
-@lowers(TupleGetItemOp)
-class LowerTupleGetItem(HostPattern[TupleGetItemOp]):
+@lowers(TupleGetItemOp, takes_destination=field_takes_destination)
+def lower_tuple_get_item(op: TupleGetItemOp, code: HostCode) -> None:
     """`relay.tuple_get_item` of the result of a branch or loop → the buffer of the field."""
-
-    def takes_destination(self, result: SSAValue, code: HostCode) -> bool:
-        """Whether the size of the field is known before the branch or loop."""
-        return field_takes_destination(result)
-
-    def lower(self, op: TupleGetItemOp, code: HostCode) -> None:
-        """Records the buffer of the field."""
-        code.buffers[op.result] = code.fields[op.data][op.index.value.data]
+    code.buffers[op.result] = code.fields[op.data][op.index.value.data]
 
 
 @lowers(TupleOp)
-class LowerTuple(HostPattern[TupleOp]):
+def lower_tuple(op: TupleOp, code: HostCode) -> None:
     """`relay.tuple`, which a region yields → nothing: its fields are yielded."""
-
-    def lower(self, op: TupleOp, code: HostCode) -> None:
-        """Adds no op."""
 
 
 @lowers(YieldOp)
-class LowerYield(HostPattern[YieldOp]):
+def lower_yield(op: YieldOp, code: HostCode) -> None:
     """`relay.yield` → assertions of its requirements. The pattern of the op around it adds the `scf.yield`."""
-
-    def lower(self, op: YieldOp, code: HostCode) -> None:
-        """Adds the assertions."""
-        code.require()
+    code.require()
 
 
 def _branch(

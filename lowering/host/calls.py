@@ -31,43 +31,40 @@ from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.requirement import Requirement
-from xrelay.lowering.host.code import HostCode, HostPattern, lowers
+from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import made_names
-from xrelay.lowering.host.holder_types import holder_of, is_container
 from xrelay.lowering.host.scalars import argument_of_call, inline_call
-from xrelay.lowering.host.signature import weight_of
+from xrelay.lowering.host.signature import holder_of, is_container, weight_of
 from xrelay.passes.types.dim_names import single_name
 
 
 @lowers(ConstantOp)
-class LowerConstant(HostPattern[ConstantOp]):
+def lower_constant(op: ConstantOp, code: HostCode) -> None:
     """`relay.constant` → `loop.weight`."""
-
-    def lower(self, op: ConstantOp, code: HostCode) -> None:
-        """Adds the weight."""
-        code.buffers[op.result] = code.value(weight_of(op))
+    code.buffers[op.result] = code.value(weight_of(op))
 
 
-@lowers(func.CallOp, NamedCallOp)
-class LowerCall(HostPattern[AnyCall]):
-    """A call on tensors → a call on buffers and extents, or the scalar code of a small kernel."""
+def _takes_destination(result: SSAValue, code: HostCode) -> bool:
+    """Whether the callee writes the result to a buffer of the caller."""
+    if not isinstance(result, OpResult):
+        return False
+    type = code.module.graphs.get(_callee(result.op))
+    return isinstance(result.op, func.CallOp) if type is None else is_written(type, result.index)
 
-    def takes_destination(self, result: SSAValue, code: HostCode) -> bool:
-        """Whether the callee writes the result to a buffer of the caller."""
-        if not isinstance(result, OpResult):
-            return False
-        type = code.module.graphs.get(_callee(result.op))
-        return isinstance(result.op, func.CallOp) if type is None else is_written(type, result.index)
 
-    def lower(self, op: AnyCall, code: HostCode) -> None:
-        """Adds the call. Raises `LoweringError` for a callee with named dimensions and without a body."""
-        type = code.module.graphs.get(callee_name(op))
-        if type is not None:
-            _call_graph(op, type, code)
-        elif isinstance(op, NamedCallOp):
-            raise LoweringError(f"@{callee_name(op)} has named dimensions and no body", location=describe_location(op))
-        else:
-            _call_kernel(op, code)
+@lowers(func.CallOp, NamedCallOp, takes_destination=_takes_destination)
+def lower_call(op: AnyCall, code: HostCode) -> None:
+    """A call on tensors → a call on buffers and extents, or the scalar code of a small kernel.
+
+    Raises `LoweringError` for a callee with named dimensions and without a body.
+    """
+    type = code.module.graphs.get(callee_name(op))
+    if type is not None:
+        _call_graph(op, type, code)
+    elif isinstance(op, NamedCallOp):
+        raise LoweringError(f"@{callee_name(op)} has named dimensions and no body", location=describe_location(op))
+    else:
+        _call_kernel(op, code)
 
 
 def is_written(type: FunctionType, number: int) -> bool:

@@ -1,10 +1,9 @@
 """The code of a graph function while it is lowered: its buffers, its sizes, and the block that ops are added to.
 
-A pattern lowers one kind of op:
+A function lowers one kind of op:
 
     @lowers(SequenceEraseOp)
-    class LowerSequenceErase(HostPattern[SequenceEraseOp]):
-        def lower(self, op: SequenceEraseOp, code: HostCode) -> None: …
+    def lower_sequence_erase(op: SequenceEraseOp, code: HostCode) -> None: …
 
 A buffer belongs to the block in which it is allocated; so does a buffer that a branch, a loop or a call in the block
 returns. A block may pass each of its buffers to the block around it once; `loop-plan-memory` frees the others.
@@ -12,12 +11,11 @@ returns. A block may pass each of its buffers to the block around it once; `loop
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
@@ -31,11 +29,12 @@ from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr, names_of
 from xrelay.index_algebra.requirement import Equal, Requirement
-from xrelay.lowering.host.holder_types import is_container, memref_of
-from xrelay.lowering.host.scalar_code import Number
-from xrelay.lowering.host.signature import FunctionRewriting, conversion_error
+from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, is_container, memref_of
 from xrelay.lowering.host.sizes import HostSizes, assertion_of
 from xrelay.passes.types.dim_names import single_name
+
+Number: TypeAlias = int | SSAValue
+"""A scalar: a known number, or a value."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,6 @@ class HostModule:
     """The kernels that may become scalar code, at the topi level."""
     copy_kernel: Callable[[MemRefType, MemRefType | None], func.FuncOp]
     """Returns the kernel that fills a buffer of a type with the first elements of one of another type, or the same."""
-    inlined: set[str] = field(default_factory=set[str])
-    """The small kernels with a call that became scalar code."""
 
 
 class HostCode:
@@ -72,6 +69,8 @@ class HostCode:
         """The elements of values that scalar code computes."""
         self.dims: dict[SSAValue, Sequence[DimExpr]] = {}
         """The dynamic extents of each buffer."""
+        self.inlined: set[str] = set()
+        """The small kernels with a call that became scalar code."""
         self.sizes = HostSizes(rewriting.block, extent_origins(rewriting.function))
 
     # --- ops ---------------------------------------------------------------------------------------------------------
@@ -82,14 +81,14 @@ class HostCode:
         if pattern is None:
             raise conversion_error(op)
         outer, self.source = self.source, op
-        pattern.lower(op, self)
+        pattern[0](op, self)
         self.source = outer
 
     def takes_destination(self, value: SSAValue) -> bool:
         """Whether the lowering of the op that computes `value` can write it into any buffer."""
         owner = value.owner
         pattern = None if isinstance(owner, Block) else _PATTERNS.get(type(owner))
-        return pattern is not None and pattern.takes_destination(value, self)
+        return pattern is not None and pattern[1](value, self)
 
     def add(self, op: Operation) -> Operation:
         """Adds an op with the location of the source."""
@@ -272,30 +271,24 @@ class HostCode:
         return owner.parent is self.block and isinstance(owner, memref.AllocOp | scf.IfOp | scf.WhileOp | func.CallOp)
 
 
-OpT = TypeVar("OpT", bound=Operation)
+_Lowering: TypeAlias = Callable[[Any, "HostCode"], None]
+_Test: TypeAlias = Callable[[SSAValue, "HostCode"], bool]
+_PATTERNS: dict[type[Operation], tuple[_Lowering, _Test]] = {}
 
 
-class HostPattern(ABC, Generic[OpT]):
-    """Lowers one kind of op."""
-
-    @abstractmethod
-    def lower(self, op: OpT, code: HostCode) -> None:
-        """Adds the lowering of `op`, and records the buffers of its results."""
-
-    def takes_destination(self, result: SSAValue, code: HostCode) -> bool:
-        """Whether a result can be written into any buffer of its type."""
-        return False
+def _never(result: SSAValue, code: HostCode) -> bool:
+    return False
 
 
-_PATTERNS: dict[type[Operation], HostPattern[Any]] = {}
+def lowers(*ops: type[Operation], takes_destination: _Test = _never) -> Callable[[_Lowering], _Lowering]:
+    """Registers the lowering of ops of these classes: it adds ops, and records the buffers of the results.
 
+    `takes_destination` is whether a result can be written into any buffer of its type.
+    """
 
-def lowers(*ops: type[Operation]) -> Callable[[type[HostPattern[Any]]], type[HostPattern[Any]]]:
-    """Class decorator: registers the pattern for ops of these classes."""
-
-    def register(pattern: type[HostPattern[Any]]) -> type[HostPattern[Any]]:
-        _PATTERNS.update(dict.fromkeys(ops, pattern()))
-        return pattern
+    def register(lower: _Lowering) -> _Lowering:
+        _PATTERNS.update(dict.fromkeys(ops, (lower, takes_destination)))
+        return lower
 
     return register
 

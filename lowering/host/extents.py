@@ -23,55 +23,49 @@ from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
 from xrelay.index_algebra.requirement import LHS, AtLeast
-from xrelay.lowering.host.code import HostCode, HostPattern, lowers
-from xrelay.lowering.host.holder_types import memref_of
+from xrelay.lowering.host.code import HostCode, lowers
+from xrelay.lowering.host.signature import memref_of
 
 LARGEST: Final = MAX_EXTENT - 1
 """The largest extent that a value may become."""
 
 
 @lowers(ExtentsOp)
-class LowerExtents(HostPattern[ExtentsOp]):
+def lower_extents(op: ExtentsOp, code: HostCode) -> None:
     """`relay.extents` → loads of the elements and assertions that they are extents; the result is the operand."""
-
-    def lower(self, op: ExtentsOp, code: HostCode) -> None:
-        """Adds the loads and assertions, and binds the names."""
-        sizes: dict[str, SSAValue] = {}
-        for number, name in enumerate(op.names):
-            sizes[name] = _extent(op.data, number, code)
-            _check_extent(op, number, sizes[name], code)
-        if code.block.last_op is not None and sizes:
-            code.bind(code.block.last_op, sizes)
-        if op.data in code.buffers:
-            code.buffers[op.results[0]] = code.buffers[op.data]
-        if op.data in code.numbers:
-            code.numbers[op.results[0]] = code.numbers[op.data]
+    sizes: dict[str, SSAValue] = {}
+    for number, name in enumerate(op.names):
+        sizes[name] = _extent(op.data, number, code)
+        _check_extent(op, number, sizes[name], code)
+    if code.block.last_op is not None and sizes:
+        code.bind(code.block.last_op, sizes)
+    if op.data in code.buffers:
+        code.buffers[op.results[0]] = code.buffers[op.data]
+    if op.data in code.numbers:
+        code.numbers[op.results[0]] = code.numbers[op.data]
 
 
 @lowers(CutOp)
-class LowerCut(HostPattern[CutOp]):
+def lower_cut(op: CutOp, code: HostCode) -> None:
     """`relay.cut` → a prefix of the buffer, or a kernel that copies."""
-
-    def lower(self, op: CutOp, code: HostCode) -> None:
-        """Adds the assertions on the count, and the cut."""
-        data, (name,) = code.buffers[op.data], op.names
-        shape, axis = shape_of(op.data.type), op.axis_number
-        count = code.to_index(code.load(code.buffers[op.count]))
-        (most,) = code.extents([shape[axis]])
-        _check_at_least(AtLeast(symbol(name), 0, constraint="C4"), count, code.constant(0), code)
-        _check_at_least(AtLeast(shape[axis], symbol(name), constraint="C4"), most, count, code)
-        assert code.block.last_op is not None, "assertions precede"
-        code.bind(code.block.last_op, {name: count})
-        result = op.results[0]
-        if all(extent == 1 for extent in shape[:axis]):
-            prefix = code.prefix(data, shape_of(result.type), memref_of(result.type, op))
-            prefix.name_hint = result.name_hint
-            code.buffers[result] = code.with_dims(prefix, list(dims_in(result.type)))
-            return
-        target, source = code.buffer(result), SSAValue.get(data, type=MemRefType).type
-        kernel = code.module.copy_kernel(SSAValue.get(target, type=MemRefType).type, source)
-        extents = code.extents([*dims_in(op.data.type), *dims_in(result.type)])
-        code.add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []))
+    data, (name,) = code.buffers[op.data], op.names
+    shape, axis = shape_of(op.data.type), op.axis_number
+    count = code.to_index(code.load(code.buffers[op.count]))
+    (most,) = code.extents([shape[axis]])
+    _check_at_least(AtLeast(symbol(name), 0, constraint="C4"), count, code.constant(0), code)
+    _check_at_least(AtLeast(shape[axis], symbol(name), constraint="C4"), most, count, code)
+    assert code.block.last_op is not None, "assertions precede"
+    code.bind(code.block.last_op, {name: count})
+    result = op.results[0]
+    if all(extent == 1 for extent in shape[:axis]):
+        prefix = code.prefix(data, shape_of(result.type), memref_of(result.type, op))
+        prefix.name_hint = result.name_hint
+        code.buffers[result] = code.with_dims(prefix, list(dims_in(result.type)))
+        return
+    target, source = code.buffer(result), SSAValue.get(data, type=MemRefType).type
+    kernel = code.module.copy_kernel(SSAValue.get(target, type=MemRefType).type, source)
+    extents = code.extents([*dims_in(op.data.type), *dims_in(result.type)])
+    code.add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []))
 
 
 def _extent(data: SSAValue, place: int, code: HostCode) -> SSAValue:

@@ -16,7 +16,7 @@ from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.lowering.host.code import HostCode
-from xrelay.lowering.host.holder_types import is_container, memref_of
+from xrelay.lowering.host.signature import is_container, memref_of
 
 Origins = Mapping[str, tuple[int, int]]
 """Maps names of extents to a field and an axis that has the name."""
@@ -74,7 +74,7 @@ def dims_at(origins: Origins, values: Sequence[SSAValue]) -> list[Dim]:
     return [shape_of(values[index].type)[axis] for index, axis in origins.values()]
 
 
-def field_takes_destination(value: SSAValue) -> bool:
+def field_takes_destination(value: SSAValue, code: HostCode) -> bool:
     """Whether `value` is a field of a branch or loop whose size is known before."""
     maker = value.owner.data.owner if isinstance(value.owner, TupleGetItemOp) else value.owner
     return isinstance(maker, IfOp | LoopOp) and not has_names(value.type, made_names(maker))

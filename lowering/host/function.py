@@ -21,15 +21,14 @@ from xrelay.dialects.shared.types import dims_in
 from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.host.calls import follows_from
 from xrelay.lowering.host.code import HostCode, HostModule
-from xrelay.lowering.host.holder_types import is_container
-from xrelay.lowering.host.signature import FunctionRewriting, Returned
+from xrelay.lowering.host.signature import FunctionRewriting, Returned, is_container
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.registrations import import_modules
 
 
-def lower_graph_function(function: func.FuncOp, module: HostModule) -> None:
-    """Rewrites `function` in place; its kernels are lowered already.
+def lower_graph_function(function: func.FuncOp, module: HostModule) -> set[str]:
+    """Rewrites `function` in place; its kernels are lowered already. Returns those with a call that became scalar code.
 
     Results that are inputs, constants or other results are copied.
     """
@@ -51,6 +50,7 @@ def lower_graph_function(function: func.FuncOp, module: HostModule) -> None:
     _set_argument_attributes(rewriting, names, containers, code)
     if function.sym_visibility is not None and function.sym_visibility.data == "private":
         _qualify_names(function)
+    return code.inlined
 
 
 def _add_arguments(

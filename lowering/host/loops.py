@@ -1,6 +1,6 @@
 """Loops: `relay.loop` becomes `scf.while` around calls.
 
-A carried value with constant extents that the body computes has two buffers (`double_buffers`). Any other value with
+A carried value with constant extents that the body computes has two buffers (`DoubleBuffers`). Any other value with
 constant extents has one buffer, and its next value is copied there at the end of an iteration. A value with varying
 extents is carried as a buffer, and the extents follow all buffers; each iteration receives one buffer and returns
 another.
@@ -31,8 +31,7 @@ from xrelay.dialects.upstream.arith_extras import IndexCastOp, SelectOp
 from xrelay.environment import call_limit
 from xrelay.index_algebra.dims import names_of, symbol
 from xrelay.index_algebra.requirement import Equal
-from xrelay.lowering.host.code import HostCode, HostPattern, lowers
-from xrelay.lowering.host.double_buffers import DoubleBuffers
+from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import (
     as_yielded,
     destination,
@@ -43,46 +42,48 @@ from xrelay.lowering.host.fields import (
     record_fields,
     yielded_fields,
 )
-from xrelay.lowering.host.holder_types import is_container, memref_of
-from xrelay.lowering.host.loop_plan import LoopPlan, LoopState, next_values, row_names
-from xrelay.lowering.host.stacks import copy_row, empty_stacks, filled_rows, with_capacity
+from xrelay.lowering.host.loop_state import (
+    DoubleBuffers,
+    LoopPlan,
+    LoopState,
+    copy_row,
+    empty_stacks,
+    filled_rows,
+    next_values,
+    row_names,
+    with_capacity,
+)
+from xrelay.lowering.host.signature import is_container, memref_of
 
 Move = tuple[SSAValue, SSAValue]
 """A copy from one buffer to another."""
 
 
-@lowers(LoopOp)
-class LowerLoop(HostPattern[LoopOp]):
+@lowers(LoopOp, takes_destination=field_takes_destination)
+def lower_loop(op: LoopOp, code: HostCode) -> None:
     """`relay.loop` → `scf.while`."""
-
-    def takes_destination(self, result: SSAValue, code: HostCode) -> bool:
-        """Whether the size of the result is known before the loop."""
-        return field_takes_destination(result)
-
-    def lower(self, op: LoopOp, code: HostCode) -> None:
-        """Adds the initial values, the loop and the buffers of its results."""
-        code.require()
-        plan = LoopPlan.of(op)
-        assigned = [index for index in plan.fixed if destination(op, index, code) is not None]
-        results = {index: field_buffer(op, index, plan.types[index], code) for index in plan.fixed}
-        limit = None if op.trip_count is None else code.to_index(code.load(code.buffers[op.trip_count]))
-        doubled = DoubleBuffers.of(op, results, limit, code)
-        first = {**results, **doubled.initial(code)}
-        for number, (value, argument) in enumerate(zip(op.initial, op.carried, strict=True)):
-            if number not in plan.varying:
-                code.move(code.buffers[value], first[number])
-                code.buffers[argument] = results[number]
-        condition = None if op.condition is None else code.allocate(CONDITION, "goes_on")
-        if condition is not None and op.condition is not None:
-            code.move(code.buffers[op.condition], condition)
-        initial = _initial_state(plan, code)
-        before = _condition_region(plan, limit, condition, code)
-        after = _body_region(plan, results, condition, doubled, code)
-        new = code.add(scf.WhileOp(initial.values, plan.state_types, before, after))
-        buffers = _result_buffers(plan, results, new, code)
-        for index, buffer in doubled.final(plan.state(new.results).number, assigned, code).items():
-            buffers[index] = buffer
-        record_fields(op, buffers, code)
+    code.require()
+    plan = LoopPlan.of(op)
+    assigned = [index for index in plan.fixed if destination(op, index, code) is not None]
+    results = {index: field_buffer(op, index, plan.types[index], code) for index in plan.fixed}
+    limit = None if op.trip_count is None else code.to_index(code.load(code.buffers[op.trip_count]))
+    doubled = DoubleBuffers.of(op, results, limit, code)
+    first = {**results, **doubled.initial(code)}
+    for number, (value, argument) in enumerate(zip(op.initial, op.carried, strict=True)):
+        if number not in plan.varying:
+            code.move(code.buffers[value], first[number])
+            code.buffers[argument] = results[number]
+    condition = None if op.condition is None else code.allocate(CONDITION, "goes_on")
+    if condition is not None and op.condition is not None:
+        code.move(code.buffers[op.condition], condition)
+    initial = _initial_state(plan, code)
+    before = _condition_region(plan, limit, condition, code)
+    after = _body_region(plan, results, condition, doubled, code)
+    new = code.add(scf.WhileOp(initial.values, plan.state_types, before, after))
+    buffers = _result_buffers(plan, results, new, code)
+    for index, buffer in doubled.final(plan.state(new.results).number, assigned, code).items():
+        buffers[index] = buffer
+    record_fields(op, buffers, code)
 
 
 def _initial_state(plan: LoopPlan, code: HostCode) -> LoopState:

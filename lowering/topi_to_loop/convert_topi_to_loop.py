@@ -24,9 +24,8 @@ from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
 from xrelay.index_algebra.dims import Shape, symbol
 from xrelay.lowering.host.code import HostModule
 from xrelay.lowering.host.function import lower_graph_function
-from xrelay.lowering.host.holder_types import memref_of
-from xrelay.lowering.host.scalar_code import is_small
-from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, weight_of
+from xrelay.lowering.host.scalars import is_small
+from xrelay.lowering.host.signature import FunctionRewriting, conversion_error, memref_of, weight_of
 from xrelay.lowering.topi_to_loop.build_nest import KernelNests, build_nest, build_scan, build_scatter
 from xrelay.lowering.topi_to_loop.build_rows import build_positions, build_sort, build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents, propagate_sizes
@@ -96,9 +95,8 @@ class ConvertTopiToLoopPass(XRelayPass):
         types = {function.sym_name.data: function.function_type for function in graphs}
         callees = {name: function for name, function in named.items() if name not in types}
         host = HostModule(callees, types, small, copies.kernel)
-        for function in graphs:
-            lower_graph_function(function, host)
-        for name in host.inlined - _called(graphs):
+        inlined = set[str]().union(*(lower_graph_function(function, host) for function in graphs))
+        for name in inlined - _called(graphs):
             op.body.block.erase_op(named[name])
             kernels.remove(named[name])
         propagate_sizes(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
