@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp, DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
@@ -22,12 +22,13 @@ from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.target.cpus import DOT_TERMS
 
-PLAIN = ["NCHW", "OIHW", "NCHW"]
 COMPUTED = "the weight is computed from other values, so that packing it pays for one use alone"
 
 
+@alters_layout(Conv1DOp, target="cpu")
 @alters_layout(Conv2DOp, target="cpu")
-def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+@alters_layout(Conv3DOp, target="cpu")
+def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
     The out-channels' block is the vector, or half or a quarter of it if that does not divide them. The in-channels keep
@@ -39,7 +40,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
     which have schedules. Convolutions in blocks stay unchanged.
     """
     layouts = op.layouts
-    if any(len(layout.axes) > 4 for layout in layouts):
+    if any(len(layout.axes) > 2 + len(op.AXES) for layout in layouts):
         return LayoutRefusal(f"it works in {', '.join(map(str, layouts))}, which is in blocks already")
     if not _is_weight(op.weight):
         return LayoutRefusal(COMPUTED)
@@ -55,21 +56,22 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
         answer = _depthwise(op, out_channels, input_block, lanes_of_type)
     else:
         answer = _in_blocks(op, out_channels // op.groups.value.data, depth, input_block, lanes_of_type)
-    if isinstance(answer, LayoutRefusal) and [str(layout) for layout in layouts] != PLAIN:
-        return _decision(op, *PLAIN)
+    plain = [f"NC{op.AXES}", f"OI{op.AXES}", f"NC{op.AXES}"]
+    if isinstance(answer, LayoutRefusal) and [str(layout) for layout in layouts] != plain:
+        return _decision(op, *plain)
     return answer
 
 
-def _depthwise(op: Conv2DOp, channels: int, input_block: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
+def _depthwise(op: ConvOp, channels: int, input_block: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
     """Decides for depthwise convolutions: data and result have the same blocks, and the weight has one in-channel."""
     block = input_block if input_block is not None else vector_block(channels, lanes)
     if block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
-    return _decision(op, f"NCHW{block}c", f"OIHW1i{block}o", f"NCHW{block}c")
+    return _blocked_decision(op, f"{block}c", f"1i{block}o", f"{block}c")
 
 
 def _in_blocks(
-    op: Conv2DOp, out_channels: int, depth: int, input_block: int | None, lanes: int
+    op: ConvOp, out_channels: int, depth: int, input_block: int | None, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for other convolutions; `out_channels` and `depth` count those of one group, which has whole blocks."""
     out_block = vector_block(out_channels, lanes)
@@ -83,21 +85,26 @@ def _in_blocks(
     if _multiplies_bytes(op):
         return _in_blocks_of_terms(op, depth, input_block, out_block, lanes)
     in_block = input_block if input_block is not None and depth % input_block == 0 else largest_divisor(depth, lanes)
-    return _decision(op, f"NCHW{in_block}c", f"OIHW{in_block}i{out_block}o", f"NCHW{out_block}c")
+    return _blocked_decision(op, f"{in_block}c", f"{in_block}i{out_block}o", f"{out_block}c")
 
 
 def _in_blocks_of_terms(
-    op: Conv2DOp, depth: int, input_block: int | None, out_block: int, lanes: int
+    op: ConvOp, depth: int, input_block: int | None, out_block: int, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for products of bytes: blocks of four in-channels are innermost, so that one instruction sums them."""
     if depth % DOT_TERMS:
         return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
     keeps = input_block is not None and depth % input_block == 0 and input_block % DOT_TERMS == 0
     in_block = input_block if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
-    return _decision(op, f"NCHW{in_block}c", f"OIHW{out_block}o{DOT_TERMS}i", f"NCHW{out_block}c")
+    return _blocked_decision(op, f"{in_block}c", f"{out_block}o{DOT_TERMS}i", f"{out_block}c")
 
 
-def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
+def _blocked_decision(op: ConvOp, data: str, kernel: str, out: str) -> LayoutDecision | LayoutRefusal:
+    """Returns the decision for these blocks of data, kernel and result."""
+    return _decision(op, f"NC{op.AXES}{data}", f"OI{op.AXES}{kernel}", f"NC{op.AXES}{out}")
+
+
+def _decision(op: ConvOp, *texts: str) -> LayoutDecision | LayoutRefusal:
     """Returns the decision for data, kernel and result in the layouts `texts`."""
     data, kernel, out = (
         LayoutPermutation.of(Layout.parse(text), before) for text, before in zip(texts, op.layouts, strict=True)

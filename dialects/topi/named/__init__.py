@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.dialects.topi.named.conv import (
+    Conv1dNcwcOp,
+    Conv1dNcwcTermsOp,
     Conv1dNcwOp,
     Conv2dNchwcOp,
     Conv2dNchwcTermsOp,
     Conv2dNchwOp,
+    Conv3dNcdhwcOp,
+    Conv3dNcdhwcTermsOp,
     Conv3dNcdhwOp,
+    ConvBlockedOp,
     ConvPlainOp,
+    ConvTermsOp,
 )
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
@@ -18,11 +24,17 @@ from xrelay.dialects.topi.named.softmax import SoftmaxOp
 __all__ = [
     "BatchMatmulOp",
     "Conv1dNcwOp",
+    "Conv1dNcwcOp",
+    "Conv1dNcwcTermsOp",
     "Conv2dNchwOp",
     "Conv2dNchwcOp",
     "Conv2dNchwcTermsOp",
     "Conv3dNcdhwOp",
+    "Conv3dNcdhwcOp",
+    "Conv3dNcdhwcTermsOp",
+    "ConvBlockedOp",
     "ConvPlainOp",
+    "ConvTermsOp",
     "Expansion",
     "MatmulOp",
     "NamedOp",

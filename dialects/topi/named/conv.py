@@ -1,4 +1,4 @@
-"""Convolutions: `topi.conv2d_nchw`, its variants of one and three axes, and those on blocked channels.
+"""Convolutions of one, two and three axes, on plain channels such as `topi.conv2d_nchw`, and on blocked channels.
 
 `topi.conv2d_nchwc` has blocks of channels, and `topi.conv2d_nchwc_terms` also sums products in groups of four.
 """
@@ -182,47 +182,26 @@ class Conv3dNcdhwOp(ConvPlainOp):
     AXES: ClassVar[str] = "DHW"
 
 
-@irdl_op_definition
-class Conv2dNchwcOp(ConvBaseOp):
-    """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
-
-    The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
-    that a block is a vector. D is the depth of a filter, C / groups. If D is 1 (depthwise) the blocks of data and
-    result coincide and d is 1.
-
-    - C1: data and result have rank 5, weight rank 6.
-    - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
-    - C3: groups divides the filters; the data's channels are groups times the weight's depth.
-    - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
-    - C5: data and weight have the same element type; the result has the same or a wider type of its kind.
-    - C6: weight and data have the same channel block; with several groups each group consists of whole blocks, or every
-      group is one channel and one filter, d is 1, and data and result have the same block.
-
-    ```mlir
-    func.func @conv(%x: tensor<1x1x9x9x8xf32>, %w: tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32> {
-      %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
-      func.return %r : tensor<1x2x7x7x8xf32>
-    }
-    ```
-    """
-
-    name = "topi.conv2d_nchwc"
-    AXES: ClassVar[str] = "HW"
+class ConvBlockedOp(ConvBaseOp):
+    """Base of the convolutions on blocked channels, with the semantics and constraints of `topi.conv2d_nchwc`."""
 
     @property
     def depthwise(self) -> bool:
         """Whether every group is one channel and one filter."""
         weight = known_shape_of(self.weight)
-        return self.groups.value.data > 1 and self.groups.value.data == weight[0] * weight[5]
+        return self.groups.value.data > 1 and self.groups.value.data == weight[0] * weight[-1]
 
     def verify_(self) -> None:
         """Checks C1 to C6."""
         data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
-        verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
-        channels, filters, depth = data[1] * data[4], weight[0] * weight[5], weight[1] * weight[4]
-        self.verify_shapes(channels, filters, depth, [weight[0], weight[5]])
+        rank = 3 + len(self.AXES)
+        ranks = [("data", data, [rank]), ("weight", weight, [rank + 1]), ("result", result, [rank])]
+        verify_ranks(self.name, "C1", ranks)
+        depth_block, filter_block = weight[-2:]
+        filters, depth = weight[0] * filter_block, weight[1] * depth_block
+        self.verify_shapes(data[1] * data[-1], filters, depth, [weight[0], filter_block])
         self.verify_types()
-        self._verify_blocks(data[4], weight[4], weight[5], depth)
+        self._verify_blocks(data[-1], depth_block, filter_block, depth)
 
     def _verify_blocks(self, data: Dim, weight: int, result: int, depth: int) -> None:
         groups = self.groups.value.data
@@ -260,7 +239,7 @@ class Conv2dNchwcOp(ConvBaseOp):
         """
         expansion = Expansion()
         data = self.data if self.depthwise else self.padded_image(expansion)
-        n, _, h, w, _ = shape_of(self.tensor)
+        n, _, *image, _ = shape_of(self.tensor)
         co, ko, *kernel, ki, ci = known_shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
         element = tensor_type(self.tensor).element_type
@@ -273,13 +252,142 @@ class Conv2dNchwcOp(ConvBaseOp):
             f = b.read(self.weight, co_, ko_, *taps, ki_, ci_)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
-        spatial: dict[str, Dim] = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
+        axes = zip(self.AXES.lower(), image, strict=True)
+        spatial: dict[str, Dim] = {"n": n, "co": co, **dict(axes), "ci": ci}
         reduce: dict[str, Dim] = {"ko": ko, **self.taps(kernel), "ki": ki}
-        return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))
+        return expansion.finish(compute(f"conv{len(self.AXES)}d", spatial, [element], body, reduce=reduce, init=[0]))
 
 
 @irdl_op_definition
-class Conv2dNchwcTermsOp(ConvBaseOp):
+class Conv1dNcwcOp(ConvBlockedOp):
+    """Convolution of sequences in blocks of channels, N×(C/i)×W×i, like `topi.conv2d_nchwc`.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x1x9x8xf32>, %w: tensor<2x1x3x8x8xf32>) -> tensor<1x2x7x8xf32> {
+      %r = topi.conv1d_ncwc(%x, %w) : (tensor<1x1x9x8xf32>, tensor<2x1x3x8x8xf32>) -> tensor<1x2x7x8xf32>
+      func.return %r : tensor<1x2x7x8xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv1d_ncwc"
+    AXES: ClassVar[str] = "W"
+
+
+@irdl_op_definition
+class Conv2dNchwcOp(ConvBlockedOp):
+    """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
+
+    The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
+    that a block is a vector. D is the depth of a filter, C / groups. If D is 1 (depthwise) the blocks of data and
+    result coincide and d is 1.
+
+    - C1: data and result have rank 5, weight has rank 6.
+    - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
+    - C3: groups divides the filters; the data's channels are groups times the weight's depth.
+    - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
+    - C5: data and weight have the same element type; the result has the same or a wider type of its kind.
+    - C6: weight and data have the same channel block; with several groups each group consists of whole blocks, or every
+      group is one channel and one filter, d is 1, and data and result have the same block.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x1x9x9x8xf32>, %w: tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32> {
+      %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
+      func.return %r : tensor<1x2x7x7x8xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv2d_nchwc"
+    AXES: ClassVar[str] = "HW"
+
+
+@irdl_op_definition
+class Conv3dNcdhwcOp(ConvBlockedOp):
+    """Convolution of volumes in blocks of channels, N×(C/i)×D×H×W×i, like `topi.conv2d_nchwc`.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x1x5x5x5x8xf32>, %w: tensor<2x1x3x3x3x8x8xf32>) -> tensor<1x2x3x3x3x8xf32> {
+      %r = topi.conv3d_ncdhwc(%x, %w)
+           : (tensor<1x1x5x5x5x8xf32>, tensor<2x1x3x3x3x8x8xf32>) -> tensor<1x2x3x3x3x8xf32>
+      func.return %r : tensor<1x2x3x3x3x8xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv3d_ncdhwc"
+    AXES: ClassVar[str] = "DHW"
+
+
+class ConvTermsOp(ConvBaseOp):
+    """Base of the convolutions with terms, with the semantics and constraints of `topi.conv2d_nchwc_terms`."""
+
+    def verify_(self) -> None:
+        """Checks C1 to C6."""
+        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
+        rank = 3 + len(self.AXES)
+        ranks = [("data", data, [rank]), ("weight", weight, [rank + 1]), ("result", result, [rank])]
+        verify_ranks(self.name, "C1", ranks)
+        filter_block, terms = weight[-2:]
+        filters, depth = weight[0] * filter_block, weight[1] * terms
+        self.verify_shapes(data[1] * data[-1], filters, depth, [weight[0], filter_block])
+        self.verify_types()
+        block, groups = data[-1], self.groups.value.data
+        if not isinstance(block, int) or block % terms:
+            raise VerifyException(f"[{self.name} C6] blocks of {terms} do not divide the data's of {block}")
+        if groups > 1 and (depth % block or filters // groups % filter_block):
+            raise VerifyException(
+                f"[{self.name} C6] blocks of {block} data and {filter_block} result channels do not fit {groups} "
+                f"groups of {depth} channels and {filters // groups} filters"
+            )
+
+    def expand(self) -> Expansion:
+        """Expands to a pad, if there is padding, and the convolution."""
+        expansion = Expansion()
+        data = self.padded_image(expansion)
+        n, _, *image, _ = shape_of(self.tensor)
+        co, small, *kernel, ci, terms = known_shape_of(self.weight)
+        per_block = self._block // terms
+        blocks, blocks_per_group = small // per_block, co // self.groups.value.data
+        element = tensor_type(self.tensor).element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            n, co_, *place, ci_ = b.spatial
+            ko_, term, kq_, *taps = b.reduction
+            block = co_ // blocks_per_group * blocks + ko_
+            a = b.read(data, n, block, *self.places(place, taps), kq_ * terms + term)
+            f = b.read(self.weight, co_, ko_ * per_block + kq_, *taps, ci_, term)
+            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+
+        axes = zip(self.AXES.lower(), image, strict=True)
+        spatial: dict[str, Dim] = {"n": n, "co": co, **dict(axes), "ci": ci}
+        reduce: dict[str, Dim] = {"ko": blocks, "t": terms, "kq": per_block, **self.taps(kernel)}
+        return expansion.finish(compute(f"conv{len(self.AXES)}d", spatial, [element], body, reduce=reduce, init=[0]))
+
+    @property
+    def _block(self) -> int:
+        """The number of contiguous channels of the data."""
+        return tensor_type(self.data).get_shape()[-1]
+
+
+@irdl_op_definition
+class Conv1dNcwcTermsOp(ConvTermsOp):
+    """Convolution of sequences N×(C/i)×W×i with filters (O/o)×(D/t)×KW×o×t, like `topi.conv2d_nchwc_terms`.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x1x9x8xui8>, %w: tensor<2x2x3x8x4xi8>) -> tensor<1x2x7x8xi32> {
+      %r = topi.conv1d_ncwc_terms(%x, %w) : (tensor<1x1x9x8xui8>, tensor<2x2x3x8x4xi8>) -> tensor<1x2x7x8xi32>
+      func.return %r : tensor<1x2x7x8xi32>
+    }
+    ```
+    """
+
+    name = "topi.conv1d_ncwc_terms"
+    AXES: ClassVar[str] = "W"
+
+
+@irdl_op_definition
+class Conv2dNchwcTermsOp(ConvTermsOp):
     """Convolution of images in blocks of channels with filters whose channels are contiguous in small blocks.
 
     Data is N×(C/i)×H×W×i, weight (O/o)×(D/t)×KH×KW×o×t, the result N×(O/o)×OH×OW×o. The same sums as
@@ -306,45 +414,19 @@ class Conv2dNchwcTermsOp(ConvBaseOp):
     name = "topi.conv2d_nchwc_terms"
     AXES: ClassVar[str] = "HW"
 
-    def verify_(self) -> None:
-        """Checks C1 to C6."""
-        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
-        verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
-        filters, depth = weight[0] * weight[4], weight[1] * weight[5]
-        self.verify_shapes(data[1] * data[4], filters, depth, [weight[0], weight[4]])
-        self.verify_types()
-        block, groups = data[4], self.groups.value.data
-        if not isinstance(block, int) or block % weight[5]:
-            raise VerifyException(f"[{self.name} C6] blocks of {weight[5]} do not divide the data's of {block}")
-        if groups > 1 and (depth % block or filters // groups % weight[4]):
-            raise VerifyException(
-                f"[{self.name} C6] blocks of {block} data and {weight[4]} result channels do not fit {groups} groups "
-                f"of {depth} channels and {filters // groups} filters"
-            )
 
-    def expand(self) -> Expansion:
-        """Expands to a pad, if there is padding, and the convolution."""
-        expansion = Expansion()
-        data = self.padded_image(expansion)
-        n, _, h, w, _ = shape_of(self.tensor)
-        co, small, *kernel, ci, terms = known_shape_of(self.weight)
-        per_block = self._block // terms
-        blocks, blocks_per_group = small // per_block, co // self.groups.value.data
-        element = tensor_type(self.tensor).element_type
+@irdl_op_definition
+class Conv3dNcdhwcTermsOp(ConvTermsOp):
+    """Convolution of volumes N×(C/i)×D×H×W×i with filters (O/o)×(D/t)×K×o×t, like `topi.conv2d_nchwc_terms`.
 
-        def body(b: Body) -> list[SSAValue]:
-            n, co_, *place, ci_ = b.spatial
-            ko_, term, kq_, *taps = b.reduction
-            block = co_ // blocks_per_group * blocks + ko_
-            a = b.read(data, n, block, *self.places(place, taps), kq_ * terms + term)
-            f = b.read(self.weight, co_, ko_ * per_block + kq_, *taps, ci_, term)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+    ```mlir
+    func.func @conv(%x: tensor<1x1x5x5x5x8xui8>, %w: tensor<2x2x3x3x3x8x4xi8>) -> tensor<1x2x3x3x3x8xi32> {
+      %r = topi.conv3d_ncdhwc_terms(%x, %w)
+           : (tensor<1x1x5x5x5x8xui8>, tensor<2x2x3x3x3x8x4xi8>) -> tensor<1x2x3x3x3x8xi32>
+      func.return %r : tensor<1x2x3x3x3x8xi32>
+    }
+    ```
+    """
 
-        spatial: dict[str, Dim] = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
-        reduce: dict[str, Dim] = {"ko": blocks, "t": terms, "kq": per_block, **self.taps(kernel)}
-        return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))
-
-    @property
-    def _block(self) -> int:
-        """The number of contiguous channels of the data."""
-        return tensor_type(self.data).get_shape()[4]
+    name = "topi.conv3d_ncdhwc_terms"
+    AXES: ClassVar[str] = "DHW"

@@ -11,12 +11,18 @@ from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
 from xrelay.dialects.relay.computes.widening import into_single
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.topi.named import (
+    Conv1dNcwcOp,
+    Conv1dNcwcTermsOp,
     Conv1dNcwOp,
     Conv2dNchwcOp,
     Conv2dNchwcTermsOp,
     Conv2dNchwOp,
+    Conv3dNcdhwcOp,
+    Conv3dNcdhwcTermsOp,
     Conv3dNcdhwOp,
+    ConvBlockedOp,
     ConvPlainOp,
+    ConvTermsOp,
 )
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.registry import implements
@@ -27,6 +33,13 @@ PLAIN: dict[type[ConvOp], type[ConvPlainOp]] = {
     Conv3DOp: Conv3dNcdhwOp,
 }
 """Relay's convolution → topi's for images in NCW, NCHW and NCDHW."""
+
+BLOCKED: dict[type[ConvOp], tuple[type[ConvBlockedOp], type[ConvTermsOp]]] = {
+    Conv1DOp: (Conv1dNcwcOp, Conv1dNcwcTermsOp),
+    Conv2DOp: (Conv2dNchwcOp, Conv2dNchwcTermsOp),
+    Conv3DOp: (Conv3dNcdhwcOp, Conv3dNcdhwcTermsOp),
+}
+"""Relay's convolution → topi's for channels in blocks: all products one by one, or summed in groups of four."""
 
 
 def _is_plain(op: Operation) -> str | None:
@@ -51,15 +64,16 @@ def _is_blocked_by_terms(op: Operation) -> str | None:
 def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
     """Returns why channels are not in blocks, with the blocks `wanted` of the weight, or None if they are."""
     data, weight, result = op.layouts
-    if data.primal != "NCHW" or result.primal != "NCHW" or weight.primal != "OIHW":
-        return f"axes are not in the order NCHW, OIHW: {data}, {weight}, {result}"
-    blocks = [str(layout)[4:] for layout in (data, weight, result)]
+    image, filters = f"NC{op.AXES}", f"OI{op.AXES}"
+    if data.primal != image or result.primal != image or weight.primal != filters:
+        return f"axes are not in the order {image}, {filters}: {data}, {weight}, {result}"
+    blocks = [str(layout)[len(image) :] for layout in (data, weight, result)]
     if not blocks[0] or not blocks[2] or blocks[1] != wanted or weight.factor("O") != result.factor("C"):
         return f"channels are not blocked alike: {data}, {weight}, {result}"
     return None
 
 
-def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> Build:
+def _named(topi_op: type[ConvPlainOp | ConvBlockedOp | ConvTermsOp]) -> Build:
     """Returns an implementation by a named convolution of topi, in the layouts of this op."""
 
     def build(emitter: TopiBuilder) -> Sequence[SSAValue]:
@@ -83,7 +97,7 @@ def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> B
 for _op, _topi_op in PLAIN.items():
     implements(_op, _topi_op.name.removeprefix("topi."), condition=_is_plain)(into_single(_named(_topi_op)))
 
-implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
-implements(Conv2DOp, "conv2d_nchwc_terms", priority=15, condition=_is_blocked_by_terms)(
-    into_single(_named(Conv2dNchwcTermsOp))
-)
+for _op, (_blocked, _terms) in BLOCKED.items():
+    for _topi_op, _condition in ((_blocked, _is_blocked), (_terms, _is_blocked_by_terms)):
+        _name = _topi_op.name.removeprefix("topi.")
+        implements(_op, _name, priority=15, condition=_condition)(into_single(_named(_topi_op)))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from math import ceil
 
 from xrelay.dialects.loop import BlockOp
-from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwcTermsOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    BLOCKED_CONVOLUTIONS,
+    PLAIN_CONVOLUTIONS,
+    ProductView,
+    Role,
+)
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, choose_filters, choose_tile, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -15,6 +19,8 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
     """Schedules kernels with one convolution on blocked channels, with or without padding and an epilogue.
+
+    The image has one, two or three axes.
 
     ```
     pad                                            parallel for n_c_h: pad a row, in lanes
@@ -30,8 +36,8 @@ def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
     image is short, several rows share the weights. The padded image is computed in a nest before. If terms are
     contiguous, each lane adds up the products of four bytes at once.
     """
-    product = ProductView.only(draft.blocks(), Conv2dNchwcOp, Conv2dNchwcTermsOp)
-    if product is None or len(product.block.spatial) != 5:
+    product = ProductView.only(draft.blocks(), *BLOCKED_CONVOLUTIONS)
+    if product is None or Role.BATCH not in product.positions:
         return False
     consumer = consumer_of(draft, product.name)
     if consumer is not None:
@@ -44,7 +50,7 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
     lanes = product.extent(Role.LANE)
     vectors_per_block = ceil(lanes / draft.lanes(product.block))
     depthwise = product.is_depthwise
-    rows = product.extent(Role.BATCH) * product.extent(Role.ROWS)
+    rows = product.extent(Role.BATCH) * product.extent(Role.PLANES) * product.extent(Role.ROWS)
     tile = choose_tile(
         product.extent(Role.COLUMNS),
         product.extent(Role.CHANNELS),
@@ -54,12 +60,9 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
         shares_broadcasts=not depthwise,
         max_blocks=max(1, product.extent(Role.CHANNELS) // 2) if rows == 1 else None,
     )
-    axes = [
-        TiledAxis(product.positions[Role.ROWS], tile.rows),
-        TiledAxis(product.positions[Role.COLUMNS], tile.columns),
-        TiledAxis(product.positions[Role.CHANNELS], tile.blocks),
-        TiledAxis(product.positions[Role.LANE], lanes, lanes=True),
-    ]
+    sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
+    axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
+    axes.append(TiledAxis(product.positions[Role.LANE], lanes, lanes=True))
     refused = tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
     if refused is not None:
         draft.because(f"no register tile for {product.name}: {refused}")
@@ -88,10 +91,8 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     Lanes run along the columns. If their stride is not 1, they are gathered once for all filters of a tile; sums of few
     products stay scalar. The filters of a tile belong to one group, since they share the vectors of the image.
     """
-    plain = (Conv2dNchwOp, Conv1dNcwOp, Conv3dNcdhwOp)
-    found = ((op, ProductView.only(draft.blocks(), op)) for op in plain)
-    op, product = next((pair for pair in found if pair[1] is not None), (Conv2dNchwOp, None))
-    if product is None or len(product.block.spatial) != 2 + len(op.AXES):
+    product = ProductView.only(draft.blocks(), *PLAIN_CONVOLUTIONS)
+    if product is None or Role.BATCH not in product.positions:
         return False
     lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
     filters = choose_filters(product.filters_of_group, draft.target.vector_registers)

@@ -23,7 +23,20 @@ from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
-from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwcTermsOp, Conv2dNchwOp, Conv3dNcdhwOp
+from xrelay.dialects.topi.named.conv import (
+    Conv1dNcwcOp,
+    Conv1dNcwcTermsOp,
+    Conv1dNcwOp,
+    Conv2dNchwcOp,
+    Conv2dNchwcTermsOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwcOp,
+    Conv3dNcdhwcTermsOp,
+    Conv3dNcdhwOp,
+    ConvBlockedOp,
+    ConvPlainOp,
+    ConvTermsOp,
+)
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import enclosing_loops
@@ -50,16 +63,30 @@ class Role(Enum):
     """The products that one instruction adds up."""
 
 
+IMAGE_ROLES: Mapping[str, tuple[Role, ...]] = {
+    "W": (Role.COLUMNS,),
+    "HW": (Role.ROWS, Role.COLUMNS),
+    "DHW": (Role.PLANES, Role.ROWS, Role.COLUMNS),
+}
+"""Spatial axes of a convolution → their roles."""
+
+
+def _conv_roles(op: type[ConvPlainOp | ConvBlockedOp | ConvTermsOp]) -> tuple[tuple[Role, ...], tuple[Role, ...]]:
+    """Returns the roles of the axes of a convolution: spatial, and the first ones of the sum."""
+    spatial = (Role.BATCH, Role.CHANNELS, *IMAGE_ROLES[op.AXES])
+    blocked = spatial if issubclass(op, ConvPlainOp) else (*spatial, Role.LANE)
+    return blocked, (Role.DEPTH, Role.TERM) if issubclass(op, ConvTermsOp) else (Role.DEPTH,)
+
+
+PLAIN_CONVOLUTIONS = (Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp)
+BLOCKED_CONVOLUTIONS = (
+    *(Conv1dNcwcOp, Conv2dNchwcOp, Conv3dNcdhwcOp),
+    *(Conv1dNcwcTermsOp, Conv2dNchwcTermsOp, Conv3dNcdhwcTermsOp),
+)
+
 AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
-    Conv1dNcwOp.name: ((Role.BATCH, Role.CHANNELS, Role.COLUMNS), (Role.DEPTH,)),
-    Conv2dNchwOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
-    Conv2dNchwcOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE), (Role.DEPTH,)),
-    Conv2dNchwcTermsOp.name: (
-        (Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE),
-        (Role.DEPTH, Role.TERM),
-    ),
+    **{op.name: _conv_roles(op) for op in (*PLAIN_CONVOLUTIONS, *BLOCKED_CONVOLUTIONS)},
     BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
-    Conv3dNcdhwOp.name: ((Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
 }
 """Named op → roles of the last spatial axes and of the first reduction axes of its sum, in their order in the sum."""

@@ -8,7 +8,16 @@ from support.kernels.topi_levels import check, forms, module_of, tensor
 from support.kernels.topi_oracles import block_channels, block_weight, conv2d, pool2d, softmax, unblock_channels
 from xdsl.dialects.builtin import f32, i8, i32
 
-from xrelay.dialects.topi import BatchMatmulOp, Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, Pool2dOp, SoftmaxOp
+from xrelay.dialects.topi import (
+    BatchMatmulOp,
+    Conv1dNcwcOp,
+    Conv2dNchwcOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwcOp,
+    MatmulOp,
+    Pool2dOp,
+    SoftmaxOp,
+)
 
 RNG = np.random.default_rng(7)
 
@@ -56,6 +65,30 @@ def test_conv2d_nchwc(data: tuple[int, ...], weight: tuple[int, ...], inner: int
     inputs = [tensor(*array.shape, element=f32) for array in blocked]
     result = tensor(*expected.shape, element=f32)
     check(module_of(inputs, lambda args: [Conv2dNchwcOp(*args, result, **options)]), blocked, expected)
+
+
+@pytest.mark.parametrize("groups", [1, 16])
+def test_conv1d_ncwc(groups: int) -> None:
+    x, w = random(2, 16, 1, 19), random(16, 16 // groups, 1, 3)
+    options = {"strides": (2,), "padding": (1, 1), "dilation": (2,), "groups": groups}
+    image_options = {"strides": (1, 2), "padding": (0, 1, 0, 1), "dilation": (1, 2), "groups": groups}
+    expected = block_channels(conv2d(x, w, **image_options), 8)[:, :, 0]
+    inner = 8 if groups == 1 else 1
+    blocked = [block_channels(x, 8)[:, :, 0], block_weight(w, inner, 8)[:, :, 0]]
+    inputs = [tensor(*array.shape, element=f32) for array in blocked]
+    result = tensor(*expected.shape, element=f32)
+    check(module_of(inputs, lambda args: [Conv1dNcwcOp(*args, result, **options)]), blocked, expected)
+
+
+def test_conv3d_ncdhwc() -> None:
+    x, w = random(1, 8, 5, 4, 6), random(16, 8, 3, 2, 3)
+    planes = [sum(conv2d(x[:, :, z + d], w[:, :, d]) for d in range(3)) for z in range(3)]
+    expected = np.stack([block_channels(plane, 8) for plane in planes], axis=2)
+    image = np.stack([block_channels(x[:, :, z], 8) for z in range(5)], axis=2)
+    weight = np.stack([block_weight(w[:, :, z], 8, 8) for z in range(3)], axis=2)
+    inputs = [tensor(*array.shape, element=f32) for array in (image, weight)]
+    result = tensor(*expected.shape, element=f32)
+    check(module_of(inputs, lambda args: [Conv3dNcdhwcOp(*args, result)]), [image, weight], expected)
 
 
 def test_depthwise_conv2d_nchwc() -> None:

@@ -233,7 +233,7 @@ class ConvOp(FilterOp):
         wanted = layouts[0] if layouts[0] is not None else data
         block = wanted.factor("C")
         split = any(wanted.factor(letter) for letter in f"N{self.AXES}")
-        if sorted(wanted.primal) != sorted(self.image_axes) or split or (block is not None and len(self.AXES) != 2):
+        if sorted(wanted.primal) != sorted(self.image_axes) or split:
             return LayoutRefusal(f"a convolution does not support layout {wanted}")
         if str(wanted.text) != str(data) or str(out) != str(data):
             return LayoutRefusal(f"it supports {data} and {out}, its data has layout {wanted.text}")

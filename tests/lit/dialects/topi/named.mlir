@@ -79,3 +79,21 @@ func.func @axes(%s: tensor<1x8x9xf32>, %f: tensor<16x8x3xf32>, %v: tensor<1x4x5x
     : (tensor<1x4x5x5x5xf32>) -> tensor<1x4x3x3x3xf32>
   func.return
 }
+
+// CHECK-LABEL: func.func @blocked_axes
+// CHECK: topi.conv1d_ncwc(%s, %f) {padding = array<i64: 1, 1>} : (tensor<1x2x9x8xf32>, tensor<2x2x3x8x8xf32>) -> tensor<1x2x9x8xf32>
+// CHECK: topi.conv3d_ncdhwc(%v, %g) {groups = 2 : i64} : (tensor<1x2x5x5x5x8xf32>, tensor<4x1x3x3x3x8x8xf32>) -> tensor<1x4x3x3x3x8xf32>
+// CHECK: topi.conv1d_ncwc_terms(%b, %h) : (tensor<1x2x9x8xui8>, tensor<2x4x3x8x4xi8>) -> tensor<1x2x7x8xi32>
+// CHECK: topi.conv3d_ncdhwc_terms(%c, %k) : (tensor<1x1x3x3x3x8xui8>, tensor<2x2x3x3x3x8x4xi8>) -> tensor<1x2x1x1x1x8xi32>
+func.func @blocked_axes(
+    %s: tensor<1x2x9x8xf32>, %f: tensor<2x2x3x8x8xf32>, %v: tensor<1x2x5x5x5x8xf32>, %g: tensor<4x1x3x3x3x8x8xf32>,
+    %b: tensor<1x2x9x8xui8>, %h: tensor<2x4x3x8x4xi8>, %c: tensor<1x1x3x3x3x8xui8>, %k: tensor<2x2x3x3x3x8x4xi8>) {
+  %p = topi.conv1d_ncwc(%s, %f) {padding = array<i64: 1, 1>}
+    : (tensor<1x2x9x8xf32>, tensor<2x2x3x8x8xf32>) -> tensor<1x2x9x8xf32>
+  %q = topi.conv3d_ncdhwc(%v, %g) {groups = 2 : i64}
+    : (tensor<1x2x5x5x5x8xf32>, tensor<4x1x3x3x3x8x8xf32>) -> tensor<1x4x3x3x3x8xf32>
+  %r = topi.conv1d_ncwc_terms(%b, %h) : (tensor<1x2x9x8xui8>, tensor<2x4x3x8x4xi8>) -> tensor<1x2x7x8xi32>
+  %t = topi.conv3d_ncdhwc_terms(%c, %k)
+    : (tensor<1x1x3x3x3x8xui8>, tensor<2x2x3x3x3x8x4xi8>) -> tensor<1x2x1x1x1x8xi32>
+  func.return
+}

@@ -326,3 +326,37 @@ func.func @matmul_terms(%x: tensor<5x12xui8>, %w: tensor<2x2x16x4xi8>) {
   %r = topi.matmul(%x, %w) : (tensor<5x12xui8>, tensor<2x2x16x4xi8>) -> tensor<5x32xi32>
   func.return
 }
+
+// -----
+
+func.func @sequence(%x: tensor<1x8x9xf32>, %w: tensor<2x1x3x8x8xf32>) {
+  // expected-error@below {{[topi.conv1d_ncwc C1] data has rank 3, not 4}}
+  %r = topi.conv1d_ncwc(%x, %w) : (tensor<1x8x9xf32>, tensor<2x1x3x8x8xf32>) -> tensor<1x2x7x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @volume(%x: tensor<1x1x5x5x5x8xf32>, %w: tensor<2x1x3x3x3x8x8xf32>) {
+  // expected-error@below {{[topi.conv3d_ncdhwc C4] result has shape [1, 2, 3, 3, 2, 8], not [1, 2, 3, 3, 3, 8]}}
+  %r = topi.conv3d_ncdhwc(%x, %w)
+    : (tensor<1x1x5x5x5x8xf32>, tensor<2x1x3x3x3x8x8xf32>) -> tensor<1x2x3x3x2x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @sequence_of_terms(%x: tensor<1x1x9x6xui8>, %w: tensor<2x1x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv1d_ncwc_terms C3]}}
+  %r = topi.conv1d_ncwc_terms(%x, %w) : (tensor<1x1x9x6xui8>, tensor<2x1x3x8x4xi8>) -> tensor<1x2x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @volume_of_terms(%x: tensor<1x1x5x5x5x8xui8>, %w: tensor<2x2x3x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv3d_ncdhwc_terms C2] strides is [2, 2], not three positive numbers}}
+  %r = topi.conv3d_ncdhwc_terms(%x, %w) {strides = array<i64: 2, 2>}
+    : (tensor<1x1x5x5x5x8xui8>, tensor<2x2x3x3x3x8x4xi8>) -> tensor<1x2x3x3x3x8xi32>
+  func.return
+}

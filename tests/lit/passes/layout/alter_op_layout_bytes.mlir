@@ -13,6 +13,15 @@ func.func @conv(%x: tensor<1x32x8x8xui8>, %w: tensor<48x32x3x3xi8>) -> tensor<1x
   func.return %y : tensor<1x48x6x6xi32>
 }
 
+// CHECK-LABEL: func.func @sequence
+// CHECK:         relay.nn.conv1d
+// CHECK-SAME:      data_layout = "NCW16c", kernel_layout = "OIW16o4i"
+// CHECK-SAME:      (tensor<1x2x8x16xui8>, tensor<3x8x3x16x4xi8>) -> tensor<1x3x6x16xi32>
+func.func @sequence(%x: tensor<1x32x8xui8>, %w: tensor<48x32x3xi8>) -> tensor<1x48x6xi32> {
+  %y = relay.nn.conv1d(%x, %w) {out_dtype = i32} : (tensor<1x32x8xui8>, tensor<48x32x3xi8>) -> tensor<1x48x6xi32>
+  func.return %y : tensor<1x48x6xi32>
+}
+
 // CHECK-LABEL: func.func @dense
 // CHECK:         relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC16n4c"}
 // CHECK:         relay.nn.contrib_dense_pack(%x, %{{.*}}) {weight_layout = "NC16n4c", out_dtype = i32}

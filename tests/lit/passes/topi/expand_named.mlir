@@ -34,6 +34,15 @@ func.func @depthwise(%x: tensor<1x2x9x9x8xf32>, %w: tensor<2x1x3x3x1x8xf32>) -> 
   func.return %r : tensor<1x2x7x7x8xf32>
 }
 
+// Of one axis.
+// CHECK-LABEL: func.func @sequence
+// CHECK: topi.compute "conv1d" [%n : 1, %co : 2, %w_1 : 7, %ci : 8] reduce [%ko : 1, %x_1 : 3, %ki : 8]
+// CHECK: topi.read %x[%n, %ko, %w_1 + %x_1, %ki]
+func.func @sequence(%x: tensor<1x1x9x8xf32>, %w: tensor<2x1x3x8x8xf32>) -> tensor<1x2x7x8xf32> {
+  %r = topi.conv1d_ncwc(%x, %w) : (tensor<1x1x9x8xf32>, tensor<2x1x3x8x8xf32>) -> tensor<1x2x7x8xf32>
+  func.return %r : tensor<1x2x7x8xf32>
+}
+
 // A packed weight is read at block and lane of the column; integers are extended before they are multiplied.
 // CHECK-LABEL: func.func @dense
 // CHECK: topi.read %w[%j floordiv 16, %k, %j mod 16] : tensor<2x8x16xi8>
