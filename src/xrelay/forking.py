@@ -12,12 +12,18 @@ import concurrent.futures.thread
 import logging
 import os
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
 _PATIENCE: Final = 60.0
-"""The maximum wait of a fork in seconds. A section may itself wait for the forking thread, so the wait must end."""
+"""The seconds without work after which a fork no longer waits.
+
+A section may itself wait for the forking thread, so the wait must end. A busy machine only slows a section down.
+"""
+_IDLE: Final = 0.1
+"""The seconds of CPU time that a process without work uses at most during `_PATIENCE`."""
 
 
 class _Gate:
@@ -51,7 +57,11 @@ class _Gate:
         self._changed.acquire()
         self._forks += 1
         self._depths[thread] = self._depths.get(thread, 0) + 1  # a finalizer may enter a section meanwhile
-        self._changed.wait_for(lambda: self._depths.keys() == {thread}, timeout=_PATIENCE)
+        used = time.process_time()
+        while not self._changed.wait_for(lambda: self._depths.keys() == {thread}, timeout=_PATIENCE):
+            before, used = used, time.process_time()
+            if used - before < _IDLE:
+                break
 
     def after_in_parent(self) -> None:
         """Releases the other threads."""

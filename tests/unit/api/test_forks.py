@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import pytest
+
+from xrelay import forking
 from xrelay.forking import forks_wait
 
 HANGS = 600
@@ -62,3 +67,52 @@ def test_a_fork_inside_of_a_section_does_not_wait_for_itself() -> None:
         assert os.waitpid(child, 0)[1] == 0
     with forks_wait():
         pass
+
+
+def fork_beside(thread: threading.Thread, begun: threading.Event) -> None:
+    """Forks once the thread has begun."""
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.fixture
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forking, "_PATIENCE", 0.5)
+    monkeypatch.setattr(forking, "_IDLE", 1e-3)
+
+
+@pytest.mark.usefixtures("short_patience")
+def test_a_fork_waits_for_a_section_at_work() -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with forks_wait():
+            begun.set()
+            end = time.process_time() + 1.5
+            while time.process_time() < end:
+                pass
+            over.set()
+
+    thread = threading.Thread(target=work)
+    fork_beside(thread, begun)
+    assert over.is_set()
+    thread.join()
+
+
+@pytest.mark.usefixtures("short_patience")
+def test_a_fork_does_not_wait_for_a_section_that_waits_for_it() -> None:
+    begun, forked = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        with forks_wait():
+            begun.set()
+            forked.wait()
+
+    thread = threading.Thread(target=wait)
+    fork_beside(thread, begun)
+    forked.set()
+    thread.join()
