@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from xdsl.ir import Attribute
 
@@ -44,27 +44,22 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
-CONVOLUTIONS: tuple[type[ConvOp], ...] = (Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp)
+ConvertibleOp: TypeAlias = ConvOp | ConvTransposeOp | DeformableConv2DOp | PoolOp | ResizeOp | RoiAlignOp | RoiPoolOp
 
-
-POOLS: tuple[type[PoolOp], ...] = (
+_OPS: tuple[type[ConvertibleOp], ...] = (
+    Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp,
     MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp,
     MaxPool1DOp, AvgPool1DOp, GlobalAvgPool1DOp, GlobalMaxPool1DOp,
     MaxPool3DOp, AvgPool3DOp, GlobalAvgPool3DOp, GlobalMaxPool3DOp,
+    *TRANSPOSED_CONVOLUTIONS, QnnConv2DTransposeOp, DeformableConv2DOp,
+    Resize2DOp, Resize1DOp, Resize3DOp, RoiAlignOp, RoiPoolOp,
 )  # fmt: skip
 
-
-TRANSPOSED: tuple[type[ConvTransposeOp], ...] = (*TRANSPOSED_CONVOLUTIONS, QnnConv2DTransposeOp)
-
-
-RESIZES: tuple[type[ResizeOp], ...] = (Resize2DOp, Resize1DOp, Resize3DOp)
-
-
-OTHERS: tuple[type[RelayOp], ...] = (*TRANSPOSED, DeformableConv2DOp, *RESIZES, RoiAlignOp, RoiPoolOp)
-
-
-CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (*CONVOLUTIONS, *POOLS, *OTHERS)}
+CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in _OPS}
 """The operators that have a layout, by Relay's name."""
+
+ORDERS = ("NCHW", "NHWC")
+"""The layouts of operators that support two."""
 
 
 def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], LayoutHook]:
@@ -85,19 +80,6 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
     return hooks
 
 
-def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns the hook that converts ops of the class `op` to the layouts of `entry`."""
-    if issubclass(op, ConvOp):
-        return _conv_hook(op, entry)
-    if issubclass(op, ConvTransposeOp):
-        return transposed_hook(op, entry)
-    if issubclass(op, PoolOp):
-        return _pool_hook(op, entry)
-    if issubclass(op, ResizeOp):
-        return resize_hook(op, entry)
-    return region_hook(op, entry) if issubclass(op, RoiAlignOp | RoiPoolOp) else deformable_hook(entry)
-
-
 def _operator(place: str, name: str) -> type[RelayOp] | None:
     """Returns the class of an operator that has a layout; `None` for an operator that follows its operands."""
     try:
@@ -112,29 +94,86 @@ def _operator(place: str, name: str) -> type[RelayOp] | None:
     return found
 
 
-def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
-    entry.at_most(2)
-    # Only kernels of images have blocks.
-    split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
-    data = entry.layout(0, f"NC{kind.AXES}", split[0])
-    kernel = entry.optional(1, f"OI{kind.AXES}", split[1])
+def _hook_for(kind: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
+    """Returns the hook that converts ops of the class `kind` to the layouts of `entry`."""
+    data, kernel = _requested(kind, entry)
 
-    def hook(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-        skipped = is_skipped()
-        if skipped is not None:
-            return skipped
-        before = op.layouts
-        weight = _default_kernel(op, data) if kernel is None else _for_groups(op, kernel)
-        if [str(layout) for layout in before] == [str(data), str(weight), str(data)]:
-            return LayoutRefusal(f"it works in {data} and {weight} already")
-        return op.with_layouts(
-            LayoutPermutation.of(data, before[0]),
-            LayoutPermutation.of(weight, before[1]),
-            LayoutPermutation.of(data, before[2]),
-        )
+    def hook(op: ConvertibleOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        config = LayoutConfig.innermost() if isinstance(op, ConvOp | DeformableConv2DOp) else None
+        if config is not None and config.check_skip():
+            return LayoutRefusal("its number is among skip_layers")
+        before, weight = _layouts_of(op), kernel
+        if isinstance(op, ConvOp):
+            weight = _default_kernel(op, data) if kernel is None else _for_groups(op, kernel)
+        wanted = (data,) * len(before) if weight is None else (data, weight, data)
+        if list(map(str, wanted)) == list(map(str, before)):
+            return LayoutRefusal(f"it works in {' and '.join(dict.fromkeys(map(str, wanted)))} already")
+        return _decision(op, [LayoutPermutation.of(new, old) for new, old in zip(wanted, before, strict=True)])
 
     return hook
+
+
+def _requested(kind: type[RelayOp], entry: DesiredEntry) -> tuple[Layout, Layout | None]:
+    """Returns the layouts of data and kernel; None for ops without kernel, and for convolutions with the default."""
+    if issubclass(kind, PoolOp | ResizeOp):
+        entry.at_most(1)
+        return entry.layout(0, f"NC{kind.AXES}", "C"), None
+    entry.at_most(2)
+    if issubclass(kind, ConvOp):
+        # Only kernels of images have blocks.
+        split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
+        return entry.layout(0, f"NC{kind.AXES}", split[0]), entry.optional(1, f"OI{kind.AXES}", split[1])
+    if issubclass(kind, ConvTransposeOp):
+        data, kernel = entry.layout(0, f"NC{kind.AXES}"), entry.optional(1, f"IO{kind.AXES}")
+        usual = Layout.parse(f"{kind.AXES}IO" if data.primal.endswith("C") else f"IO{kind.AXES}")
+        return data, usual if kernel is None else kernel
+    if issubclass(kind, RoiAlignOp | RoiPoolOp):
+        known = kind.CONSTRAINTS["C5"]
+        data = entry.one_of(0, known.words if isinstance(known, OneOf) else ORDERS)
+        if entry.layouts[1:] not in ([], [DEFAULT]):
+            raise PassError(f"{entry.place}: its regions have no layout", help=f"write {DEFAULT}, or nothing")
+        return data, None
+    data, given = entry.one_of(0, ORDERS), entry.optional(1, "OIHW")
+    kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
+    if given is not None and str(given) != str(kernel):
+        raise PassError(f"{entry.place}: with data in {data} its kernel is in {kernel}")
+    return data, kernel
+
+
+def _layouts_of(op: ConvertibleOp) -> Sequence[Layout]:
+    """Returns the current layouts: of data, kernel and result, of data and result, or one of both."""
+    if isinstance(op, ConvOp | ConvTransposeOp | PoolOp):
+        return op.layouts
+    if isinstance(op, DeformableConv2DOp):
+        data = Layout.parse(op.data_layout.data)
+        return data, Layout.parse(op.kernel_layout.data), data
+    return (op.data_layout if isinstance(op, ResizeOp) else Layout.parse(op.layout.data),)
+
+
+def _decision(op: ConvertibleOp, layouts: Sequence[Layout]) -> LayoutDecision | LayoutRefusal:
+    """Returns the decision for the layouts of `_layouts_of`, or a refusal if blocks do not divide the channels."""
+    data, result = layouts[0], layouts[-1]
+    if isinstance(op, ConvOp):
+        return op.with_layouts(data, layouts[1], result)
+    if isinstance(op, DeformableConv2DOp):
+        return LayoutDecision((data, data, layouts[1]), result, _properties(data_layout=data, kernel_layout=layouts[1]))
+    if isinstance(op, ConvTransposeOp):
+        # A quantised convolution has further operands after data and weight.
+        operands = (data, layouts[1], *(None,) * (len(op.operands) - 2))
+        return LayoutDecision(operands, result, _properties(data_layout=data, kernel_layout=layouts[1]))
+    channels, factor = data.text.primal_extents(shape_of(op.operands[0].type))["C"], data.factor("C")
+    if factor is not None and not (isinstance(channels, int) and channels % factor == 0):
+        return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
+    properties = _properties(layout=data)
+    if not isinstance(op, PoolOp):
+        del properties["out_layout"]
+    return LayoutDecision((data, *(None,) * (len(op.operands) - 1)), result, properties)
+
+
+def _properties(**layouts: Layout) -> dict[str, Attribute]:
+    """Returns these properties, and `out_layout` for a result in the layout of the data."""
+    texts = {name: str(layout) for name, layout in layouts.items()} | {"out_layout": ""}
+    return {name: string_attribute(text) for name, text in texts.items()}
 
 
 def _default_kernel(op: ConvOp, data: Layout) -> Layout:
@@ -158,131 +197,6 @@ def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
 def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutRefusal:
     """Keeps the layout of convolutions that are not listed."""
     return LayoutRefusal("no layout is requested")
-
-
-def _pool_hook(kind: type[PoolOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts pools of the class `kind` to a layout."""
-    entry.at_most(1)
-    wanted = entry.layout(0, f"NC{kind.AXES}", "C")
-
-    def hook(op: PoolOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-        before, out = op.layouts
-        if str(wanted) == str(before) == str(out):
-            return LayoutRefusal(f"it works in {wanted} already")
-        refusal = blocks_refusal(wanted, before, op.data.type)
-        if refusal is not None:
-            return refusal
-        properties = {"layout": string_attribute(str(wanted)), "out_layout": string_attribute("")}
-        return LayoutDecision((LayoutPermutation.of(wanted, before),), LayoutPermutation.of(wanted, out), properties)
-
-    return hook
-
-
-ORDERS = ("NCHW", "NHWC")
-"""The layouts of operators that support two."""
-
-
-def is_skipped() -> LayoutRefusal | None:
-    """Returns the refusal if the innermost `LayoutConfig` skips the current convolution; counts the convolution."""
-    config = LayoutConfig.innermost()
-    return LayoutRefusal("its number is among skip_layers") if config is not None and config.check_skip() else None
-
-
-def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> LayoutRefusal | None:
-    """Returns the refusal if the channels of a value of `type` cannot be split into the blocks of `data`, or `None`."""
-    channels, factor = shape_layout.primal_extents(shape_of(type))["C"], data.factor("C")
-    if factor is None or (isinstance(channels, int) and channels % factor == 0):
-        return None
-    return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
-
-
-def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts transposed convolutions of class `kind` to the layouts of `entry`: data, kernel."""
-    entry.at_most(2)
-    data = entry.layout(0, f"NC{kind.AXES}")
-    last = Layout.parse(f"{kind.AXES}IO" if data.primal.endswith("C") else f"IO{kind.AXES}")
-    kernel = entry.optional(1, f"IO{kind.AXES}")
-    wanted = (data, last if kernel is None else kernel, data)
-
-    def hook(op: ConvTransposeOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-        before = op.layouts
-        if [str(layout) for layout in before] == [str(layout) for layout in wanted]:
-            return LayoutRefusal(f"it works in {wanted[0]} and {wanted[1]} already")
-        images, weight, result = (LayoutPermutation.of(new, old) for new, old in zip(wanted, before, strict=True))
-        properties = _filter_properties(wanted[0], wanted[1])
-        # A quantised convolution has further operands after data and weight.
-        others = (None,) * (len(op.operands) - 2)
-        return LayoutDecision((images, weight, *others), result, properties)
-
-    return hook
-
-
-def deformable_hook(entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts deformable convolutions to a layout; the data's layout determines the kernel's."""
-    entry.at_most(2)
-    data = entry.one_of(0, ORDERS)
-    kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
-    given = entry.optional(1, "OIHW")
-    if given is not None and str(given) != str(kernel):
-        raise PassError(f"{entry.place}: with data in {data} its kernel is in {kernel}")
-
-    def hook(op: DeformableConv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-        skipped = is_skipped()
-        if skipped is not None:
-            return skipped
-        before, weight = Layout.parse(op.data_layout.data), Layout.parse(op.kernel_layout.data)
-        if str(before) == str(data):
-            return LayoutRefusal(f"it works in {data} and {kernel} already")
-        images = LayoutPermutation.of(data, before)
-        return LayoutDecision(
-            (images, images, LayoutPermutation.of(kernel, weight)), images, _filter_properties(data, kernel)
-        )
-
-    return hook
-
-
-def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts resizes of the class `kind` to a layout."""
-    entry.at_most(1)
-    wanted = entry.layout(0, f"NC{kind.AXES}", "C")
-
-    def hook(op: ResizeOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-        before = op.data_layout
-        if str(before) == str(wanted):
-            return LayoutRefusal(f"it works in {wanted} already")
-        refusal = blocks_refusal(wanted, before, op.data.type)
-        if refusal is not None:
-            return refusal
-        layout = LayoutPermutation.of(wanted, before)
-        return LayoutDecision((layout,), layout, {"layout": string_attribute(str(wanted))})
-
-    return hook
-
-
-def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> LayoutHook:
-    """Returns a hook that converts the images of ops of class `kind` to a supported layout, but not the regions."""
-    entry.at_most(2)
-    known = kind.CONSTRAINTS["C5"]
-    wanted = entry.one_of(0, known.words if isinstance(known, OneOf) else ORDERS)
-    if entry.layouts[1:] not in ([], [DEFAULT]):
-        raise PassError(f"{entry.place}: its regions have no layout", help=f"write {DEFAULT}, or nothing")
-
-    def hook(
-        op: RoiAlignOp | RoiPoolOp, available: Sequence[Layout | None], lanes: int
-    ) -> LayoutDecision | LayoutRefusal:
-        before = Layout.parse(op.layout.data)
-        if str(before) == str(wanted):
-            return LayoutRefusal(f"it works in {wanted} already")
-        layout = LayoutPermutation.of(wanted, before)
-        return LayoutDecision((layout, None), layout, {"layout": string_attribute(str(wanted))})
-
-    return hook
-
-
-def _filter_properties(data: Layout, kernel: Layout) -> dict[str, Attribute]:
-    """Returns the properties of an op with data and result in one layout and a kernel in another."""
-    texts = {"data_layout": str(data), "kernel_layout": str(kernel), "out_layout": ""}
-    return {name: string_attribute(text) for name, text in texts.items()}
 
 
 NAME = "relay-convert-layout"
