@@ -54,7 +54,6 @@ LIFTING_PIPELINE: tuple[PipelineRow, ...] = (
 
 OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-select-entry{entry={entry}}", "each entry becomes a program of its own"),
-    PipelineRow(0, "relay-specialize-functions", "each remaining function is compiled for the extents of its calls"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "an op that only one branch uses runs only in that branch"),
     PipelineRow(0, "relay-dynamic-to-static", "kernels take shapes as attributes, not as tensors"),
     PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "integer arithmetic is faster for quantised networks"),

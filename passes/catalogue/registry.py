@@ -25,7 +25,6 @@ FOLDERS: dict[str, str] = {
     "relay-add-callers": "passes/functions",
     "relay-lift-closures": "passes/functions",
     "relay-select-entry": "passes/functions",
-    "relay-specialize-functions": "passes/functions",
     "relay-to-basic-block-normal-form": "passes/relay",
     "relay-eliminate-common-subexpr": "passes/relay",
     "relay-dead-code-elimination": "passes/relay",

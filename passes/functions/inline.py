@@ -1,9 +1,8 @@
 """`relay-inline`: replaces calls of functions and closures by their bodies.
 
 Later passes work on one function at a time, and fusion does not cross a call. The pass first replaces the calls of
-functions, then each `relay.invoke` of a known closure, also if lets and tuples are between the closure and the call. If
-the callee is the result of a `relay.if`, copies of its branches contain the call, unless an op of the branches would
-run more often (`inline_closures.py`). Calls of recursive functions and closures remain. Kernels (`relay.primitive`),
+functions, then each `relay.invoke` of a known closure, also if lets and tuples are between the closure and the call.
+Calls of recursive functions and closures, and of closures that a run chooses, remain. Kernels (`relay.primitive`),
 functions of lower levels and functions without a body are never inlined.
 
 Before:
@@ -64,24 +63,31 @@ size at each level.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
-from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.relay.ops.annotation import RequireOp
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, requirements_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.passes.functions.inline_closures import ClosureInliner, can_require, required_arguments, required_results
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import Undo, erase_op
 from xrelay.passes.graph.scopes import is_graph
@@ -90,6 +96,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
+from xrelay.passes.types.call_rule import CallNames
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import renew_requirements
@@ -230,36 +237,17 @@ class _Inliner:
         """Replaces `call` by the body of its callee; returns the next op to visit."""
         name = callee_name(call)
         before, following = call.prev_op, call.next_op
-        arguments = required_arguments(call, call.arguments, self.inlinable[name].args, bindings)
+        arguments = _required_arguments(call, call.arguments, self.inlinable[name].args, bindings)
         last = name in self.removable and self.remaining[name] == 1
         self.remaining[name] -= 1
         self.inlined += 1
-        if last:
-            ops = _moved(self.inlinable[name], arguments)
-        else:
+        if not last:
             self.added += self.sizes[name]
-            if self.added > self.max_ops:
-                raise PassError(f"relay-inline: inlining adds more than {self.max_ops} ops", help="raise max-ops")
+            _check_size(self.added, self.max_ops, call)
             self.remaining.update(self.calls[name])
-            ops = _copied(self.inlinable[name], arguments)
-        if bindings:
-            DimSubstitution(bindings).apply(ops)
-        self._replace(call, ops)
+        _replace_call(call, _body(self.inlinable[name].body.block, arguments, bindings, move=last))
         block = following.parent if following is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
-
-    def _replace(self, call: AnyCall, ops: list[Operation]) -> None:
-        """Replaces `call` by `ops`, and its results by the operands of their `func.return`."""
-        *body, last = ops
-        if not isinstance(last, ReturnOp):
-            raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
-        results = list(last.operands)
-        erase_op(last)
-        Rewriter.insert_op(body, InsertPoint.before(call))
-        for old, new in zip(call.results, results, strict=True):
-            if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
-                new.name_hint = old.name_hint
-        Rewriter.replace_op(call, [], required_results(call, results))
 
 
 def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
@@ -272,7 +260,7 @@ def _cannot_inline(call: AnyCall) -> bool:
     """Whether `call` cannot be inlined: its names are not inferred yet, or no op can take over its requirements."""
     if not isinstance(call, NamedCallOp):
         return False
-    return call.bindings is None or not can_require(call)
+    return call.bindings is None or not _can_require(call)
 
 
 def _is_inlinable(function: FuncOp) -> bool:
@@ -292,17 +280,190 @@ def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked:
     return Counter({name: called[name] for name in names if name != "main" and 0 < called[name] == mentions[name]})
 
 
-def _copied(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
-    """Copies of the ops of `callee`, applied to `arguments`; the `func.return` is last."""
-    values: dict[SSAValue, SSAValue] = dict(zip(callee.args, arguments, strict=True))
-    return [op.clone(values) for op in callee.body.block.ops]
+def _check_size(added: int, max_ops: int, call: Operation) -> None:
+    """Raises `PassError` if inlining has added more than `max_ops` ops."""
+    if added > max_ops:
+        message = f"relay-inline: inlining adds more than {max_ops} ops"
+        raise PassError(message, location=location_of(call), help="raise max-ops")
 
 
-def _moved(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
-    """The ops of `callee`, applied to `arguments` of its last call; the body of `callee` becomes empty."""
-    for parameter, argument in zip(callee.args, arguments, strict=True):
-        parameter.replace_all_uses_with(argument)
-    ops = list(callee.body.block.ops)
-    for op in ops:
-        op.detach()
+def _body(block: Block, arguments: Sequence[SSAValue], bindings: Mapping[str, Dim], *, move: bool) -> list[Operation]:
+    """The ops of `block` or copies of them, with `arguments` and `bindings` for parameters and names."""
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+    if move:
+        ops = list(block.ops)
+        for parameter, argument in values.items():
+            parameter.replace_all_uses_with(argument)
+        for op in ops:
+            op.detach()
+    else:
+        ops = [op.clone(values) for op in block.ops]
+    if bindings:
+        DimSubstitution(bindings).apply(ops)
     return ops
+
+
+def _replace_call(call: Operation, ops: list[Operation]) -> list[Operation]:
+    """Replaces `call` by `ops` without their terminator, whose operands are the results; returns the other ops."""
+    *body, end = ops
+    results = list(end.operands)
+    erase_op(end)
+    Rewriter.insert_op(body, InsertPoint.before(call))
+    for old, new in zip(call.results, results, strict=True):
+        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
+            new.name_hint = old.name_hint
+    Rewriter.replace_op(call, [], _required_results(call, results))
+    return body
+
+
+# --- closures -------------------------------------------------------------------------------------------------------
+
+
+def known_closure(value: SSAValue) -> FnOp | None:
+    """The `relay.fn` that defines `value`, possibly by way of lets and tuples; `None` if it depends on the run."""
+    path: list[int] = []
+    """The indices of pending tuple accesses, the innermost last."""
+    while isinstance(value, OpResult):
+        op = value.op
+        if isinstance(op, FnOp) and not path:
+            return op
+        if isinstance(op, LetOp):
+            value = op.value
+        elif isinstance(op, TupleGetItemOp):
+            path.append(op.index.value.data)
+            value = op.data
+        elif isinstance(op, TupleOp) and path:
+            value = op.fields[path.pop()]
+        else:
+            return None
+    return None
+
+
+@dataclass
+class ClosureInliner:
+    """Replaces calls of known closures that are not recursive."""
+
+    max_ops: int
+    """The maximum number of ops to add."""
+    named: bool = True
+    """Whether closures with named dimensions of their own are inlined."""
+    added: int = 0
+    inlined: int = 0
+    changes_types: bool = False
+    """Whether types have to be inferred again, because names were bound or a call had no type yet."""
+
+    def expand(self, function: FuncOp) -> None:
+        """Inlines the calls in `function` and in the inlined bodies."""
+        taken = cache(lambda: DimNames(function))
+        pending = [block.first_op for block in function.body.blocks]
+        while pending:
+            op = pending.pop()
+            if op is None:
+                continue
+            closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
+            if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
+                bindings = self._bindings(op, closure, taken)
+                if bindings is not None:
+                    pending.append(self._inline(op, closure, bindings))
+                    continue
+            pending.append(op.next_op)
+            pending.extend(block.first_op for region in op.regions for block in region.blocks)
+
+    def _bindings(self, call: InvokeOp, closure: FnOp, taken: Callable[[], DimNames]) -> Mapping[str, Dim] | None:
+        """The caller's dimension for each name that `closure` binds; `None` if `call` cannot be inlined."""
+        parameters = [parameter.type for parameter in closure.parameters]
+        inner = dim_names_in(closure)
+        if not inner:
+            return {}
+        if not self.named or not _can_require(call):
+            return None
+        names = taken()
+        own = names.unbound(names_in(parameters), closure, lambda value: value.type)
+        fixed = {name: symbol(name) for name in inner if name not in own}
+        found = CallNames(parameters, [argument.type for argument in call.arguments], {}, fixed).bindings
+        if not set(own) <= found.keys():
+            return None
+        bindings = {name: found[name] for name in own}
+        bindings |= _made_names(closure, call, names)
+        self.changes_types |= bool(bindings)
+        return bindings
+
+    def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
+        """Replaces `call` by the body of `closure`; returns the next op to visit."""
+        self.inlined += 1
+        following, callee = call.next_op, call.callee
+        arguments = _required_arguments(call, call.arguments, closure.parameters, bindings)
+        is_last = closure.result.has_one_use() and callee is closure.result and closure.parent is call.parent
+        if not is_last:
+            self.added += sum(1 for _ in walk_ops(closure)) - 2
+            _check_size(self.added, self.max_ops, call)
+        ops = _body(closure.body.block, arguments, bindings, move=is_last)
+        self.changes_types |= ops[-1].operands[0].type != call.result.type
+        body = _replace_call(call, ops)
+        erase_unused_closure(callee)
+        return body[0] if body else following
+
+
+def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
+    """A name for each extent that ops in `closure` introduce: that in the result of `call`, or a new one."""
+    made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
+    output = yielded(closure.body).type
+    shown = [name for name in names_in([output]) if name in made]
+    known = names.of_call(call, shown, output, call.result.type)
+    return known | {name: symbol(names.fresh(name)) for name in made if name not in known}
+
+
+def erase_unused_closure(value: SSAValue) -> None:
+    """Erases `value` if it is unused, with the closures, lets, tuples and ifs that become unused."""
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if current.first_use is not None or not isinstance(current, OpResult):
+            continue
+        op = current.op
+        is_free = isinstance(op, FnOp | LetOp | TupleOp | TupleGetItemOp)
+        if op.parent is not None and (is_free or (isinstance(op, IfOp) and op in side_effect_free_ops(op))):
+            pending += op.operands
+            erase_op(op)
+
+
+# --- requirements: those of a call that no op of the body has become a `relay.require` ---------------------------
+
+
+def _own_requirements(call: Operation) -> list[Requirement]:
+    """The requirements of `call` that are not requirements of an op of its callee."""
+    return [requirement for requirement in requirements_of(call) if requirement.constraint != "C6"]
+
+
+def _can_require(call: Operation) -> bool:
+    """Whether `call` has no requirements of its own, or only tensor results, to which `relay.require` applies."""
+    return not _own_requirements(call) or all(isinstance(type, TensorType) for type in call.result_types)
+
+
+def _required_arguments(
+    call: Operation, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], bindings: Mapping[str, Dim]
+) -> list[SSAValue]:
+    """`arguments` with the types of `parameters`; a `relay.require` converts those whose extents differ."""
+    requirements = RequirementsAttr.of(_own_requirements(call))
+    converted = list(arguments)
+    for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+        expected = instantiated(parameter.type, bindings)
+        if requirements is not None and argument.type != expected and isinstance(expected, TensorType):
+            converted[index] = _required(argument, expected, call, requirements)
+    return converted
+
+
+def _required_results(call: Operation, results: Sequence[SSAValue]) -> list[SSAValue]:
+    """`results` of the body, subject to the requirements of `call`."""
+    requirements = RequirementsAttr.of(_own_requirements(call))
+    if requirements is None:
+        return list(results)
+    return [_required(new, old.type, call, requirements) for old, new in zip(call.results, results, strict=True)]
+
+
+def _required(value: SSAValue, type: Attribute, call: Operation, requirements: RequirementsAttr) -> SSAValue:
+    """`value` with type `type`, by a `relay.require` of `requirements` before `call`."""
+    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": requirements})
+    op.location = call.location
+    Rewriter.insert_op(op, InsertPoint.before(call))
+    return op.results[0]

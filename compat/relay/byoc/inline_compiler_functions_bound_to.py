@@ -40,8 +40,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.functions.inline import MAX_OPS, inline_calls
-from xrelay.passes.functions.inline_closures import ClosureInliner
+from xrelay.passes.functions.inline import MAX_OPS, ClosureInliner, inline_calls
 from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 

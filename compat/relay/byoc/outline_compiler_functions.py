@@ -49,8 +49,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.errors import PassError
-from xrelay.passes.functions.inline import SEALED
-from xrelay.passes.functions.inline_closures import erase_unused_closure, known_closure
+from xrelay.passes.functions.inline import SEALED, erase_unused_closure, known_closure
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

@@ -18,7 +18,6 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.functions.inline import inline_calls
-from xrelay.passes.functions.specialize_functions import specialize_functions
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -248,11 +247,7 @@ def test_callees_have_the_sizes_of_their_calls(rows: str) -> None:
     module = typed(PROGRAM.replace("ROWS", rows))
     module.verify()
     check(run_relay(module, inputs(6)), expected(inputs(6)))
-    specialized, inlined = module.clone(), module.clone()
-    specialize_functions(specialized)
-    assert calls_in_main(specialized) == (rows != "6x3xf32")
-    specialized.verify()
-    check(run_relay(specialized, inputs(6)), expected(inputs(6)))
+    inlined = module.clone()
     inline_calls(inlined)
     inlined.verify()
     assert calls_in_main(inlined) == 0
@@ -300,7 +295,7 @@ def test_closures_have_the_sizes_of_their_calls() -> None:
         check(run_relay(each, [x, y]), [np.tile(x, 2), np.tile(y, 2)])
 
 
-@pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "specialised"])
+@pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "called"])
 def test_native_code_is_made_for_the_sizes_of_calls(disabled: list[str]) -> None:
     with xrelay.transform.PassContext(disabled_pass=disabled):
         model = xrelay.compile(typed(PROGRAM.replace("ROWS", "6x3xf32")), opt_level=1, cache=False, threads=1)
@@ -338,7 +333,6 @@ def test_a_recursion_whose_sizes_grow_is_native() -> None:
     module = typed(RECURSIVE)
     (found,) = run_relay(module, [np.array(True), np.ones(3, np.float32)])
     assert found.shape == (3,)
-    assert specialize_functions(module) == 0
     check_native(GROWING, [[np.array(k), ramp(3), ramp(m)] for k, m in ((0, 2), (3, 2), (2, 0))])
     check_native(SUMMED, [[np.array(k), ramp(m)] for k, m in ((0, 2), (4, 3), (2, 0))])
 
@@ -378,7 +372,7 @@ func.func private @sum(%c: tensor<i1>, %a: !a, %b: !b) -> tensor<f32> {
 """
 
 
-@pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "specialised"])
+@pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "called"])
 @pytest.mark.parametrize(
     "call",
     [

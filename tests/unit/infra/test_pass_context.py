@@ -149,7 +149,6 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-narrow-products",
         "relay-outline-fused",
         "relay-select-entry",
-        "relay-specialize-functions",
         "relay-split-wide-ops",
         "relay-recursion-to-loop",
     }

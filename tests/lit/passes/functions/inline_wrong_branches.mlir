@@ -1,5 +1,4 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-inline --remarks relay-inline 2>&1 | filecheck %s
-// RUN: xrelay-opt %s -p relay-infer-type,relay-specialize-functions | filecheck %s --check-prefix=SPECIAL
 
 // A branch of @sum is invalid at these extents: the call stays, and so do all calls with named dimensions.
 // CHECK:       remark: relay-inline: relay.call: callees with named dimensions are not inlined: {{.*}}broadcast(p, q) has no value: 2 and 3 do not broadcast
@@ -7,10 +6,6 @@
 // CHECK-NEXT:    relay.negative(%x)
 // CHECK-NEXT:    relay.call @sum<p = 2, q = 3>(%c, %{{.*}}, %y)
 // CHECK-NEXT:    func.return
-// SPECIAL-LABEL: func.func @main(
-// SPECIAL-NEXT:    func.call @plain(%x)
-// SPECIAL-NEXT:    relay.call @sum<p = 2, q = 3>(%c, %{{.*}}, %y)
-// SPECIAL-NEXT:    func.return
 func.func @main(%c: tensor<i1>, %x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<f32> {
   %z = func.call @plain(%x) : (tensor<2xf32>) -> tensor<2xf32>
   %r = relay.call @sum(%c, %z, %y) : (tensor<i1>, tensor<2xf32>, tensor<3xf32>) -> tensor<f32>
