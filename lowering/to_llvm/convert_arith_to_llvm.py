@@ -7,9 +7,10 @@ become an extension, a truncation or nothing, and constants change form. Fast-ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import starmap
 
 from xdsl.context import Context
 from xdsl.dialects import arith, llvm
@@ -38,10 +39,11 @@ from xrelay.lowering.to_llvm.ops import (
     compare,
     constant,
     fast_math,
-    intrinsic,
+    floating,
     number_attribute,
     one_result,
     overflowing,
+    plain,
 )
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import (
@@ -136,10 +138,6 @@ def _bits(type_: Attribute) -> int:
     return element.bitwidth
 
 
-def _plain(source: type[Operation], target: type[Operation]) -> AnyPattern:
-    return OneToOne(source, lambda _, operands, type_: one_result(target, operands, type_))
-
-
 def _overflowing(source: type[Operation], target: type[llvm.ArithmeticBinOpOverflow]) -> AnyPattern:
     def build(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
         flags = op.properties.get("overflowFlags")
@@ -159,12 +157,6 @@ def _truncate(_: Operation, operands: Sequence[SSAValue], type_: Attribute) -> O
     return one_result(llvm.TruncOp, operands, type_, {"overflowFlags": llvm.OverflowAttr(None)})
 
 
-def _floating(source: type[Operation], target: type[Operation]) -> AnyPattern:
-    return OneToOne(
-        source, lambda op, operands, type_: one_result(target, operands, type_, {"fastmathFlags": fast_math(op)})
-    )
-
-
 def _compare_integers(op: arith.CmpiOp, operands: Sequence[SSAValue], _: Attribute) -> Operation:
     type_ = with_element(operands[0].type, i1)
     return one_result(llvm.ICmpOp, operands, type_, {"predicate": op.predicate})
@@ -181,47 +173,60 @@ def _integer_choice(op: Operation, operands: Sequence[SSAValue], type_: Attribut
     return call_intrinsic(f"{sign}{kind}", operands, type_, overloads=[type_])
 
 
+def _float_choice(op: Operation, operands: Sequence[SSAValue], type_: Attribute) -> Operation:
+    """Returns the intrinsic of a float minimum or maximum that propagates NaNs: `arith.minimumf` → `llvm.minimum`."""
+    return call_intrinsic(op.name[len("arith.") : -1], operands, type_, overloads=[type_], fast=fast_math(op))
+
+
+_PLAIN: Mapping[type[Operation], type[Operation]] = {
+    arith.DivUIOp: llvm.UDivOp,
+    arith.DivSIOp: llvm.SDivOp,
+    arith.RemUIOp: llvm.URemOp,
+    arith.RemSIOp: llvm.SRemOp,
+    arith.AndIOp: llvm.AndOp,
+    arith.OrIOp: llvm.OrOp,
+    arith.XOrIOp: llvm.XOrOp,
+    arith.ShRUIOp: llvm.LShrOp,
+    arith.ShRSIOp: llvm.AShrOp,
+    arith.SelectOp: SelectOp,
+    arith.BitcastOp: llvm.BitcastOp,
+    arith.ExtFOp: llvm.FPExtOp,
+    arith.TruncFOp: llvm.FPTruncOp,
+    arith.ExtSIOp: llvm.SExtOp,
+    arith.ExtUIOp: llvm.ZExtOp,
+    arith.SIToFPOp: llvm.SIToFPOp,
+    arith.UIToFPOp: UIToFPOp,
+    arith.FPToSIOp: FPToSIOp,
+    arith.FPToUIOp: FPToUIOp,
+}
+_OVERFLOWING: Mapping[type[Operation], type[llvm.ArithmeticBinOpOverflow]] = {
+    arith.AddiOp: llvm.AddOp,
+    arith.SubiOp: llvm.SubOp,
+    arith.MuliOp: llvm.MulOp,
+    arith.ShLIOp: llvm.ShlOp,
+}
+_FLOATING: Mapping[type[Operation], type[Operation]] = {
+    arith.AddfOp: llvm.FAddOp,
+    arith.SubfOp: llvm.FSubOp,
+    arith.MulfOp: llvm.FMulOp,
+    arith.DivfOp: llvm.FDivOp,
+    RemFOp: llvm.FRemOp,
+    arith.NegfOp: llvm.FNegOp,
+    arith.MaxnumfOp: llvm.VectorFMaxOp,
+    arith.MinnumfOp: llvm.VectorFMinOp,
+}
 PATTERNS: tuple[AnyPattern, ...] = (
     ConvertConstant(),
-    _overflowing(arith.AddiOp, llvm.AddOp),
-    _overflowing(arith.SubiOp, llvm.SubOp),
-    _overflowing(arith.MuliOp, llvm.MulOp),
-    _overflowing(arith.ShLIOp, llvm.ShlOp),
-    _plain(arith.DivUIOp, llvm.UDivOp),
-    _plain(arith.DivSIOp, llvm.SDivOp),
-    _plain(arith.RemUIOp, llvm.URemOp),
-    _plain(arith.RemSIOp, llvm.SRemOp),
-    _plain(arith.AndIOp, llvm.AndOp),
-    _plain(arith.OrIOp, llvm.OrOp),
-    _plain(arith.XOrIOp, llvm.XOrOp),
-    _plain(arith.ShRUIOp, llvm.LShrOp),
-    _plain(arith.ShRSIOp, llvm.AShrOp),
     ConvertRoundingDivision(),
+    ConvertIndexCast(),
+    *starmap(plain, _PLAIN.items()),
+    *starmap(_overflowing, _OVERFLOWING.items()),
+    *starmap(floating, _FLOATING.items()),
     *(OneToOne(op, _integer_choice) for op in (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)),
-    _floating(arith.AddfOp, llvm.FAddOp),
-    _floating(arith.SubfOp, llvm.FSubOp),
-    _floating(arith.MulfOp, llvm.FMulOp),
-    _floating(arith.DivfOp, llvm.FDivOp),
-    _floating(RemFOp, llvm.FRemOp),
-    _floating(arith.NegfOp, llvm.FNegOp),
-    OneToOne(arith.MaximumfOp, intrinsic("maximum")),
-    OneToOne(arith.MinimumfOp, intrinsic("minimum")),
-    _floating(arith.MaxnumfOp, llvm.VectorFMaxOp),
-    _floating(arith.MinnumfOp, llvm.VectorFMinOp),
+    *(OneToOne(op, _float_choice) for op in (arith.MaximumfOp, arith.MinimumfOp)),
     OneToOne(arith.CmpiOp, _compare_integers),
     OneToOne(arith.CmpfOp, _compare_floats),
-    _plain(arith.SelectOp, SelectOp),
-    ConvertIndexCast(),
-    _plain(arith.BitcastOp, llvm.BitcastOp),
-    _plain(arith.ExtFOp, llvm.FPExtOp),
-    _plain(arith.TruncFOp, llvm.FPTruncOp),
-    _plain(arith.ExtSIOp, llvm.SExtOp),
-    _plain(arith.ExtUIOp, llvm.ZExtOp),
     OneToOne(arith.TruncIOp, _truncate),
-    _plain(arith.SIToFPOp, llvm.SIToFPOp),
-    _plain(arith.UIToFPOp, UIToFPOp),
-    _plain(arith.FPToSIOp, FPToSIOp),
-    _plain(arith.FPToUIOp, FPToUIOp),
 )
 """The patterns of this pass."""
 

@@ -7,18 +7,19 @@ a vector. Functions without an intrinsic (erf, cbrt, …) are called by name, la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import starmap
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math
 from xdsl.dialects.builtin import ModuleOp, VectorType, f32, f64, i1, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import element_type
 from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, PoisonOp
-from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, fast_math, intrinsic
+from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, fast_math, floating, intrinsic
 from xrelay.lowering.to_llvm.types import lane_count, llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,
@@ -28,10 +29,6 @@ from xrelay.passes.infra.conversion import (
     legal_outside,
 )
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-
-
-def _fma(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
-    return llvm.FMAOp(operands[0], operands[1], operands[2], fast_math=fast_math(op))
 
 
 class ConvertRsqrt(ConversionPattern[math.RsqrtOp]):
@@ -46,33 +43,29 @@ class ConvertRsqrt(ConversionPattern[math.RsqrtOp]):
         return None
 
 
-class ConvertIntegerWithFlag(ConversionPattern[math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp]):
+_WithFlag = math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp
+
+
+class ConvertIntegerWithFlag(ConversionPattern[_WithFlag]):
     """`math.absi %x` → `llvm.abs(%x, false)`, and ctlz and cttz: the least integer, or zero, does not give poison."""
 
-    def rewrite(
-        self, op: math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp, rewriter: ConversionRewriter
-    ) -> str | None:
+    def rewrite(self, op: _WithFlag, rewriter: ConversionRewriter) -> str | None:
         """Calls the intrinsic with its poison flag off."""
         operand = rewriter.operand(op.operand)
-        name = {"absi": "abs"}.get(op.name.removeprefix("math."), op.name.removeprefix("math."))
+        name = "abs" if isinstance(op, math.AbsIOp) else op.name.removeprefix("math.")
         no = rewriter.insert(constant(0, i1))
         call = call_intrinsic(name, [operand, no.result], operand.type, overloads=[operand.type])
         rewriter.replace(op, rewriter.insert(call))
         return None
 
 
-class CallLibrary(
-    ConversionPattern[
-        math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp
-    ]
-):
+_Library = math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp
+
+
+class CallLibrary(ConversionPattern[_Library]):
     """`math.erf %x : f64` → `llvm.call @erf(%x)`, for f32 `@erff`; lane by lane for a vector."""
 
-    def rewrite(
-        self,
-        op: math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp,
-        rewriter: ConversionRewriter,
-    ) -> str | None:
+    def rewrite(self, op: _Library, rewriter: ConversionRewriter) -> str | None:
         """Declares the function, and calls it for each number."""
         type_ = op.result.type
         element, lanes = element_type(type_), lane_count(type_)
@@ -118,33 +111,40 @@ def _declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
 _SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}
 """Type → suffix of its functions in the C library."""
 
+_FLOATING: Mapping[type[Operation], type[Operation]] = {
+    math.FmaOp: llvm.FMAOp,
+    math.SqrtOp: llvm.FSqrtOp,
+    math.AbsFOp: llvm.FAbsOp,
+    math.CeilOp: llvm.FCeilOp,
+    math.FloorOp: llvm.FFloorOp,
+    math.CopySignOp: llvm.FCopySignOp,
+    math.ExpOp: llvm.FExpOp,
+    math.Exp2Op: llvm.FExp2Op,
+    math.LogOp: llvm.FLogOp,
+    math.Log2Op: llvm.FLog2Op,
+    math.SinOp: llvm.FSinOp,
+    math.CosOp: llvm.FCosOp,
+    math.PowFOp: llvm.FPowOp,
+}
+_INTRINSICS = (
+    math.RoundEvenOp,
+    math.RoundOp,
+    math.TruncOp,
+    math.Log10Op,
+    math.TanOp,
+    math.AtanOp,
+    math.AsinOp,
+    math.AcosOp,
+    math.SinhOp,
+    math.CoshOp,
+    math.TanhOp,
+    math.Atan2Op,
+    math.CtPopOp,
+)
+"""Ops with the name of an intrinsic."""
 PATTERNS: tuple[AnyPattern, ...] = (
-    OneToOne(math.FmaOp, _fma),
-    OneToOne(math.SqrtOp, lambda op, operands, _: llvm.FSqrtOp(operands[0], fast_math(op))),
-    OneToOne(math.AbsFOp, lambda op, operands, type_: llvm.FAbsOp(operands[0], type_, fast_math(op))),
-    OneToOne(math.CeilOp, lambda op, operands, _: llvm.FCeilOp(operands[0], fast_math(op))),
-    OneToOne(math.FloorOp, lambda op, operands, _: llvm.FFloorOp(operands[0], fast_math(op))),
-    OneToOne(math.CopySignOp, lambda op, operands, _: llvm.FCopySignOp(*operands, fast_math=fast_math(op))),
-    OneToOne(math.ExpOp, lambda op, operands, _: llvm.FExpOp(operands[0], fast_math(op))),
-    OneToOne(math.Exp2Op, lambda op, operands, _: llvm.FExp2Op(operands[0], fast_math(op))),
-    OneToOne(math.LogOp, lambda op, operands, _: llvm.FLogOp(operands[0], fast_math(op))),
-    OneToOne(math.Log2Op, lambda op, operands, _: llvm.FLog2Op(operands[0], fast_math(op))),
-    OneToOne(math.SinOp, lambda op, operands, _: llvm.FSinOp(operands[0], fast_math(op))),
-    OneToOne(math.CosOp, lambda op, operands, _: llvm.FCosOp(operands[0], fast_math(op))),
-    OneToOne(math.PowFOp, lambda op, operands, _: llvm.FPowOp(*operands, fast_math=fast_math(op))),
-    OneToOne(math.RoundEvenOp, intrinsic("roundeven")),
-    OneToOne(math.RoundOp, intrinsic("round")),
-    OneToOne(math.TruncOp, intrinsic("trunc")),
-    OneToOne(math.Log10Op, intrinsic("log10")),
-    OneToOne(math.TanOp, intrinsic("tan")),
-    OneToOne(math.AtanOp, intrinsic("atan")),
-    OneToOne(math.AsinOp, intrinsic("asin")),
-    OneToOne(math.AcosOp, intrinsic("acos")),
-    OneToOne(math.SinhOp, intrinsic("sinh")),
-    OneToOne(math.CoshOp, intrinsic("cosh")),
-    OneToOne(math.TanhOp, intrinsic("tanh")),
-    OneToOne(math.Atan2Op, intrinsic("atan2")),
-    OneToOne(math.CtPopOp, intrinsic("ctpop")),
+    *starmap(floating, _FLOATING.items()),
+    *(OneToOne(op, intrinsic) for op in _INTRINSICS),
     ConvertRsqrt(),
     ConvertIntegerWithFlag(),
     CallLibrary(),

@@ -7,13 +7,12 @@ their new blocks one by one, so that the cost is linear.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.levels import level_of
@@ -23,32 +22,15 @@ from xrelay.lowering.to_llvm.structured import BlockWriter, ControlFlowOps
 from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
-
-class _Upstream(ControlFlowOps):
-    """The ops of cf and arith for control flow."""
-
-    annotation = LOOP_ANNOTATION
-
-    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
-        """`arith.cmpi slt, %i, %n : index`."""
-        return arith.CmpiOp(lhs, rhs, predicate)
-
-    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
-        """`arith.addi %i, %s overflow<nsw> : index`."""
-        return arith.AddiOp(index, step, overflow=_NO_WRAP)
-
-    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
-        """`cf.br ^target(values)`."""
-        return cf.BranchOp(target, *values)
-
-    def choose(
-        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
-    ) -> Operation:
-        """`cf.cond_br %c, ^then(values), ^otherwise`."""
-        return cf.ConditionalBranchOp(condition, then, list(then_values), otherwise, [])
-
-
 _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
+_UPSTREAM = ControlFlowOps(
+    annotation=LOOP_ANNOTATION,
+    compare=lambda predicate, lhs, rhs: arith.CmpiOp(lhs, rhs, predicate),
+    advance=lambda index, step: arith.AddiOp(index, step, overflow=_NO_WRAP),
+    branch=lambda target, values: cf.BranchOp(target, *values),
+    choose=cf.ConditionalBranchOp,
+)
+"""The ops of cf and arith for control flow."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +62,7 @@ def convert_to_branches(top: Operation) -> None:
         if op.regions:
             around.append(op)
 
-    writer = BlockWriter(ConversionRewriter(NO_TYPE_CHANGES), _Upstream(), move)
+    writer = BlockWriter(ConversionRewriter(NO_TYPE_CHANGES), _UPSTREAM, move)
     while around:
         for region in around.pop().regions:
             for block in tuple(region.blocks):

@@ -10,14 +10,13 @@ A function that already has several blocks, or has ops without a pattern, is con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
 from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, Region
 
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import ops_in
@@ -36,30 +35,14 @@ from xrelay.passes.infra.conversion import PatternTable, RebuildingRewriter, con
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
-
-class _LlvmOps(ControlFlowOps):
-    """The ops of the llvm dialect for control flow."""
-
-    annotation = "loop_annotation"
-
-    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
-        """`llvm.icmp "slt" %i, %n : i64`."""
-        return ops.compare(predicate, lhs, rhs)
-
-    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
-        """`llvm.add %i, %s overflow<nsw> : i64`."""
-        return ops.overflowing(llvm.AddOp, index, step, ops.NO_SIGNED_WRAP)
-
-    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
-        """`llvm.br ^target(values)`."""
-        return ops.branch(target, values)
-
-    def choose(
-        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
-    ) -> Operation:
-        """`llvm.cond_br %c, ^then(values), ^otherwise`."""
-        return ops.choose(condition, then, then_values, otherwise, ())
-
+_LLVM = ControlFlowOps(
+    annotation="loop_annotation",
+    compare=ops.compare,
+    advance=lambda index, step: ops.overflowing(llvm.AddOp, index, step, ops.NO_SIGNED_WRAP),
+    branch=ops.branch,
+    choose=ops.choose,
+)
+"""The ops of the llvm dialect for control flow."""
 
 PATTERNS = (
     *memref_step.PATTERNS,
@@ -127,7 +110,7 @@ def _rebuild(function: func.FuncOp) -> None:
             convert_one(op, _TABLE, rewriter, counts)
             rewriter.take_inserted()
 
-    writer = BlockWriter(rewriter, _LlvmOps(), visit)
+    writer = BlockWriter(rewriter, _LLVM, visit)
     entry = writer.with_arguments(source.args)
     for old_argument, argument in zip(source.args, entry.args, strict=True):
         argument.location = old_argument.location

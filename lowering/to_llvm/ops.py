@@ -216,23 +216,6 @@ def choose(
     return make(llvm.CondBrOp, operands, properties={"operandSegmentSizes": sizes}, successors=(then, otherwise))
 
 
-def intrinsic_call(
-    name: str, operands: Sequence[SSAValue], result: Attribute | None, fast: llvm.FastMathAttr = EXACT
-) -> llvm.CallIntrinsicOp:
-    """Returns `llvm.call_intrinsic "name"(operands)`; `name` includes the overloads."""
-    return make(
-        llvm.CallIntrinsicOp,
-        operands,
-        () if result is None else (result,),
-        {
-            "intrin": StringAttr(name),
-            "op_bundle_sizes": _NO_BUNDLES,
-            "operandSegmentSizes": indices((len(operands), 0)),
-            "fastmathFlags": fast,
-        },
-    )
-
-
 def enclosing_function(op: Operation) -> func.FuncOp | llvm.FuncOp:
     """Returns the function that contains `op`, or raises `LoweringError`."""
     around = op.parent_op()
@@ -350,18 +333,37 @@ def call_intrinsic(
     operands: Sequence[SSAValue],
     result: Attribute | None,
     *,
-    overloads: Sequence[Attribute],
-    fast: llvm.FastMathAttr | None = None,
+    overloads: Sequence[Attribute] = (),
+    fast: llvm.FastMathAttr = EXACT,
 ) -> llvm.CallIntrinsicOp:
     """Returns `llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
     suffix = "".join(f".{type_suffix(type_)}" for type_ in overloads)
-    return intrinsic_call(f"llvm.{name}{suffix}", operands, result, EXACT if fast is None else fast)
+    return make(
+        llvm.CallIntrinsicOp,
+        operands,
+        () if result is None else (result,),
+        {
+            "intrin": StringAttr(f"llvm.{name}{suffix}"),
+            "op_bundle_sizes": _NO_BUNDLES,
+            "operandSegmentSizes": indices((len(operands), 0)),
+            "fastmathFlags": fast,
+        },
+    )
 
 
-def intrinsic(name: str) -> Builder:
-    """Returns a builder of the intrinsic `name`, overloaded by its result type."""
+def intrinsic(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
+    """Returns the intrinsic with the name of `op`, overloaded by its result type: `math.tan` → `llvm.tan.f32`."""
+    name = op.name.partition(".")[2]
+    return call_intrinsic(name, operands, result, overloads=[result], fast=fast_math(op))
 
-    def build(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
-        return call_intrinsic(name, operands, result, overloads=[result], fast=fast_math(op))
 
-    return build
+def plain(source: type[Operation], target: type[Operation]) -> OneToOne:
+    """Returns the pattern for an op without properties."""
+    return OneToOne(source, lambda _, operands, type_: one_result(target, operands, type_))
+
+
+def floating(source: type[Operation], target: type[Operation]) -> OneToOne:
+    """Returns the pattern for an op with fast-math flags."""
+    return OneToOne(
+        source, lambda op, operands, type_: one_result(target, operands, type_, {"fastmathFlags": fast_math(op)})
+    )

@@ -7,8 +7,8 @@ the ops after them. So blocks are in the order of the program, each op is writte
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects import scf
@@ -21,29 +21,19 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 Steps: TypeAlias = "Iterator[Steps]"
 
 
-class ControlFlowOps(ABC):
-    """The ops of a dialect for control flow."""
+@dataclass(frozen=True)
+class ControlFlowOps:
+    """Constructors of a dialect's ops for control flow."""
 
     annotation: str
     """The name of a branch's loop annotation."""
-
-    @abstractmethod
-    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
-        """Creates a comparison of two indices."""
-
-    @abstractmethod
-    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
-        """Creates the increment of a loop index, which does not overflow as a signed index."""
-
-    @abstractmethod
-    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
-        """Creates a branch to `target`."""
-
-    @abstractmethod
-    def choose(
-        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
-    ) -> Operation:
-        """Creates a conditional branch to one of two blocks; the second takes no values."""
+    compare: Callable[[str, SSAValue, SSAValue], Operation]
+    """Compares two indices by a predicate."""
+    advance: Callable[[SSAValue, SSAValue], Operation]
+    """Adds a step to a loop index, which does not overflow as a signed index."""
+    branch: Callable[[Block, Sequence[SSAValue]], Operation]
+    choose: Callable[[SSAValue, Block, Sequence[SSAValue], Block, Sequence[SSAValue]], Operation]
+    """Branches to one of two blocks, each with its values."""
 
 
 class BlockWriter:
@@ -129,7 +119,7 @@ def lower_for(op: scf.ForOp, writer: BlockWriter) -> Iterator[Block]:
     rewriter.insert(builder.branch(header, [lower, *initial]))
     writer.begin(header)
     more = rewriter.insert(builder.compare("slt", header.args[0], upper)).results[0]
-    rewriter.insert(builder.choose(more, body, after))
+    rewriter.insert(builder.choose(more, body, (), after, ()))
     writer.begin(body)
     yield source
     following = rewriter.insert(builder.advance(header.args[0], step)).results[0]
@@ -161,7 +151,7 @@ def lower_while(op: scf.WhileOp, writer: BlockWriter) -> Iterator[Block]:
     condition = test.last_op
     assert isinstance(condition, scf.ConditionOp), "the before region ends in scf.condition"
     more, *values = rewriter.operands(condition.operands)
-    rewriter.insert(builder.choose(more, body, after, values))
+    rewriter.insert(builder.choose(more, body, values, after, ()))
     writer.begin(body)
     yield source
     _annotate(writer.close(source, header), op, builder)
@@ -175,7 +165,7 @@ def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
     condition = rewriter.operand(op.cond)
     after, parts = writer.with_arguments(op.results), [region.block for region in op.regions if region.blocks]
     targets = [Block() for _ in parts]
-    rewriter.insert(writer.builder.choose(condition, targets[0], (*targets, after)[1]))
+    rewriter.insert(writer.builder.choose(condition, targets[0], (), (*targets, after)[1], ()))
     for source, target in zip(parts, targets, strict=True):
         writer.begin(target)
         yield source

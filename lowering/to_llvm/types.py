@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     FixedBitwidthType,
     FunctionType,
     IndexType,
-    IntegerType,
     MemRefType,
     VectorType,
     bf16,
@@ -127,12 +126,6 @@ def is_contiguous(type_: MemRefType[Attribute]) -> bool:
 def storage_type(type_: MemRefType[Attribute], count: int) -> LLVMArrayType:
     """Returns the array type that holds `count` elements of a memref of type `type_`."""
     return LLVMArrayType(count, memory_type(type_.element_type))
-
-
-def is_integer_like(type_: Attribute) -> bool:
-    """Whether `type_` is an integer or index, or a vector of them."""
-    element = type_.element_type if isa(type_, VectorType) else type_
-    return isinstance(element, IntegerType | IndexType)
 
 
 def lane_count(type_: Attribute) -> int | None:

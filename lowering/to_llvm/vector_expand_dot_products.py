@@ -38,33 +38,33 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
 from xrelay.errors import LoweringError, PassError
-from xrelay.lowering.to_llvm.ops import intrinsic_call
+from xrelay.lowering.to_llvm.ops import call_intrinsic
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.target.cpus import DOT_TERMS
 
 VPDPBUSD = {
-    4: "llvm.x86.avx512.vpdpbusd.128",
-    8: "llvm.x86.avx512.vpdpbusd.256",
-    16: "llvm.x86.avx512.vpdpbusd.512",
+    4: "x86.avx512.vpdpbusd.128",
+    8: "x86.avx512.vpdpbusd.256",
+    16: "x86.avx512.vpdpbusd.512",
 }
 """Lanes → VNNI instruction that adds four products of an unsigned and a signed byte to each i32."""
 
 PMADDWD = {
-    4: "llvm.x86.sse2.pmadd.wd",
-    8: "llvm.x86.avx2.pmadd.wd",
-    16: "llvm.x86.avx512.pmaddw.d.512",
+    4: "x86.sse2.pmadd.wd",
+    8: "x86.avx2.pmadd.wd",
+    16: "x86.avx512.pmaddw.d.512",
 }
 """Lanes → instruction that computes the sum of two products of signed 16-bit numbers for each i32."""
 
 USDOT = {
-    2: "llvm.aarch64.neon.usdot.v2i32.v8i8",
-    4: "llvm.aarch64.neon.usdot.v4i32.v16i8",
+    2: "aarch64.neon.usdot.v2i32.v8i8",
+    4: "aarch64.neon.usdot.v4i32.v16i8",
 }
 """Lanes → I8MM instruction that adds four products of an unsigned and a signed byte to each i32."""
 
 SDOT = {
-    2: "llvm.aarch64.neon.sdot.v2i32.v8i8",
-    4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
+    2: "aarch64.neon.sdot.v2i32.v8i8",
+    4: "aarch64.neon.sdot.v4i32.v16i8",
 }
 """Lanes → DotProd instruction that adds four products of two signed bytes to each i32."""
 
@@ -131,7 +131,7 @@ def by_sdot(build: Builder, dot: DotProduct) -> SSAValue:
 
 
 def _added(build: Builder, instruction: str, sums: SSAValue, *factors: SSAValue) -> SSAValue:
-    return build.insert(intrinsic_call(instruction, [sums, *factors], sums.type)).results[0]
+    return build.insert(call_intrinsic(instruction, [sums, *factors], sums.type)).results[0]
 
 
 def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
@@ -150,7 +150,7 @@ def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
     )
     total = dot.sums
     for half in (even, odd):
-        added = build.insert(intrinsic_call(PMADDWD[dot.lanes], list(half), dot.sums.type)).results[0]
+        added = build.insert(call_intrinsic(PMADDWD[dot.lanes], list(half), dot.sums.type)).results[0]
         total = build.insert(arith.AddiOp(total, added)).result
     return total
 
