@@ -5,7 +5,7 @@ Each row shows the fastest round of both in CPU time of the thread (other load o
 operator includes layout changes: a convolution is measured with the change to blocked channels and back, for both
 engines.
 
-    python benchmarks/bench_ops.py [--only TEXT …] [--milliseconds N] [--sort]
+    python benchmarks/bench_ops.py [--only TEXT …] [--milliseconds N] [--quantised] [--sort]
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from math import exp, log, prod
+from math import exp, log
 from time import thread_time_ns
 from typing import Any
 
 import numpy as np
 import onnx
+from networks import Network, between_steps, convolutions, dynamic_matmul, qlinear_matmul
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
 import xrelay
 
@@ -48,16 +50,9 @@ class Case:
 
     def model(self) -> onnx.ModelProto:
         """Returns the node as a model."""
-        random = np.random.default_rng(0)
-        scale = prod(self.weights[0][1:]) ** -0.5 if self.weights else 1.0
-        tensors = {f"w{n}": random.standard_normal(s).astype(np.float32) * scale for n, s in enumerate(self.weights)}
-        node = helper.make_node(self.op, ["x", *tensors], ["y"], **self.attributes)
-        data = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.data)
-        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-        initializers = [numpy_helper.from_array(value, name) for name, value in tensors.items()]
-        graph = helper.make_graph([node], "case", [data], [result], initializers)
-        opsets = [helper.make_opsetid("", 13)]
-        return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets, ir_version=8))
+        net = Network()
+        weights = [net.weight(*shape) for shape in self.weights]
+        return net.model("case", self.data, net.add(self.op, "data", *weights, **self.attributes))
 
 
 def conv(
@@ -143,6 +138,29 @@ CASES = (
 """The cases in the order of the table."""
 
 
+QUANTISED: dict[str, Callable[[], onnx.ModelProto]] = {
+    "conv 3x3 64>64 56x56": partial(convolutions, (1, 64, 56, 56), [((64, 64), 3, 1)]),
+    "conv 3x3 256>256 14x14": partial(convolutions, (1, 256, 14, 14), [((256, 256), 3, 1)]),
+    "conv 3x3 512>512 7x7": partial(convolutions, (1, 512, 7, 7), [((512, 512), 3, 1)]),
+    "conv 1x1 256>64 28x28": partial(convolutions, (1, 256, 28, 28), [((256, 64), 1, 1)]),
+    "conv 7x7 3>64 112x112": partial(convolutions, (1, 3, 112, 112), [((3, 64), 7, 1)]),
+    "7 conv 3x3 64 56x56": partial(convolutions, (1, 64, 56, 56), [((64, 64), 3, 1)] * 7),
+    "3 inverted bottlenecks 32 28x28": partial(
+        convolutions, (1, 32, 28, 28), [((32, 192), 1, 1), ((192, 192), 3, 192), ((192, 32), 1, 1)] * 3
+    ),
+    "7 conv between steps 64 56x56": partial(between_steps, 7, 64, 56),
+    "matmul 128x768 > 768": partial(qlinear_matmul, 128, 768, 768),
+    "matmul 1x2048 > 1000": partial(qlinear_matmul, 1, 2048, 1000),
+    "dynamic matmul 128x768 > 3072": partial(dynamic_matmul, 128, 768, 3072),
+    "dynamic matmul 1x768 > 768": partial(dynamic_matmul, 1, 768, 768),
+}
+"""Quantised operators and short int8 networks.
+
+Results are compared without scaling, so 1e-02 may be one quantisation step. The networks between QuantizeLinear and
+DequantizeLinear are compiled with `integers=True`, as onnxruntime runs them.
+"""
+
+
 def load_onnxruntime(model: onnx.ModelProto, data: Array) -> Run:
     """Loads the peer, on one thread."""
     import onnxruntime
@@ -151,7 +169,7 @@ def load_onnxruntime(model: onnx.ModelProto, data: Array) -> Run:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, {"x": data})
+    return lambda: session.run(None, {session.get_inputs()[0].name: data})
 
 
 def fastest(runs: Sequence[Run], milliseconds: float) -> list[float]:
@@ -188,10 +206,13 @@ class Row:
         return f"{self.name:44} {self.ours:9.4f} {self.theirs:9.4f} {self.ratio:7.2f} {self.difference:8.0e}"
 
 
-def measure(case: Case, milliseconds: float, *, peer: bool) -> Row:
-    """Compiles, runs and compares one case."""
-    data = np.random.default_rng(1).standard_normal(case.data).astype(np.float32)
-    return compared(case.name, case.model(), data, milliseconds, peer=peer)
+def random_data(model: onnx.ModelProto) -> Array:
+    """Returns random values for the model's input."""
+    tensor, random = model.graph.input[0].type.tensor_type, np.random.default_rng(1)
+    shape = [dim.dim_value for dim in tensor.shape.dim]
+    if tensor.elem_type == TensorProto.UINT8:
+        return random.integers(0, 256, shape).astype(np.uint8)
+    return random.standard_normal(shape).astype(np.float32)
 
 
 def compared(
@@ -209,12 +230,14 @@ def compared(
     return Row(name, times[0], times[1], float(np.abs(first - others[0]).max() / np.abs(others[0]).max()))
 
 
-def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
+def rows(only: Sequence[str], milliseconds: float, *, quantised: bool) -> Iterator[Row]:
     """Yields the rows of the cases whose names contain one of the texts, or of all cases without texts."""
     peer = find_spec("onnxruntime") is not None
-    for case in CASES:
-        if not only or any(text in case.name for text in only):
-            yield measure(case, milliseconds, peer=peer)
+    cases = QUANTISED if quantised else {case.name: case.model for case in CASES}
+    for name, make in cases.items():
+        if not only or any(text in name for text in only):
+            model, integers = make(), "between steps" in name
+            yield compared(name, model, random_data(model), milliseconds, peer=peer, integers=integers)
 
 
 def main() -> int:
@@ -222,13 +245,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], help="cases whose name holds one of these texts")
     parser.add_argument("--milliseconds", type=float, default=200, help="how long each case is measured (200)")
+    parser.add_argument("--quantised", action="store_true", help="quantised operators instead of float ones")
     parser.add_argument("--sort", action="store_true", help="the largest ratio first, once all are measured")
     args = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    print(f"{'one thread, f32':44} {'ours ms':>9} {'ort ms':>9} {'ratio':>7} {'differ':>8}", flush=True)
+    kind = "8 bits" if args.quantised else "f32"
+    print(f"{'one thread, ' + kind:44} {'ours ms':>9} {'ort ms':>9} {'ratio':>7} {'differ':>8}", flush=True)
     measured: list[Row] = []
-    for row in rows(args.only, args.milliseconds):
+    for row in rows(args.only, args.milliseconds, quantised=args.quantised):
         measured.append(row)
         if not args.sort:
             print(row, flush=True)

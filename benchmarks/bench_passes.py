@@ -1,13 +1,12 @@
 """Graph passes on graphs of 10,000 and 100,000 ops and on resnet50: CPU seconds, and growth with ten times the ops.
 
-    python benchmarks/bench_passes.py [--all] [--ops N] [--graphs a,b] [--passes a,b] [--text]
+    python benchmarks/bench_passes.py [--ops N] [--graphs a,b] [--passes a,b] [--text]
 
-For a chain, diamonds, 10,000 branches and resnet50, the default pipeline at opt_level 3 is timed pass by pass, each on
-the output of the previous one. `--all`, which takes half an hour, adds every graph of `pass_graphs.py` and the other
-passes of relay. `--text` adds printing, parsing and verifying. Resnet50 is that of the frontend's light models with
-random weights. The exit code is 1 if a pass takes more than 10 s at the larger size or grows by more than a factor of
-12, or if resnet50's pipeline takes more than 1.5 s. Growth is checked only for passes that take at least a second;
-shorter times are too noisy. Printing, parsing and verifying are not checked.
+The default pipeline at opt_level 3 is timed pass by pass, each on the output of the previous one. `--text` adds
+printing, parsing and verifying. Resnet50 is that of the frontend's light models with random weights. The exit code is 1
+if a pass takes more than 10 s at the larger size or grows by more than a factor of 12, or if resnet50's pipeline takes
+more than 1.5 s. Growth is checked only for passes that take at least a second; shorter times are too noisy. Printing,
+parsing and verifying are not checked.
 """
 
 from __future__ import annotations
@@ -30,20 +29,6 @@ from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 
-OTHERS = (
-    "relay-check-types",
-    "relay-check-basic-block-normal-form",
-    "relay-to-a-normal-form",
-    "relay-to-graph-normal-form",
-    'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO"}',
-    "relay-remove-unused-functions",
-    "test-print-post-dominators",
-    "relay-fuse-ops",
-    "relay-defuse-ops",
-)
-"""Passes outside of the default pipeline, in an order in which each has work to do."""
-USUAL = ("resnet50", "chain", "ladder", "wide")
-"""The graphs without `--all`."""
 SLOW, GROWTH, NETWORK = 10.0, 12.0, 1.5
 """The limits: seconds of a pass, growth with ten times the graph, and seconds of resnet50's pipeline."""
 TELLING = 1.0
@@ -95,16 +80,11 @@ def text_rows(module: ModuleOp) -> list[Row]:
     ]
 
 
-def measure(make: Callable[[], ModuleOp], passes: list[str], *, text: bool, others: bool) -> list[Row]:
-    """Returns all rows of one graph: of `passes` or the default pipeline, and of the other passes if `others`."""
-    module = make()
+def measure(module: ModuleOp, passes: list[str], *, text: bool) -> list[Row]:
+    """Returns all rows of one graph, of `passes` or the default pipeline."""
     rows = text_rows(module) if text else []
     chosen = timed(passes if passes else pipeline(), module)
-    rows += [*chosen, (TOGETHER, sum(time for _, time in chosen))]
-    if others:
-        del module
-        rows += timed(["relay-infer-type", *OTHERS], make())[1:]
-    return rows
+    return [*rows, *chosen, (TOGETHER, sum(time for _, time in chosen))]
 
 
 def compare(small: list[Row], large: list[Row]) -> bool:
@@ -120,14 +100,14 @@ def compare(small: list[Row], large: list[Row]) -> bool:
     return fine
 
 
-def resnet50(passes: list[str], *, others: bool) -> bool:
+def resnet50(passes: list[str]) -> bool:
     """Prints the time of each pass on resnet50; returns whether the pipeline meets its limit."""
     from xrelay.frontend.onnx import import_onnx
     from xrelay.frontend.onnx.light_models import light_model
 
     model = light_model("resnet50")
     timed(pipeline(), import_onnx(model))  # Imports happen once per process and are not a cost of the graph.
-    rows = measure(lambda: import_onnx(model), passes, text=True, others=others)
+    rows = measure(import_onnx(model), passes, text=True)
     sys.stdout.write("resnet50\n")
     for name, time in rows:
         sys.stdout.write(f"  {name:38} {time:8.3f} s\n")
@@ -141,21 +121,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ops", type=int, default=100_000, help="how large the larger graph is (100000)")
     parser.add_argument("--graphs", default="", help="which graphs, separated by commas")
-    parser.add_argument("--all", action="store_true", help="every graph and every pass: half an hour")
     parser.add_argument("--passes", default="", help="which passes instead, separated by commas")
     parser.add_argument("--text", action="store_true", help="print, parse and verify too: minutes")
     args = parser.parse_args()
     passes: list[str] = args.passes.split(",") if args.passes else []
-    usual = ("resnet50", *GRAPHS) if args.all else USUAL
-    others, fine = args.all and not passes, True
-    for graph in args.graphs.split(",") if args.graphs else usual:
+    fine = True
+    for graph in args.graphs.split(",") if args.graphs else ("resnet50", *GRAPHS):
         if graph == "resnet50":
-            fine = resnet50(passes, others=others) and fine
+            fine = resnet50(passes) and fine
             continue
         sys.stdout.write(f"{graph}, {args.ops // 10} and {args.ops} ops\n")
         found: list[list[Row]] = []
         for ops in (args.ops // 10, args.ops):
-            found.append(measure(lambda make=GRAPHS[graph], ops=ops: make(ops), passes, text=args.text, others=others))
+            found.append(measure(GRAPHS[graph](ops), passes, text=args.text))
             gc.collect()
         fine = compare(*found) and fine
     return int(not fine)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 CLASSES = 1000
 BLOCKS = (2, 2, 2, 2)
@@ -21,7 +21,7 @@ class Network:
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
-        self._rng = np.random.default_rng(0)
+        self.random = np.random.default_rng(0)
 
     def add(self, op: str, *inputs: str, **attributes: Any) -> str:
         """Adds a node; returns the name of its output."""
@@ -31,24 +31,31 @@ class Network:
 
     def weight(self, *shape: int) -> str:
         """Adds a random weight that keeps the variance of its operand."""
-        return self.stored(self._rng.standard_normal(shape) / np.sqrt(max(1, np.prod(shape[1:]))))
+        values = self.random.standard_normal(shape) / np.sqrt(max(1, np.prod(shape[1:])))
+        return self.stored(values.astype(np.float32))
 
-    def stored(self, array: NDArray[Any]) -> str:
+    def bytes(self, *shape: int) -> str:
+        """Adds a random int8 weight."""
+        return self.stored(self.random.integers(-127, 128, shape).astype(np.int8))
+
+    def stored(self, array: NDArray[Any] | np.generic) -> str:
         """Adds an initializer."""
         name = f"weight_{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(array.astype(np.float32), name))
+        self.weights.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
     def conv(self, data: str, inputs: int, outputs: int, size: int, stride: int, groups: int = 1) -> str:
         """Adds a convolution and its normalisation."""
         attributes = {"kernel_shape": [size] * 2, "strides": [stride] * 2, "pads": [size // 2] * 4, "group": groups}
         made = self.add("Conv", data, self.weight(outputs, inputs // groups, size, size), **attributes)
-        ones, zeros = (self.stored(np.full(outputs, number)) for number in (1, 0))
+        ones, zeros = (self.stored(np.full(outputs, number, np.float32)) for number in (1, 0))
         return self.add("BatchNormalization", made, ones, zeros, zeros, ones)
 
-    def model(self, name: str, shape: Sequence[int | str], output: str) -> onnx.ModelProto:
+    def model(
+        self, name: str, shape: Sequence[int | str], output: str, kind: int = TensorProto.FLOAT
+    ) -> onnx.ModelProto:
         """Returns the network from the input `data` to an output."""
-        data = helper.make_tensor_value_info("data", onnx.TensorProto.FLOAT, shape)
+        data = helper.make_tensor_value_info("data", kind, shape)
         ends = [helper.make_empty_tensor_value_info(output)]
         graph = helper.make_graph(self.nodes, name, [data], ends, self.weights)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -95,7 +102,7 @@ def mobilenetv2(size: int = 224) -> onnx.ModelProto:
     def clipped(data: str) -> str:
         return net.add("Clip", data, low, high)
 
-    low, high = net.stored(np.array(0.0)), net.stored(np.array(6.0))
+    low, high = net.stored(np.float32(0)), net.stored(np.float32(6))
     data, inputs = clipped(net.conv("data", 3, 32, 3, 2)), 32
     for expansion, outputs, blocks, first_stride in MOBILE_STAGES:
         for number in range(blocks):
@@ -120,3 +127,56 @@ def chain(kernels: int) -> onnx.ModelProto:
         data = net.add("Relu", net.add("Gemm", data, net.weight(outputs, inputs), net.weight(outputs), transB=1))
         inputs = outputs
     return net.model(f"chain{kernels}", (1, 8), data)
+
+
+def qlinear_conv(net: Network, x: str, shape: tuple[int, int], kernel: int, groups: int = 1) -> str:
+    """Adds a convolution of uint8 by int8 with a scale for each filter."""
+    channels, filters = shape
+    scale, zero = net.stored(np.float32(0.05)), net.stored(np.uint8(100))
+    weight = net.bytes(filters, channels // groups, kernel, kernel)
+    scales, zeros = net.stored(np.full(filters, 0.004, np.float32)), net.stored(np.zeros(filters, np.int8))
+    bias = net.stored(np.arange(filters, dtype=np.int32))
+    operands = (x, scale, zero, weight, scales, zeros, scale, zero, bias)
+    return net.add("QLinearConv", *operands, pads=[kernel // 2] * 4, group=groups)
+
+
+def convolutions(data: Sequence[int], layers: Sequence[tuple[tuple[int, int], int, int]]) -> onnx.ModelProto:
+    """Returns consecutive QLinearConv nodes; a layer is its channels in and out, kernel and groups."""
+    net, x = Network(), "data"
+    for shape, kernel, groups in layers:
+        x = qlinear_conv(net, x, shape, kernel, groups)
+    return net.model("case", data, x, TensorProto.UINT8)
+
+
+def qlinear_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
+    """Returns a product of uint8 by int8, requantised."""
+    net = Network()
+    scale, zero, none = net.stored(np.float32(0.02)), net.stored(np.uint8(128)), net.stored(np.int8(0))
+    weight = net.bytes(depth, units)
+    y = net.add("QLinearMatMul", "data", scale, zero, weight, scale, none, scale, zero)
+    return net.model("case", (rows, depth), y, TensorProto.UINT8)
+
+
+def dynamic_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
+    """Returns a product of dynamically quantised floats by int8, in the form of dynamically quantised transformers."""
+    net = Network()
+    net.nodes.append(helper.make_node("DynamicQuantizeLinear", ["data"], ["q", "s", "z"]))
+    weight, none = net.bytes(depth, units), net.stored(np.int8(0))
+    total = net.add("Cast", net.add("MatMulInteger", "q", weight, "z", none), to=TensorProto.FLOAT)
+    y = net.add("Mul", total, net.add("Mul", "s", net.stored(np.float32(0.01))))
+    return net.model("case", (rows, depth), y)
+
+
+def between_steps(layers: int, channels: int, size: int) -> onnx.ModelProto:
+    """Returns float convolutions, each between DequantizeLinear and QuantizeLinear."""
+    net = Network()
+    step, zero = net.stored(np.float32(0.05)), net.stored(np.uint8(0))
+    x = net.add("QuantizeLinear", "data", step, zero)
+    for _ in range(layers):
+        weight = net.bytes(channels, channels, 3, 3)
+        scales = net.stored(np.full(channels, 0.0005, np.float32)), net.stored(np.zeros(channels, np.int8))
+        filters = net.add("DequantizeLinear", weight, *scales, axis=0)
+        y = net.add("Conv", net.add("DequantizeLinear", x, step, zero), filters, pads=[1] * 4)
+        x = net.add("QuantizeLinear", net.add("Relu", y), step, zero)
+    y = net.add("DequantizeLinear", x, step, zero)
+    return net.model("case", (1, channels, size, size), y)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -160,11 +160,6 @@ def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
         nodes,
         _locations(group.location),
     )
-
-
-def is_answer(ref: Operation | SSAValue, name: str) -> bool:
-    """Whether `name` is the operator, the result or a source location of an op or value."""
-    return name in names_of(ref) or (isinstance(ref, Operation) and name in _locations(ref.location))
 
 
 def _locations(location: Attribute) -> tuple[str, ...]:

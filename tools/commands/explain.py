@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from xrelay.lowering.pipelines import Phase
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
-    from xrelay.passes.infra.pass_instrument import PassInstrument
-    from xrelay.tools.commands.op_trail import OpTrail
 
 
 class ExplainCommand(Command):
@@ -67,16 +65,13 @@ class ExplainCommand(Command):
             lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else part_lines(_lowered(args, Phase.LOOP))
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
-        from xrelay.tools.commands.op_trail import OpTrail
-
-        trail = None if args.op is None else OpTrail(args.op)
-        blocks = _explained(args, trail)
-        chosen = None if trail is None else _chosen(blocks, args, trail)
+        blocks = _explained(args)
+        chosen = None if args.op is None else _chosen(blocks, args)
         sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
         return 0
 
 
-def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBlock]:
+def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
     """Returns the fused blocks of the model's functions."""
     from xrelay.api.sources import load_source
     from xrelay.passes.fusion.explain import explain_fusion
@@ -84,7 +79,7 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
 
     options = FusionOptions(args.opt_level, args.max_depth, args.max_function_args)
     module = load_source(args.model, shapes=dict(args.shapes))
-    _prepare(module, args, [] if trail is None else [trail])
+    _prepare(module, args)
     return explain_fusion(module, options)
 
 
@@ -102,7 +97,7 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
     return module
 
 
-def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:
+def _prepare(module: ModuleOp, args: Namespace) -> None:
     """Infers types and runs the passes before fusion."""
     from xrelay.lowering.pipelines import OPTIMIZER, Phase, all_passes, compile_stages
     from xrelay.lowering.registry import pass_thunks
@@ -113,21 +108,16 @@ def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstru
     wanted = {Phase.TYPED} if args.as_is else {Phase.TYPED} | OPTIMIZER
     stages = [stage for stage in compile_stages(opt_level=args.opt_level) if stage.phase in wanted]
     passes = parse_passes(",".join(all_passes(stages)), pass_thunks())
-    run_pipeline(module, passes, context=full_context(), instruments=instruments)
+    run_pipeline(module, passes, context=full_context())
 
 
-def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace, trail: OpTrail) -> list[ExplainedOp]:
-    """Returns the ops that --op names. Raises an `InputError` that explains why an op is absent."""
+def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace) -> list[ExplainedOp]:
+    """Returns the ops that --op names. Raises `InputError` for an absent op."""
     name: str = args.op
     chosen = _matching(blocks, name)
     if chosen:
         return chosen
-    refusal = trail.refusal()
-    if refusal is not None:
-        raise refusal
-    from xrelay.tools.commands.op_trail import node_called
-
-    node = node_called(Path(args.model), name)
+    node = _node_called(Path(args.model), name)
     if node is not None:
         place, operator = node
         if place != name and (chosen := _matching(blocks, place)):
@@ -143,6 +133,19 @@ def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace, trail: OpTrail) -
         f"no op is called {name!r}",
         help=did_you_mean(name, known, "leave out --op to see all; --as-is keeps more of them"),
     )
+
+
+def _node_called(model: Path, name: str) -> tuple[str, str] | None:
+    """Returns the location and op type of the ONNX node with `name` or with such an output; `None` for other files."""
+    if model.suffix != ".onnx":
+        return None
+    from xrelay.frontend.onnx.load import load_model
+
+    loaded = load_model(model).proto
+    for node in loaded.graph.node:
+        if name == node.name or name in node.output:
+            return node.name or next(filter(None, node.output), node.op_type), node.op_type
+    return None
 
 
 def _matching(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
