@@ -31,8 +31,7 @@ from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
 from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
 from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, ControlFlowOps
 from xrelay.lowering.to_llvm.types import llvm_types
-from xrelay.passes.infra.conversion import PatternTable, RebuildingRewriter, convert_one, dispose
-from xrelay.passes.infra.pattern_counts import RECORDER
+from xrelay.passes.infra.conversion import PatternTable, RebuildingRewriter, dispose
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _LLVM = ControlFlowOps(
@@ -96,7 +95,7 @@ def _convert_body(function: func.FuncOp) -> None:
 
 
 def _rebuild(function: func.FuncOp) -> None:
-    rewriter, source, counts = RebuildingRewriter(llvm_types()), function.body.block, RECORDER.get()
+    rewriter, source = RebuildingRewriter(llvm_types()), function.body.block
     moved: list[Operation] = []
 
     def visit(op: Operation) -> None:
@@ -107,7 +106,7 @@ def _rebuild(function: func.FuncOp) -> None:
             moved.append(op)
         else:
             rewriter.begin(op)
-            convert_one(op, _TABLE, rewriter, counts)
+            _TABLE.convert(op, rewriter)
             rewriter.take_inserted()
 
     writer = BlockWriter(rewriter, _LLVM, visit)

@@ -75,22 +75,21 @@ def check_config(config: object) -> dict[str, ConfigValue]:
         return {}
     if not isinstance(config, Mapping):
         raise PassTypeError(f"config must be a mapping from keys to values, found {type(config).__name__}")
-    found: dict[str, ConfigValue] = {}
-    for given, value in cast("Mapping[object, object]", config).items():
-        key, checked = _checked(given, value)
-        if key in found:
-            raise PassArgumentError(f"config option {key} is given twice, the second time as {given!r}")
-        found[key] = checked
-    return found
+    items = cast("Mapping[object, object]", config).items()
+    return _each_once((given, *_checked(given, value)) for given, value in items)
 
 
 def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
     """Returns the config of several `key=value` texts; raises as `parse_config`, and for a key that occurs twice."""
+    return _each_once((text, *parse_config(text)) for text in texts)
+
+
+def _each_once(entries: Iterable[tuple[object, str, ConfigValue]]) -> dict[str, ConfigValue]:
+    """Returns the values of keys; raises `PassArgumentError` for a repeated key, with its given form."""
     found: dict[str, ConfigValue] = {}
-    for text in texts:
-        key, value = parse_config(text)
+    for given, key, value in entries:
         if key in found:
-            raise PassArgumentError(f"config option {key} is given twice, the second time as {text!r}")
+            raise PassArgumentError(f"config option {key} is given twice, the second time as {given!r}")
         found[key] = value
     return found
 
@@ -101,11 +100,9 @@ def parse_config(text: str) -> tuple[str, ConfigValue]:
     if not separator:
         raise PassError(f"pass config {text!r} is not of the form key=value")
     known = known_key(key)
-    words: dict[str, ConfigValue] = {"true": True, "1": True, "false": False, "0": False}
+    flags = {"true": True, "1": True, "false": False, "0": False}
     try:
-        if known.type is bool:
-            return known.key, words[value.lower()]
-        return known.key, known.type(value)
+        return known.key, flags[value.lower()] if known.type is bool else known.type(value)
     except (KeyError, ValueError) as error:
         raise PassTypeError(f"pass config {key}: {value!r} is no {known.type.__name__}") from error
 
@@ -116,18 +113,13 @@ def known_key(key: str) -> ConfigKey:
     The key of a pass option may also be written with the pass's own name: `relay-fuse-ops.max-depth` is
     `relay.FuseOps.max_depth`.
     """
-    aliases = _own_names()
+    aliases = {f"{ROWS[name].pass_name}.{option.replace('_', '-')}": key for key, (name, option) in _OPTIONS.items()}
     known = _KEYS.get(aliases.get(key.replace("_", "-"), key))
     if known is None:
         close = get_close_matches(key, [*_KEYS, *aliases], 3, 0.5)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"candidates are {', '.join(_KEYS)}"
         raise UnknownConfigError(f"invalid config option {key!r}", help=hint)
     return known
-
-
-def _own_names() -> dict[str, str]:
-    """Returns the keys by their aliases, such as `relay-fuse-ops.max-depth`."""
-    return {f"{ROWS[name].pass_name}.{option.replace('_', '-')}": key for key, (name, option) in _OPTIONS.items()}
 
 
 def _checked(key: object, value: object) -> tuple[str, ConfigValue]:

@@ -31,14 +31,14 @@ from types import UnionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc, UnrealizedConversionCastOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
 from xrelay.errors import LoweringError
-from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
+from xrelay.passes.infra.pattern_counts import RECORDER
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
@@ -62,10 +62,6 @@ class TypeConverter:
             known = next((found for found in candidates if found is not None), type_)
             self._known[type_] = known
         return known
-
-    def is_legal(self, type_: Attribute) -> bool:
-        """Whether values of `type_` stay unchanged."""
-        return self.convert(type_) == type_
 
 
 NO_TYPE_CHANGES = TypeConverter()
@@ -170,7 +166,7 @@ class ConversionRewriter:
     def convert_block_arguments(self, block: Block) -> None:
         """Converts the types of the arguments of `block`."""
         old = block.args
-        if all(self.types.is_legal(arg.type) for arg in old):
+        if all(self.types.convert(arg.type) == arg.type for arg in old):
             return
         start = InsertPoint.at_start(block)
         for arg in old:
@@ -216,10 +212,8 @@ class ConversionRewriter:
 
 
 def _after_definition(value: SSAValue) -> InsertPoint:
-    if isinstance(value, BlockArgument):
-        return InsertPoint.at_start(value.block)
-    assert isinstance(value.owner, Operation), "an SSA value is a block argument or an op's result"
-    return InsertPoint.after(value.owner)
+    owner = value.owner
+    return InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
 
 
 def _erase_unused_casts(cast: Operation) -> None:
@@ -298,19 +292,17 @@ def apply_conversion(
     """
     table = PatternTable(tuple(patterns))
     rewriter = ConversionRewriter(types)
-    counts = RECORDER.get()
-    stacked = _stacked if nested else _alone
-    pending = [op for top in reversed(_children(root)) for op in stacked(top)]
+    pending = [op for op in _stacked(root, nested=True) if op is not root and (nested or op.parent_op() is root)]
     while pending:
         op = pending.pop()
         if op.parent is None or is_legal(op):
             continue
         rewriter.begin(op)
-        convert_one(op, table, rewriter, counts)
+        table.convert(op, rewriter)
         if op.parent_block() is not None and not is_legal(op):
             raise LoweringError(f"{op.name} is still there after its conversion", location=describe_location(op))
         for new in reversed(rewriter.take_inserted()):
-            pending.extend(stacked(new))
+            pending.extend(_stacked(new, nested=nested))
     rewriter.finish()
 
 
@@ -325,42 +317,29 @@ class PatternTable:
         """Returns the patterns for ops of this class, in order."""
         found = self._by_class.get(op_type)
         if found is None:
-            found = tuple(p for p in self._patterns if p.handles(op_type))
+            found = tuple(pattern for pattern in self._patterns if pattern.handles(op_type))
             self._by_class[op_type] = found
         return found
 
-
-def convert_one(op: Operation, table: PatternTable, rewriter: ConversionRewriter, counts: PatternCounts | None) -> None:
-    """Converts an op with the first pattern that applies; raises `LoweringError` if none does."""
-    reasons: list[str] = []
-    for pattern in table.get(type(op)):
-        reason = pattern.rewrite(op, rewriter)
-        if counts is not None:
-            counts.note(pattern, hit=reason is None)
-        if reason is None:
-            return
-        reasons.append(reason)
-        rewriter.take_back()
-    why = "; ".join(reasons) if reasons else "nothing converts this op here"
-    raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_location(op))
-
-
-def _children(op: Operation) -> list[Operation]:
-    """Returns the direct children of `op` in its regions."""
-    return [inner for region in op.regions for block in region.blocks for inner in block.ops]
+    def convert(self, op: Operation, rewriter: ConversionRewriter) -> None:
+        """Converts an op with the first pattern that applies; raises `LoweringError` if none does."""
+        reasons: list[str] = []
+        counts = RECORDER.get()
+        for pattern in self.get(type(op)):
+            reason = pattern.rewrite(op, rewriter)
+            if counts is not None:
+                counts.note(pattern, hit=reason is None)
+            if reason is None:
+                return
+            reasons.append(reason)
+            rewriter.take_back()
+        why = "; ".join(reasons) if reasons else "nothing converts this op here"
+        raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_location(op))
 
 
-def _alone(op: Operation) -> list[Operation]:
-    return [op]
-
-
-def _stacked(op: Operation) -> list[Operation]:
-    """Returns `op` and the ops in it, as a stack whose top is visited first."""
-    if not op.regions:
-        return [op]
-    stack = all_ops(op)
-    stack.reverse()
-    return stack
+def _stacked(op: Operation, *, nested: bool) -> list[Operation]:
+    """Returns `op`, and with `nested` the ops in it, as a stack whose top is visited first."""
+    return all_ops(op)[::-1] if nested and op.regions else [op]
 
 
 class RebuildingRewriter(ConversionRewriter):

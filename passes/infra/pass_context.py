@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
@@ -135,12 +135,12 @@ class PassContext:
     def override_instruments(self, instruments: Sequence[PassInstrument | object] | None) -> None:
         """Exits the instruments of this context, replaces them with `instruments`, and enters those."""
         checked = _checked_instruments(instruments)
-        self._exit_instruments()
+        self._notify(exit_instruments)
         self.instruments = checked
-        self._enter_instruments()
+        self._notify(enter_instruments)
 
     def __enter__(self) -> Self:
-        self._enter_instruments()
+        self._notify(enter_instruments)
         set_entered((*entered_contexts(), self))
         return self
 
@@ -151,18 +151,12 @@ class PassContext:
         if not entered or entered[-1] is not self:
             raise PassError("a PassContext is left that is not the innermost one of its thread", help="use with")
         set_entered(entered[:-1])
-        self._exit_instruments()
+        self._notify(exit_instruments)
 
-    def _enter_instruments(self) -> None:
+    def _notify(self, notify: Callable[[Sequence[PassInstrument]], None]) -> None:
+        """Enters or exits the instruments; drops them if one raises."""
         try:
-            enter_instruments(self.instruments)
-        except BaseException:
-            self.instruments = []
-            raise
-
-    def _exit_instruments(self) -> None:
-        try:
-            exit_instruments(self.instruments)
+            notify(self.instruments)
         except BaseException:
             self.instruments = []
             raise

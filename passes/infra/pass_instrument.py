@@ -27,7 +27,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import new_class
-from typing import Generic, TypeAlias, TypeVar, cast, overload
+from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -142,17 +142,17 @@ def enter_instruments(instruments: Sequence[PassInstrument]) -> None:
     """Notifies `instruments` that their context is entered."""
     for number, instrument in enumerate(instruments):
         try:
-            _call(instrument, "enter_pass_ctx", instrument.enter_pass_ctx)
+            _call(instrument, "enter_pass_ctx")
         except BaseException:
             for previous in reversed(instruments[:number]):
-                _call(previous, "exit_pass_ctx", previous.exit_pass_ctx)
+                _call(previous, "exit_pass_ctx")
             raise
 
 
 def exit_instruments(instruments: Sequence[PassInstrument]) -> None:
     """Notifies `instruments` that their context is left."""
     for instrument in instruments:
-        _call(instrument, "exit_pass_ctx", instrument.exit_pass_ctx)
+        _call(instrument, "exit_pass_ctx")
 
 
 def run_observed(
@@ -171,14 +171,14 @@ def run_observed(
     if not required and not _may_run(mod, info, instruments):
         return mod
     for instrument in instruments:
-        _around(instrument, "run_before_pass", instrument.run_before_pass, mod, info)
+        _call(instrument, "run_before_pass", mod, info)
     own = _copy(mod, info) if copy else mod
     with ExitStack() as scopes:
         for instrument in instruments:
             scopes.enter_context(instrument.pass_scope(own, info))
         result = transform(own)
     for instrument in instruments:
-        _around(instrument, "run_after_pass", instrument.run_after_pass, result, info)
+        _call(instrument, "run_after_pass", result, info)
     return result
 
 
@@ -186,7 +186,7 @@ def _may_run(mod: ModuleOp, info: PassInfo, instruments: Sequence[PassInstrument
     """Whether every instrument lets the pass run; all of them are called."""
     should_run = True
     for instrument in instruments:
-        answer = _around(instrument, "should_run", instrument.should_run, mod, info)
+        answer = _call(instrument, "should_run", mod, info)
         if not isinstance(answer, bool):
             raise PassError(f"[{info.name}] {instrument.name}.should_run gave {answer!r}, it must give a bool")
         should_run &= answer
@@ -200,28 +200,24 @@ def _copy(mod: ModuleOp, info: PassInfo) -> ModuleOp:
         raise naming(error, info.name) from error
 
 
-def _around(
-    instrument: PassInstrument, hook: str, call: Callable[[ModuleOp, PassInfo], object], mod: ModuleOp, info: PassInfo
-) -> object:
-    """Calls a hook around a pass; its errors name the pass, the instrument and the hook."""
+def _call(instrument: PassInstrument, hook: str, *arguments: Any) -> object:
+    """Calls a hook; its errors name the instrument and the hook, and the pass if the hook has module and info."""
     try:
-        return call(mod, info)
-    except XRelayError as error:
-        naming(error, info.name, doing=f"{instrument.name}.{hook}")
-        raise
+        return getattr(instrument, hook)(*arguments)
     except Exception as error:
-        raise naming(error, info.name, doing=f"{instrument.name}.{hook}") from error
+        named = _named(error, f"{instrument.name}.{hook}", *arguments)
+        if named is error:
+            raise
+        raise named from error
 
 
-def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> None:
-    """Calls a hook around a context; its errors name the instrument and the hook."""
-    try:
-        call()
-    except XRelayError as error:
-        error.message = f"{instrument.name}.{hook}: {error.message}"
-        raise
-    except Exception as error:
-        raise also(PassError(f"{instrument.name}.{hook} {raised(error)}"), error) from error
+def _named(error: Exception, doing: str, mod: ModuleOp | None = None, info: PassInfo | None = None) -> XRelayError:
+    if info is not None:
+        return naming(error, info.name, doing=doing)
+    if not isinstance(error, XRelayError):
+        return also(PassError(f"{doing} {raised(error)}"), error)
+    error.message = f"{doing}: {error.message}"
+    return error
 
 
 T = TypeVar("T")
@@ -240,14 +236,9 @@ class PassStack(Generic[T]):
         return len(self._open)
 
     @property
-    def innermost_item(self) -> tuple[PassInfo, T] | None:
+    def innermost(self) -> tuple[PassInfo, T] | None:
         """The pass that began last and its value, or None if no pass is running."""
         return self._open[-1] if self._open else None
-
-    @property
-    def innermost(self) -> T | None:
-        """The value of the pass that began last, or None if no pass is running."""
-        return self._open[-1][1] if self._open else None
 
     def push(self, info: PassInfo, value: T) -> None:
         """Pushes the value of a pass that begins."""

@@ -47,7 +47,7 @@ class PrintIR(PassInstrument):
 
     def exit_pass_ctx(self) -> None:
         """Prints the module that a failing pass left, with `on_failure`."""
-        failed = self._running.innermost_item
+        failed = self._running.innermost
         self._running.clear()
         if failed is not None:
             info, mod = failed

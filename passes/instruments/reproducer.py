@@ -71,7 +71,7 @@ class CrashReproducer(PassInstrument):
         innermost = self._open.innermost
         if innermost is None:
             return
-        text, mod = innermost
+        _, (text, mod) = innermost
         self._open.clear()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

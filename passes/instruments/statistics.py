@@ -50,7 +50,7 @@ class PassStatistics(PassInstrument):
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
         """Enables the counting of the pass's patterns."""
         innermost = self._open.innermost
-        token = RECORDER.set(None if innermost is None else innermost[1])
+        token = RECORDER.set(None if innermost is None else innermost[1][1])
         try:
             yield
         finally:
