@@ -62,7 +62,7 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
     )
     sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
-    axes.append(TiledAxis(product.positions[Role.LANE], lanes, lanes=True))
+    axes.append(TiledAxis(product.positions[Role.LANE], lanes))
     refused = tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
     if refused is not None:
         draft.because(f"no register tile for {product.name}: {refused}")
@@ -103,7 +103,7 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     elif (consumer := consumer_of(draft, product.name, read_elsewhere=True)) is not None:
         axes = [
             TiledAxis(product.positions[Role.CHANNELS], filters),
-            TiledAxis(product.positions[Role.COLUMNS], lanes, lanes=True),
+            TiledAxis(product.positions[Role.COLUMNS], lanes),
         ]
         refused = tile_products(draft, product.name, consumer.block_name, axes)
         shape = f"{filters} filters x {lanes} columns"

@@ -12,7 +12,7 @@ from math import prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, DisableUnroll, Reorder, Split, Unroll
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Split
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
@@ -39,8 +39,8 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import (
     around_tile,
     choose_tile,
     largest_divisor,
-    make_lanes,
-    order_sums,
+    schedule_sums,
+    unroll_tile,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
@@ -289,8 +289,8 @@ def tile_matrix_product(
     if (refused := draft.attempt(ComputeAt(name, outside[-1]))) is not None:
         draft.because(f"no register tile for {name}: {refused}")
         return
-    _order_sums(draft, name, own, reduction, lanes, product.loop(Role.TERM))
-    _unroll(draft, consumer.block_name, inside, lane)
+    schedule_sums(draft, name, reduction, *_sums_tile(draft, own, lanes), product.loop(Role.TERM))
+    unroll_tile(draft, consumer.block_name, inside, lane)
     if panel is not None:
         _make_panel(draft, panel, outside[:around_panel])
     parallelize_outer(draft, outside, work)
@@ -306,16 +306,6 @@ def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterT
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
     few = max(1, blocks // 2) if rows == 1 else None
     return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few)
-
-
-def _unroll(
-    draft: ScheduleDraft, block: str, tile: Sequence[str], lane: str | None, *, terms: str | None = None
-) -> None:
-    """Vectorises one loop of a tile and unrolls the others."""
-    last = make_lanes(draft, block, tile, lane, terms=terms)
-    for loop in tile:
-        if loop != last:
-            draft.do(Unroll(loop))
 
 
 def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:
@@ -369,18 +359,12 @@ def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: 
     return [loop + outer]
 
 
-def _order_sums(
-    draft: ScheduleDraft, name: str, own: _Names, reduction: list[str], lanes: int, terms: str | None
-) -> None:
-    """Orders the loops of the sums as reduction, rows, vectors, lanes, terms, with rows and vectors unrolled."""
-    reduction = [loop for loop in reduction if loop != terms]
+def _sums_tile(draft: ScheduleDraft, own: _Names, lanes: int) -> tuple[list[str], str | None]:
+    """Splits the columns of the sums into vectors; returns the loops of the tile, and the one to vectorise."""
     tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
     row = own.column
     if row is not None and draft.extent(row) > 1:
         vectors = _split_off(draft, row, lanes, "_v", "_l")
         row = f"{row}_l" if vectors else row
         tile += [*vectors, row]
-    order_sums(draft, reduction, tile, terms)
-    _unroll(draft, name, tile, row, terms=terms)
-    for loop in reduction:
-        draft.do(DisableUnroll(loop))
+    return tile, row

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
+from typing import NamedTuple
 
 from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
@@ -25,17 +26,15 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loo
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
-@dataclass(frozen=True)
-class TiledAxis:
-    """One loop of the consumer, the number of its iterations in a tile, and whether they become lanes."""
+class TiledAxis(NamedTuple):
+    """One loop of the consumer, and the number of its iterations in a tile."""
 
     position: int
     """The position of the variable, which is the same in the consumer and the sum."""
     tile: int
-    lanes: bool = False
 
 
-def split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
+def _split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
     """Splits the consumer's loops and moves the tile inside; returns the loops outside and inside the tile.
 
     The order of `axes` is that of the loops inside the tile, lanes last. Other loops stay outside.
@@ -78,58 +77,59 @@ def tile_products(
 ) -> str | None:
     """Computes the sums of block `name` in a register tile at `consumer`; returns the reason if that is not possible.
 
-    `axes` are as in `split_consumer`. The final order of the sums' loops is the reduction, then the tile, unrolled,
-    with lanes innermost. `terms` is the loop over contiguous products; it goes inside the lanes.
+    `axes` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the lanes.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
-    reduction = [loop for loop in folded_loops(block) if loop != terms]
-    work = points(block)
-    outside, inner = split_consumer(draft, consumer, axes)
+    reduction, work = folded_loops(block), points(block)
+    outside, inner = _split_consumer(draft, consumer, axes)
     if not outside:
         return f"{consumer} is a single element"
     if (refused := draft.attempt(ComputeAt(name, outside[-1]))) is not None:
         return refused
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
-    order_sums(draft, reduction, tile, terms)
-    lanes = own[axes[-1].position] if axes[-1].lanes else None
-    lanes = make_lanes(draft, name, tile, lanes, terms=terms)
-    for loop in tile:
-        if loop != lanes:
-            draft.do(Unroll(loop))
-    for loop in reduction:
-        draft.do(DisableUnroll(loop))
-    row = inner[-1] if inner and axes[-1].lanes else None
-    row = make_lanes(draft, consumer, inner, row)
-    for loop in inner:
-        if loop != row:
-            draft.do(Unroll(loop))
+    schedule_sums(draft, name, reduction, tile, own[axes[-1].position], terms)
+    unroll_tile(draft, consumer, inner, inner[-1] if inner else None)
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer)
     return None
 
 
-def order_sums(draft: ScheduleDraft, reduction: Sequence[str], tile: Sequence[str], terms: str | None) -> None:
-    """Orders the loops of sums as reduction, tile, terms."""
+def schedule_sums(
+    draft: ScheduleDraft,
+    name: str,
+    reduction: Sequence[str],
+    tile: Sequence[str],
+    lanes: str | None,
+    terms: str | None,
+) -> None:
+    """Orders the loops of sums as the reduction, then the tile, unrolled, with the loop `lanes` vectorised.
+
+    `terms`, a loop of the reduction, goes inside the lanes, each of which adds up its products.
+    """
+    reduction = [loop for loop in reduction if loop != terms]
     order = (*reduction, *tile, *([] if terms is None else [terms]))
     if len(order) > 1:
         draft.do(Reorder(order))
+    unroll_tile(draft, name, tile, lanes, terms=terms)
+    for loop in reduction:
+        draft.do(DisableUnroll(loop))
 
 
-def make_lanes(
-    draft: ScheduleDraft, block: str, tile: Sequence[str], loop: str | None, *, terms: str | None = None
-) -> str | None:
-    """Vectorises a loop of a tile if that is legal; returns the loop, or None.
-
-    `terms` is the loop inside it over the products that each lane adds up.
-    """
-    if loop is None or loop not in tile:
-        return None
-    refused = draft.attempt(Vectorize(loop) if terms is None else Contract(terms, loop))
-    if refused is not None:
-        draft.because(f"{block} is not vectorized: {refused}")
-        return None
-    return loop
+def unroll_tile(
+    draft: ScheduleDraft, block: str, tile: Sequence[str], lanes: str | None, *, terms: str | None = None
+) -> None:
+    """Vectorises the loop `lanes` of a tile, if that is legal, and unrolls the others."""
+    vectorized = None
+    if lanes is not None and lanes in tile:
+        refused = draft.attempt(Vectorize(lanes) if terms is None else Contract(terms, lanes))
+        if refused is None:
+            vectorized = lanes
+        else:
+            draft.because(f"{block} is not vectorized: {refused}")
+    for loop in tile:
+        if loop != vectorized:
+            draft.do(Unroll(loop))
 
 
 MIN_ACCUMULATORS = 10

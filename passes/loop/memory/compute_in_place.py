@@ -9,21 +9,20 @@ from itertools import takewhile
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, SubviewOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.signature import input_arguments, output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
-from xrelay.passes.loop.memory.lifetimes import GIVERS, Buffer, roots_of
+from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, block_of
 from xrelay.passes.loop.nest_queries import enclosing_loops, kernels_of
 
 
@@ -82,32 +81,17 @@ def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
 # --- which calls may
 
 
-@dataclass
-class _Use:
-    """A buffer, or several merged buffers: their first and last use, as positions in their block."""
-
-    buffer: SSAValue
-    first: int
-    last: int
-    given: bool = False
-
-
-class _Reuse:
+class _Reuse(BlockLifetimes):
     """Finds the calls of a graph function that can compute in place, and merges their buffers."""
 
     def __init__(self, function: func.FuncOp, least: int):
-        self._block, self._least = function.body.block, least
+        super().__init__(function.body.block)
+        self._least = least
         self._outputs = set(output_arguments(function))
-        self._roots = roots_of(self._block)
-        self._positions: dict[Operation, int] = {}
-        self._uses: dict[SSAValue, _Use] = {}
-        self._calls: list[func.CallOp] = []
+        self._calls = ops_of(function, func.CallOp)
 
     def run(self, pairs: Mapping[str, Sequence[tuple[int, int]]]) -> list[tuple[func.CallOp, tuple[int, int]]]:
         """Merges buffers; returns the calls that compute in place, each with its pair of `pairs`."""
-        for op in self._block.ops:
-            for inner in walk_ops(op):
-                self._note(inner)
         joined: list[tuple[func.CallOp, tuple[int, int]]] = []
         for call in self._calls:
             pair = next((each for each in pairs.get(call.callee.string_value(), ()) if self._join(call, *each)), None)
@@ -116,54 +100,38 @@ class _Reuse:
         self._replace()
         return joined
 
-    def _note(self, op: Operation) -> None:
-        """Records the uses of buffers by an op; ops are visited in text order."""
-        before = op.prev_op
-        self._positions[op] = 0 if before is None else self._positions[before] + 1
-        if isinstance(op, SubviewOp):
-            return
-        for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
-            if isinstance(root, SSAValue):
-                position = self._position_in(_block_of(root), op)
-                use = self._uses.setdefault(root, _Use(root, position, position))
-                use.last = max(use.last, position)
-                use.given |= isinstance(op, GIVERS)
-        if isinstance(op, func.CallOp):
-            self._calls.append(op)
-
-    def _position_in(self, block: Block | None, op: Operation) -> int:
-        """The position of `op`, or of its ancestor, in `block`."""
-        while op.parent is not block and (around := op.parent_op()) is not None:
-            op = around
-        return self._positions[op]
-
     def _join(self, call: func.CallOp, source: int, output: int) -> bool:
         """Merges two operands of a call into one buffer if that changes no result; returns whether it did."""
         old, new = call.arguments[source], call.arguments[output]
-        if self._roots.get(old) != (old,) or self._roots.get(new) != (new,) or old.type != new.type:
+        if self.roots.get(old) != (old,) or self.roots.get(new) != (new,) or old.type != new.type:
             return False
-        uses, wanted = self._uses[old], self._uses[new]
-        position = self._positions[call]
-        if not isinstance(uses.buffer.owner, memref.AllocOp) or _block_of(old) is not call.parent:
+        uses, wanted = self.lives[old], self.lives[new]
+        position = self.positions[call]
+        if not isinstance(uses.buffer.owner, memref.AllocOp) or block_of(old) is not call.parent:
             return False
-        if uses.given or uses.last != position or wanted.first != position or _block_of(new) is not call.parent:
+        if (
+            uses.ended is not None
+            or uses.last != position
+            or wanted.first != position
+            or block_of(new) is not call.parent
+        ):
             return False
         if self._is_shared(call, uses, {source}) or self._is_shared(call, wanted, {output}):
             return False
         if not self._can_take(uses, new) or expected_bytes(old) < self._least:
             return False
-        uses.last, uses.given = wanted.last, wanted.given
+        uses.last, uses.ended = wanted.last, wanted.ended
         if not isinstance(new.owner, memref.AllocOp):
             uses.buffer = new
-        self._uses[new] = uses
+        self.lives[new] = uses
         return True
 
-    def _is_shared(self, call: func.CallOp, use: _Use, own: set[int]) -> bool:
+    def _is_shared(self, call: func.CallOp, use: Life, own: set[int]) -> bool:
         """Whether an operand of a call other than `own` refers to the buffer of `use`."""
         others = (each for number, each in enumerate(call.arguments) if number not in own)
-        return any(isinstance(r, SSAValue) and self._uses.get(r) is use for o in others for r in self._roots.get(o, ()))
+        return any(isinstance(r, SSAValue) and self.lives.get(r) is use for o in others for r in self.roots.get(o, ()))
 
-    def _can_take(self, uses: _Use, new: SSAValue) -> bool:
+    def _can_take(self, uses: Life, new: SSAValue) -> bool:
         """Whether the buffer of `uses` fits `new`: equal extents, or an output of static shape."""
         old = uses.buffer.owner
         if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):
@@ -172,16 +140,10 @@ class _Reuse:
 
     def _replace(self) -> None:
         """Replaces merged allocations by the buffer that holds them."""
-        for value, use in self._uses.items():
+        for value, use in self.lives.items():
             if value is not use.buffer and isinstance(value.owner, memref.AllocOp):
                 value.replace_all_uses_with(use.buffer)
                 Rewriter.erase_op(value.owner)
-
-
-def _block_of(buffer: Buffer) -> Block | None:
-    """The block that defines a buffer."""
-    owner = buffer.owner if isinstance(buffer, SSAValue) else None
-    return owner.parent if isinstance(owner, Operation) else owner
 
 
 # --- the kernels

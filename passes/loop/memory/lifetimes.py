@@ -14,7 +14,7 @@ arguments by the region. A buffer that an op deallocates explicitly must be deal
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref, scf
@@ -144,57 +144,87 @@ def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]
     Buffers whose ownership is transferred are not freed.
     """
     block = function.body.block
-    buffers = [*(alloc.memref for alloc in allocs), *_given(block)]
-    last = _last_uses(block, buffers)
-    for buffer in buffers:
-        if buffer not in last:
+    lives = BlockLifetimes(block).lives
+    arguments_and_results = (
+        value
+        for op in _ops_in(block)
+        if isinstance(op, scf.IfOp | scf.WhileOp | func.CallOp)
+        for value in (*op.results, *(arg for region in op.regions for each in region.blocks for arg in each.args))
+        if isinstance(value.type, MemRefType)
+    )
+    for buffer in (*(alloc.memref for alloc in allocs), *arguments_and_results):
+        life = lives.get(buffer)
+        if life is not None and life.ended is not None:
             continue
-        user = last[buffer]
+        user = buffer.owner if life is None else life.user
         free = memref.DeallocOp.get(buffer)
-        if user is not None:
+        if isinstance(user, Operation):
             free.location = user.location
-        Rewriter.insert_op(free, InsertPoint.at_start(_block_of(buffer)) if user is None else InsertPoint.after(user))
+            Rewriter.insert_op(free, InsertPoint.after(user))
+        else:
+            Rewriter.insert_op(free, InsertPoint.at_start(user))
 
 
-def _given(block: Block) -> Iterator[SSAValue]:
-    """Yields the buffers among the results of calls, and among the results and arguments of ops of scf."""
-    for op in block.ops:
-        for inner in walk_ops(op):
-            if isinstance(inner, scf.IfOp | scf.WhileOp | func.CallOp):
-                arguments = [arg for region in inner.regions for each in region.blocks for arg in each.args]
-                yield from (value for value in (*inner.results, *arguments) if isinstance(value.type, MemRefType))
+@dataclass
+class Life:
+    """The uses of a buffer, as positions: numbers of ops in the block of the buffer.
 
-
-def _last_uses(block: Block, buffers: Iterable[SSAValue]) -> dict[SSAValue, Operation | None]:
-    """Maps each buffer that is not freed or transferred to the last op of its block that uses it.
-
-    For an unused buffer this is its defining op, or `None` for an argument.
+    Ops inside a branch or a loop have the position of the branch or loop. `ended` is the position at which the buffer
+    is transferred or freed.
     """
-    last: dict[SSAValue, Operation | None] = {
-        buffer: buffer.owner if isinstance(buffer.owner, Operation) else None for buffer in buffers
-    }
-    roots = roots_of(block)
-    for op in block.ops:
-        for inner in walk_ops(op):
-            ends = isinstance(inner, (*GIVERS, memref.DeallocOp))
-            for root in (root for operand in inner.operands for root in roots.get(operand, ())):
-                if not isinstance(root, SSAValue) or root not in last:
-                    continue
-                if ends:
-                    del last[root]
-                else:
-                    last[root] = _in_block(inner, _block_of(root))
-    return last
+
+    buffer: SSAValue
+    """The buffer itself, or the buffer that holds its elements too."""
+    first: int
+    begin: int
+    """The first use, including the subviews that replace other buffers."""
+    last: int
+    user: Operation
+    """The op at `last`."""
+    written: int = -1
+    """The last store."""
+    ended: int | None = None
 
 
-def _block_of(buffer: SSAValue) -> Block:
+class BlockLifetimes:
+    """The lifetimes of the buffers of a graph function's block and of regions in it; constants have none."""
+
+    def __init__(self, block: Block, stored: Callable[[Operation], Collection[int]] = lambda _: ()):
+        """`stored` returns the numbers of the operands to which an op may store."""
+        self.roots = roots_of(block)
+        self.positions: dict[Operation, int] = {}
+        self.lives: dict[SSAValue, Life] = {}
+        for op in _ops_in(block):
+            before = op.prev_op
+            self.positions[op] = 0 if before is None else self.positions[before] + 1
+            if isinstance(op, SubviewOp):
+                continue
+            written = stored(op)
+            for number, operand in enumerate(op.operands):
+                for root in self.roots.get(operand, ()):
+                    if isinstance(root, SSAValue):
+                        self._note(root, op, is_written=number in written)
+
+    def _note(self, root: SSAValue, op: Operation, *, is_written: bool) -> None:
+        user = ancestor_in(block_of(root), op)
+        position = self.positions[user]
+        life = self.lives.setdefault(root, Life(root, position, position, position, user))
+        if position >= life.last:
+            life.last, life.user = position, user
+        if is_written:
+            life.written = max(life.written, position)
+        if isinstance(op, (*GIVERS, memref.DeallocOp)):
+            life.ended = position if life.ended is None else min(life.ended, position)
+
+
+def block_of(buffer: SSAValue) -> Block:
     """The block that owns a buffer."""
     home = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
     assert home is not None, "a buffer belongs to a block"
     return home
 
 
-def _in_block(op: Operation, block: Block) -> Operation:
+def ancestor_in(block: Block | None, op: Operation) -> Operation:
     """The ancestor of `op` in `block`, or `op` itself."""
     while op.parent is not block and (around := op.parent_op()) is not None:
         op = around

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from itertools import chain, combinations, islice, pairwise, product
+from itertools import chain, combinations, islice, pairwise
 from typing import Final
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnitAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue, Use
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import SubviewOp, ValueMap
@@ -22,7 +22,7 @@ from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.attribute_names import DIM, NOALIAS
 from xrelay.errors import PassError
 from xrelay.index_algebra.affine_bounds import linear_form
-from xrelay.index_algebra.linear_form import LinearForm, factors_of, times
+from xrelay.index_algebra.linear_form import factors_of, times
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.memory.lifetimes import Buffer, roots_of
@@ -111,42 +111,35 @@ def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[B
 
 
 MANY: Final = 100
-"""The largest number of uses of a value that are searched for a use as an extent."""
+"""The largest number of uses of a value that are searched for a use as an extent, and of views compared in pairs."""
 
 
 def _whole_of(value: SSAValue) -> SSAValue:
-    """The outermost buffer that a value is a part of, or the value itself."""
+    """The outermost buffer that a value is a view of, or the value itself."""
     while isinstance(op := value.owner, SubviewOp):
         value = op.source
     return value
 
 
-def _overlapping_views(parts: Sequence[SSAValue]) -> set[int]:
-    """The positions of the `parts` of one buffer that may have an element in common with another of them.
+def _overlapping_views(views: Sequence[SSAValue]) -> set[int]:
+    """The positions of the `views` of one buffer that may have an element in common with another of them.
 
-    Ranges of constant size at constant distances from each other are sorted. Other ranges are compared in pairs, unless
-    each part ends before the next one begins.
+    Constant ranges are sorted. Other ranges are compared in pairs, unless each view ends before the next one begins.
     """
-    if any(not isinstance(part.owner, SubviewOp) for part in parts):
-        return set(range(len(parts)))
-    ranges = [_range(part) for part in parts]
-    groups: defaultdict[ValueMap, list[tuple[int, int, int]]] = defaultdict(list)
-    alone: list[int] = []
-    for number, (begin, end) in enumerate(ranges):
-        if (size := _constant(end.plus(begin, -1))) is None:
-            alone.append(number)
-        else:
-            base, first = _without_constant(begin)
-            groups[base].append((first, first + size, number))
-    if len(alone) + len(groups) > 1 and all(_is_at_most(one[1], other[0]) for one, other in pairwise(ranges)):
+    everything = set(range(len(views)))
+    if any(not isinstance(view.owner, SubviewOp) for view in views):
+        return everything
+    ranges = [_range(view) for view in views]
+    if all(_is_at_most(end, begin) for (_, end), (begin, _) in pairwise(ranges)):
         return set()
-    found = {number for group in groups.values() for number in _overlapping_intervals(group)}
-    sets = [*([number] for number in alone), *([number for *_, number in group] for group in groups.values())]
-    for these, those in combinations(sets, 2):
-        for one, other in product(these, those):
-            if not _are_apart(ranges[one], ranges[other]):
-                found |= {one, other}
-    return found
+    intervals = [(*map(_constant, each), number) for number, each in enumerate(ranges)]
+    known = [(begin, end, number) for begin, end, number in intervals if begin is not None and end is not None]
+    if len(known) == len(ranges):
+        return _overlapping_intervals(known)
+    if len(views) > MANY:
+        return everything
+    pairs = (pair for pair in combinations(everything, 2) if not _are_apart(*(ranges[number] for number in pair)))
+    return set(chain.from_iterable(pairs))
 
 
 def _overlapping_intervals(intervals: Sequence[tuple[int, int, int]]) -> set[int]:
@@ -170,40 +163,20 @@ def _constant(number: ValueMap) -> int | None:
     return None if form.terms else form.constant
 
 
-def _without_constant(number: ValueMap) -> tuple[ValueMap, int]:
-    """The terms of a sum, and its constant."""
-    form = linear_form(number.exprs[0])
-    return ValueMap.make([LinearForm(form.terms).expr()], number.operands), form.constant
-
-
-def _begin(value: SSAValue) -> ValueMap:
-    """The first element of a part in its outermost buffer."""
-    begin = ValueMap.constant(0)
+def _range(view: SSAValue) -> tuple[ValueMap, ValueMap]:
+    """The first element of a view in its outermost buffer, and an upper bound of the element after its last."""
+    begin, value = ValueMap.constant(0), view
     while isinstance(op := value.owner, SubviewOp):
         begin, value = begin.plus(expression_of(op.offset)), op.source
-    return begin
-
-
-def _range(part: SSAValue) -> tuple[ValueMap, ValueMap]:
-    """The first element of a part in its outermost buffer, and the element after its last."""
-    begin, type = _begin(part), SSAValue.get(part, type=MemRefType).type
-    if strides := strides_of(type):
-        return begin, begin.plus(_span(part, strides))
-    return begin, begin.plus(reduce(_product, _extents(part), ValueMap.constant(1)))
-
-
-def _extents(part: SSAValue) -> list[ValueMap]:
-    shape = SSAValue.get(part, type=MemRefType).type.get_shape()
-    sizes = iter(part.owner.sizes if isinstance(part.owner, SubviewOp) else ())
-    return [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in shape]
-
-
-def _span(part: SSAValue, strides: Sequence[int]) -> ValueMap:
-    """An upper bound of the distance from the first element of a strided part to the element after its last."""
-    spans = ValueMap.constant(0)
-    for extent, stride in zip(_extents(part), strides, strict=True):
-        spans = spans.plus(extent, stride)
-    return spans
+    type = SSAValue.get(view, type=MemRefType).type
+    sizes = iter(view.owner.sizes if isinstance(view.owner, SubviewOp) else ())
+    extents = [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in type.get_shape()]
+    if not (strides := strides_of(type)):
+        return begin, begin.plus(reduce(_product, extents, ValueMap.constant(1)))
+    end = begin
+    for extent, stride in zip(extents, strides, strict=True):
+        end = end.plus(extent, stride)
+    return begin, end
 
 
 def _product(lhs: ValueMap, rhs: ValueMap) -> ValueMap:
@@ -223,24 +196,20 @@ def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
 
 
 def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
-    """Whether a factor is the size of a name or the extent of a buffer, and therefore nonnegative."""
+    """Whether a factor is the size of a name or an extent of a buffer, and therefore nonnegative."""
     if not isinstance(factor, AffineDimExpr):
         return False
     value = operands[factor.position]
-    return _is_size_of_name(value) or any(_names_extents(use) for use in islice(value.uses, MANY))
-
-
-def _is_size_of_name(value: SSAValue) -> bool:
-    if not isinstance(value, BlockArgument) or not isinstance(function := value.block.parent_op(), func.FuncOp):
-        return False
-    attributes = function.arg_attrs
-    return attributes is not None and DIM in attributes.data[value.index].data
-
-
-def _names_extents(use: Use) -> bool:
-    """Whether the operand is an extent: of an allocation, a view or a part."""
-    op = use.operation
-    if isinstance(op, memref.AllocOp):
+    if isinstance(value, BlockArgument) and _is_size_of_name(value):
         return True
-    # The sizes follow the arena or the whole, and the offset in it.
-    return isinstance(op, memref.ViewOp | SubviewOp) and use.index >= 2
+    # The sizes of a view follow the arena or the whole, and the offset in it.
+    return any(
+        isinstance(use.operation, memref.AllocOp)
+        or (isinstance(use.operation, memref.ViewOp | SubviewOp) and use.index >= 2)
+        for use in islice(value.uses, MANY)
+    )
+
+
+def _is_size_of_name(argument: BlockArgument) -> bool:
+    function = argument.block.parent_op()
+    return isinstance(function, func.FuncOp) and DIM in argument_attrs(function)[argument.index]

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.loop import SubviewOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
-from xrelay.passes.loop.memory.lifetimes import GIVERS, roots_of
+from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, ancestor_in, block_of
 
 _READERS = (
     memref.LoadOp,
@@ -38,63 +36,26 @@ _READERS = (
 """The ops that do not store to the buffers among their operands."""
 
 
-@dataclass
-class _Life:
-    """The first use of a buffer itself, and the first use, last use and last store including its parts, as positions.
-
-    `ended` is the position at which it is transferred or freed; `bytes` estimates its size in the arena.
-    """
-
-    first: int
-    begin: int
-    last: int
-    bytes: int
-    written: int = -1
-    ended: int | None = None
-
-
-class SubviewLifetimes:
-    """The lifetimes of the buffers of one graph function, updated while parts are placed."""
+class SubviewLifetimes(BlockLifetimes):
+    """The lifetimes of the buffers of one graph function, updated while buffers become subviews of others."""
 
     def __init__(self, function: func.FuncOp, functions: Mapping[str, func.FuncOp]):
-        block = function.body.block
-        self._functions, self._roots = functions, roots_of(block)
+        super().__init__(function.body.block, lambda op: _written_operands(op, functions))
         self._wholes: dict[SSAValue, SSAValue] = {}
-        self._positions: dict[Operation, int] = {}
-        self._lives: dict[SSAValue, _Life] = {}
         self._heads: dict[tuple[Block | None, int], Operation] = {}
-        self._made_in: dict[Block | None, list[_Life]] = {}
-        for op in (inner for each in block.ops for inner in walk_ops(each)):
-            self._note(op)
+        self._made_in: dict[Block, list[SSAValue]] = {}
+        for buffer in self.lives:
+            self._made_in.setdefault(block_of(buffer), []).append(buffer)
         self._needed: dict[Block, LiveBytes] = {}
-
-    def _note(self, op: Operation) -> None:
-        before = op.prev_op
-        self._positions[op] = 0 if before is None else self._positions[before] + 1
-        if isinstance(op, SubviewOp):
-            return
-        written = _written_operands(op, self._functions)
-        for number, operand in enumerate(op.operands):
-            for root in self._roots_of(operand):
-                position = self._position_in(_block_of(root), op)
-                life = self._lives.get(root)
-                if life is None:
-                    life = self._lives[root] = _Life(position, position, position, _bytes_of(root))
-                    self._made_in.setdefault(_block_of(root), []).append(life)
-                life.last = max(life.last, position)
-                if number in written:
-                    life.written = max(life.written, position)
-                if isinstance(op, (*GIVERS, memref.DeallocOp)):
-                    life.ended = position if life.ended is None else min(life.ended, position)
 
     # --- what may be
 
     def why_not_stored(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
         """The reason why `part` cannot be a part of `whole`, to which `call` copies it; `None` if it can."""
         name, other = name_of(part), name_of(whole)
-        if self._roots_of(part) != (part,) or not _block_of(part) is call.parent is _block_of(whole):
+        if self._roots_of(part) != (part,) or not block_of(part) is call.parent is block_of(whole):
             return f"{name} and {other} are not made in the block of the call"
-        position, own, around = self._positions[call], self._lives[part], self._lives[self._find(whole)]
+        position, own, around = self.positions[call], self.lives[part], self.lives[self._find(whole)]
         if own.ended is not None:
             return f"{name} is given away"
         if own.written >= position:
@@ -110,16 +71,16 @@ class SubviewLifetimes:
     def why_not_read(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
         """The reason why `part`, which `call` copies from `whole`, cannot be read there; `None` if it can."""
         name, other = name_of(part), name_of(whole)
-        if self._roots_of(part) != (part,) or _block_of(part) is not call.parent:
+        if self._roots_of(part) != (part,) or block_of(part) is not call.parent:
             return f"{name} is not made in the block of the call"
-        position, own = self._positions[call], self._lives[part]
+        position, own = self.positions[call], self.lives[part]
         if own.ended is not None:
             return f"{name} is given away"
         if own.first != position or own.written != position:
             return f"{name} is written by others"
         for root in self._roots_of(whole):
-            life, here, last = self._lives[root], *self._seen_from(root, call, own)
-            is_inside = _block_of(root) is not call.parent
+            life, here, last = self.lives[root], *self._seen_from(root, call, own)
+            is_inside = block_of(root) is not call.parent
             changes = life.written >= here if is_inside else life.written > here
             if changes or (life.ended is not None and last >= life.ended):
                 return f"{other} changes while {name} is needed"
@@ -127,10 +88,10 @@ class SubviewLifetimes:
                 return f"{other} would be needed as long as {name}, which takes more memory"
         return None
 
-    def _seen_from(self, root: SSAValue, call: func.CallOp, life: _Life) -> tuple[int, int]:
+    def _seen_from(self, root: SSAValue, call: func.CallOp, life: Life) -> tuple[int, int]:
         """The positions, in the block of `root`, of `call` and of the last use of a buffer of the call's block."""
-        here = self._position_in(_block_of(root), call)
-        return here, life.last if _block_of(root) is call.parent else here
+        here = self.positions[ancestor_in(block_of(root), call)]
+        return here, life.last if block_of(root) is call.parent else here
 
     # --- what it takes
 
@@ -139,7 +100,7 @@ class SubviewLifetimes:
 
         A part that is written early extends the lifetime of the whole.
         """
-        distinct = sorted(dict.fromkeys(parts), key=lambda part: self._lives[part].begin)
+        distinct = sorted(dict.fromkeys(parts), key=lambda part: self.lives[part].begin)
         needed = self._needed_in(whole)
         dropped = 0
         while dropped < len(distinct) and not needed.allows(self._spans_stored(distinct[dropped:], whole)):
@@ -149,26 +110,22 @@ class SubviewLifetimes:
 
     def _spans_stored(self, parts: Sequence[SSAValue], whole: SSAValue) -> list[Span]:
         """The changes of the live bytes if `parts` are stored in `whole`."""
-        around, lives = self._lives[self._find(whole)], [self._lives[part] for part in parts]
+        around, lives = self.lives[self._find(whole)], [self.lives[part] for part in parts]
         begin, last = min(life.begin for life in (around, *lives)), max(life.last for life in (around, *lives))
-        gone = [Span(-life.bytes, life.begin, life.last) for life in (around, *lives)]
-        return [*gone, Span(around.bytes, begin, last)]
+        return [*(_span(life, -1) for life in (around, *lives)), Span(_bytes_of(around.buffer), begin, last)]
 
     def _spans_read(self, root: SSAValue, part: SSAValue, last: int) -> list[Span]:
         """The changes of the live bytes if `part` is read in `root`, which is then needed up to `last`."""
-        around, own = self._lives[root], self._lives[part]
-        found = [Span(-around.bytes, around.begin, around.last)]
-        found.append(Span(around.bytes, around.begin, max(around.last, last)))
-        return [*found, Span(-own.bytes, own.begin, own.last)] if _block_of(root) is _block_of(part) else found
+        around, own = self.lives[root], self.lives[part]
+        found = [_span(around, -1), Span(_bytes_of(root), around.begin, max(around.last, last))]
+        return [*found, _span(own, -1)] if block_of(root) is block_of(part) else found
 
     def _needed_in(self, buffer: SSAValue) -> LiveBytes:
         """The live bytes of the block of a buffer."""
-        block = _block_of(buffer)
-        assert block is not None, "a buffer belongs to a block"
+        block = block_of(buffer)
         if block not in self._needed:
-            lives = self._made_in[block]
-            places = 1 + max(life.last for life in lives)
-            self._needed[block] = LiveBytes(places, (Span(life.bytes, life.begin, life.last) for life in lives))
+            lives = [self.lives[each] for each in self._made_in[block]]
+            self._needed[block] = LiveBytes(1 + max(life.last for life in lives), map(_span, lives))
         return self._needed[block]
 
     # --- what is done
@@ -178,48 +135,48 @@ class SubviewLifetimes:
         owner = value.owner
         if isinstance(owner, Block) or owner.parent is not op.parent:
             return True
-        return self._positions.get(owner, self._positions[op]) < self._positions[op]
+        return self.positions.get(owner, self.positions[op]) < self.positions[op]
 
     def move_before(self, whole: SSAValue, alloc: memref.AllocOp) -> None:
         """Moves the allocation of `whole` before `alloc`; the sizes of both must be known there."""
-        op, position = whole.owner, self._positions[alloc]
-        if not isinstance(op, memref.AllocOp) or self._positions[op] < position:
+        op, position = whole.owner, self.positions[alloc]
+        if not isinstance(op, memref.AllocOp) or self.positions[op] < position:
             return
-        old = (op.parent, self._positions[op])
+        old = (op.parent, self.positions[op])
         if self._heads.get(old) is op and op.next_op is not None:
             self._heads[old] = op.next_op
         head = self._heads.get((alloc.parent, position), alloc)
         op.detach()
         assert head.parent is not None, "an allocation stands in a block"
         head.parent.insert_op_before(op, head)
-        self._positions[op], self._heads[alloc.parent, position] = position, op
+        self.positions[op], self._heads[alloc.parent, position] = position, op
 
     def store_in(self, part: SSAValue, whole: SSAValue, new: SSAValue, first: Operation) -> None:
         """Records that `new`, a part of `whole`, replaces the allocation `part`; its ops begin with `first`."""
         alloc = part.owner
         assert isinstance(alloc, memref.AllocOp), "what is placed was allocated"
-        key = (alloc.parent, self._positions[alloc])
+        key = (alloc.parent, self.positions[alloc])
         if self._heads.setdefault(key, alloc) is alloc:
             self._heads[key] = first
         root = self._find(whole)
         self._needed_in(root).change(self._spans_stored([part], whole))
-        self._wholes[part], self._roots[new] = root, (root,)
-        own, around = self._lives[part], self._lives[root]
+        self._wholes[part], self.roots[new] = root, (root,)
+        own, around = self.lives[part], self.lives[root]
         around.begin = min(around.begin, own.begin)
         around.last, around.written = max(around.last, own.last), max(around.written, own.written)
 
     def read_from(self, call: func.CallOp, part: SSAValue, whole: SSAValue, new: SSAValue) -> None:
         """Records that `new` replaces `part` and is read in `whole`."""
-        roots, own = self._roots_of(whole), self._lives[part]
+        roots, own = self._roots_of(whole), self.lives[part]
         for root in roots:
-            life, last = self._lives[root], self._seen_from(root, call, own)[1]
+            life, last = self.lives[root], self._seen_from(root, call, own)[1]
             self._needed_in(root).change(self._spans_read(root, part, last))
             life.last = max(life.last, last)
-        self._roots[new] = roots
+        self.roots[new] = roots
 
     def _roots_of(self, value: SSAValue) -> tuple[SSAValue, ...]:
         """The buffers, without constants, that a value may refer to."""
-        found = (self._find(root) for root in self._roots.get(value, ()) if isinstance(root, SSAValue))
+        found = (self._find(root) for root in self.roots.get(value, ()) if isinstance(root, SSAValue))
         return tuple(dict.fromkeys(found))
 
     def _find(self, buffer: SSAValue) -> SSAValue:
@@ -232,21 +189,14 @@ class SubviewLifetimes:
             self._wholes[each] = buffer
         return buffer
 
-    def _position_in(self, block: Block | None, op: Operation) -> int:
-        """The position of `op`, or of its ancestor, in `block`."""
-        while op.parent is not block and (around := op.parent_op()) is not None:
-            op = around
-        return self._positions[op]
-
 
 def name_of(buffer: SSAValue) -> str:
     """The name of a buffer in a message."""
     return "a buffer" if buffer.name_hint is None else f"%{buffer.name_hint}"
 
 
-def _block_of(buffer: SSAValue) -> Block | None:
-    """The block that defines a buffer."""
-    return buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
+def _span(life: Life, sign: int = 1) -> Span:
+    return Span(sign * _bytes_of(life.buffer), life.begin, life.last)
 
 
 def _bytes_of(buffer: SSAValue) -> int:
