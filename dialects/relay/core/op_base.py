@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from xdsl.dialects.builtin import FunctionType, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
@@ -33,10 +33,12 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.dialects.shared.requirements import PureOnItsValue, record_requirements, requirements_of
 from xrelay.dialects.shared.types import (
     IncompleteType,
+    element_type_of,
     function_type,
     is_complete,
     shape_of,
@@ -45,6 +47,9 @@ from xrelay.errors import ConstraintError, ContradictionError, XRelayError, did_
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class RelayOp(IRDLOperation):
@@ -140,6 +145,11 @@ class RelayOp(IRDLOperation):
         if count != len(operands) and not any(isinstance(operand, VarOperandDef) for _, operand in operands):
             names = ", ".join(name for name, _ in operands)
             self.require(False, "C0", f"takes {len(operands)} operands ({names}), found {count}")
+
+    @property
+    def result_dtype(self) -> np.dtype:
+        """The numpy dtype of the result, a tensor."""
+        return numpy_dtype(element_type_of(self.result.type))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

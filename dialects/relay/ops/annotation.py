@@ -19,6 +19,7 @@ from xrelay.dialects.relay.op_definition import (
     Facts,
     GradientBuilder,
     Gradients,
+    IncompleteType,
     Layout,
     LayoutAnswer,
     LayoutDecision,
@@ -32,7 +33,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryElementwiseOp
 from xrelay.dialects.shared.requirements import RequirementsAttr
-from xrelay.dialects.shared.types import IncompleteType
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -20,6 +20,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Dim,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -31,12 +32,11 @@ from xrelay.dialects.relay.op_definition import (
     int_property,
     ints,
     no_gradients,
+    numpy_dtype,
     register_relay_op,
     required_ints_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

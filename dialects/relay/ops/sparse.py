@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.op_definition import (
+    ANY,
     Array,
     AtLeast,
     Facts,
@@ -25,15 +26,16 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RankOf,
     RelayOp,
+    Shape,
+    cast_once,
     ints,
     register_relay_op,
     required_ints_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import ANY, Shape
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -263,7 +265,6 @@ class DynSparseToDenseOp(ShapeOperandOp):
 def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
     """Returns an array of `shape` with the values assigned at their coordinates in order."""
     from xrelay.dialects.relay.meaning.checked_indices import checked
-    from xrelay.dialects.shared.numerics import cast_once
 
     result = np.full(shape, cast_once(default, values.dtype), values.dtype)
     columns = indices.T if indices.ndim == 2 else indices.reshape(1, -1)

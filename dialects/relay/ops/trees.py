@@ -14,6 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Facts,
     FloatElements,
     MixedPrecision,
@@ -23,9 +24,8 @@ from xrelay.dialects.relay.op_definition import (
     SameElements,
     int_property,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -16,9 +16,12 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.shape_rules import kept_by_slice
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.op_definition import (
+    ANY,
+    AnyDim,
     Array,
     AxisOf,
     BooleanElements,
+    Dim,
     Facts,
     MixedPrecision,
     OneOf,
@@ -27,13 +30,14 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     bool_property,
     int_property,
+    maximum,
+    minimum,
     no_gradients,
     register_relay_op,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError, LoweringError
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, maximum, minimum
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr

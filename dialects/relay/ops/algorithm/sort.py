@@ -12,8 +12,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import follow_along_axis
 from xrelay.dialects.relay.op_definition import (
+    ANY,
     Array,
     AxisOf,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -27,17 +29,18 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Shape,
     bool_property,
     int_property,
     no_gradients,
+    numpy_dtype,
     register_relay_op,
+    shape_of,
     string_attribute,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import ANY, Dim, Shape
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
@@ -171,7 +174,7 @@ class ArgsortOp(OrderOp):
 
     def evaluate(self, data: Array) -> Array:
         """Returns the order of the elements."""
-        return self.order(data).astype(numpy_dtype(element_type_of(self.result.type)))
+        return self.order(data).astype(self.result_dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Returns the indices of a sort."""
@@ -374,7 +377,7 @@ class SearchsortedOp(RelayOp):
     def evaluate(self, sorted_sequence: Array, values: Array) -> Array:
         """Searches row by row, floats in double precision."""
         side = "right" if self.right.value.data else "left"
-        result = np.empty(values.shape, numpy_dtype(element_type_of(self.result.type)))
+        result = np.empty(values.shape, self.result_dtype)
         if values.dtype.kind not in "biu":
             sorted_sequence, values = sorted_sequence.astype(np.float64), values.astype(np.float64)
         if sorted_sequence.ndim == 1:

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -23,18 +24,18 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     OpPatternKind,
     RelayOp,
+    cast_once,
     float_property,
     image_axes,
     ints,
     register_relay_op,
     required_ints_property,
+    shape_text,
     string_property,
+    tensor_type,
     without_empty_dtype,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, shape_text
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
@@ -120,8 +121,6 @@ class CropAndResizeOp(RelayOp):
 
     def evaluate(self, data: Array, boxes: Array, box_indices: Array) -> Array:
         """Resizes box by box."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         if np.any((box_indices < 0) | (box_indices >= len(data))):
             raise InterpreterError(f"a box of an image that is not there, there are {len(data)}")
         order, size = (0, *self.image_axes), ints(self.crop_size)
@@ -138,7 +137,7 @@ class CropAndResizeOp(RelayOp):
                 insides.append((place >= 0) & (place <= extent - 1))
                 places.append(np.where(insides[-1], place, 0))
             result[number] = np.where(insides[0][:, None] & insides[1], sample(own, *places), outside)
-        return cast_once(result.transpose(np.argsort(order)), numpy_dtype(element_type_of(self.result.type)))
+        return cast_once(result.transpose(np.argsort(order)), self.result_dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds tables of row and column coordinates, and interpolates elements."""

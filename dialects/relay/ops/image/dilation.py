@@ -26,18 +26,18 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Shape,
+    cast_once,
     image_axes,
     ints,
     ints_property,
     not_differentiable,
     register_relay_op,
     string_property,
+    tensor_type,
     with_both_sides,
     without_empty_dtype,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
-from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import window_of
 
 if TYPE_CHECKING:
@@ -127,9 +127,8 @@ class Dilation2DOp(RelayOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Computes the maximum over the taps of the window."""
         from xrelay.dialects.relay.meaning.windows import taps
-        from xrelay.dialects.shared.numerics import cast_once
 
-        dtype, order = numpy_dtype(element_type_of(self.result.type)), (0, *self.image_axes)
+        dtype, order = self.result_dtype, (0, *self.image_axes)
         image, filters = cast_once(data, dtype).transpose(order), cast_once(weight, dtype).transpose(self.weight_axes)
         window = window_of(filters.shape[1:], ints(self.strides), ints(self.dilations), ints(self.padding))
         counts = [axis.count(extent) for axis, extent in zip(window, image.shape[2:], strict=True)]

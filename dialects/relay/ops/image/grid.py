@@ -27,14 +27,16 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     bool_property,
+    cast_once,
+    element_type_of,
     ints,
     not_differentiable,
     register_relay_op,
     required_ints_property,
+    shape_text,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import element_type_of, tensor_type
-from xrelay.index_algebra.dims import shape_text
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
@@ -95,8 +97,6 @@ class AffineGridOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Sums three terms, in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         height, width = ints(self.target_shape)
         y, x = (np.linspace(-1, 1, count) if count != 1 else np.zeros(1) for count in (height, width))
         column, row, shift = (data.astype(np.float64)[:, :, number, None, None] for number in range(3))

@@ -16,10 +16,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ElementType, ImageOp, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.op_definition import (
+    AnyDim,
     Array,
     AttributeValue,
     AxisOf,
     Constraints,
+    Dim,
     Facts,
     Finite,
     GradientBuilder,
@@ -45,11 +47,9 @@ from xrelay.dialects.relay.op_definition import (
     required_ints_property,
     string_attribute,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import AnyDim, Dim
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -204,7 +204,7 @@ class ResizeOp(ResizingOp, ImageOp):
         axes = [ResizedAxis(axis, size, 0.0, region) for axis, size, region in rows]
         # Unchanged axes are skipped, because infinite neighbours with weight 0 would make an element NaN.
         changed = [axis for axis in axes if not rule.keeps(data.shape[axis.axis], axis.size)]
-        return resized(data, changed, rule, numpy_dtype(element_type_of(self.result.type)))
+        return resized(data, changed, rule, self.result_dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Resizes the spatial axes in any layout."""
@@ -403,7 +403,7 @@ class DynResizeOp(ResizingOp):
                 raise InterpreterError(f"[{self.name} C7] size {number} is {wanted}")
             region = (float(roi[number]), float(roi[number + len(size)]))
             axes.append(ResizedAxis(axis % data.ndim, wanted, float(scale[number]), region))
-        return resized(data, axes, self.resampling, numpy_dtype(element_type_of(self.result.type)))
+        return resized(data, axes, self.resampling, self.result_dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Resizes the axes in the order of `axes`; scales and regions are read at run time."""

@@ -19,6 +19,7 @@ from xrelay.dialects.relay.op_definition import (
     FloatElements,
     GradientBuilder,
     Gradients,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -30,6 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     SameElements,
     VectorsAlong,
     axis_index,
+    cast_once,
     float_property,
     int_property,
     register_relay_op,
@@ -37,7 +39,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.types import IncompleteType
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -203,8 +204,6 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
     def evaluate(self, data: Array, alpha: Array) -> Array:
         """Selects by sign in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
         slope = alpha.reshape([-1 if each == axis else 1 for each in range(data.ndim)])
         return cast_once(np.where(wide < 0, slope * wide, wide), data.dtype)

@@ -15,6 +15,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -23,12 +24,13 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     ints,
     ints_property,
+    maximum,
     not_differentiable,
+    product,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.nn.pool import PoolOp
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, maximum, product
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:

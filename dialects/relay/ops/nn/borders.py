@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -23,17 +24,18 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    Shape,
     axis_index,
     int_property,
     ints,
     register_relay_op,
     required_ints_property,
+    shape_text,
     string_property,
     with_flat,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

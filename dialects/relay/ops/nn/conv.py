@@ -25,10 +25,12 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     Constraints,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -36,6 +38,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     SameElements,
+    Shape,
     int_property,
     ints,
     known_shape,
@@ -43,12 +46,11 @@ from xrelay.dialects.relay.op_definition import (
     optional_int_property,
     optional_ints_property,
     register_relay_op,
+    shape_of,
     string_attribute,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.index_algebra.windows import WindowAxis
 
 if TYPE_CHECKING:
@@ -280,7 +282,7 @@ class ConvOp(FilterOp):
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 
         data_layout, weight_layout, out_layout = self.layouts
-        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        out_dtype = self.result_dtype
         compute_dtype = accumulator(out_dtype)
         plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
         kernel = to_plain(weight, weight_layout, f"OI{self.AXES}").astype(compute_dtype, copy=False)

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_att
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -29,11 +30,10 @@ from xrelay.dialects.relay.op_definition import (
     optional_int_property,
     register_relay_op,
     required_ints_property,
+    shape_of,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class ConvBackwardWeightOp(WindowedOp):
         from xrelay.dialects.relay.meaning.windows import taps
 
         grad_layout, data_layout, weight_layout = self.layouts
-        out_dtype, groups = numpy_dtype(element_type_of(self.result.type)), self.groups.value.data
+        out_dtype, groups = self.result_dtype, self.groups.value.data
         compute_dtype = accumulator(out_dtype)
         plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
         grads = to_plain(grad, grad_layout, self.image_axes).astype(compute_dtype, copy=False)

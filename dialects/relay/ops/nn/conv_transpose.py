@@ -16,6 +16,7 @@ from xrelay.dialects.relay.gradients.windows import exchanged, known_extents, wi
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -27,12 +28,10 @@ from xrelay.dialects.relay.op_definition import (
     ints_property,
     not_differentiable,
     register_relay_op,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis, each
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class ConvTransposeOp(FilterOp):
         from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 
         data_layout, weight_layout, out_layout = self.layouts
-        out_dtype, groups = numpy_dtype(element_type_of(self.result.type)), self.groups.value.data
+        out_dtype, groups = self.result_dtype, self.groups.value.data
         compute_dtype = accumulator(out_dtype)
         plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
         kernel = to_plain(weight, weight_layout, f"IO{self.AXES}").astype(compute_dtype, copy=False)

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -26,16 +27,16 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     bool_property,
+    cast_once,
     int_property,
     ints,
     ints_property,
     register_relay_op,
+    shape_text,
     string_property,
+    tensor_type,
     with_both_sides,
 )
-from xrelay.dialects.shared.numerics import cast_once
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -14,15 +14,19 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
+    IncompleteType,
     MixedPrecision,
     OneOf,
     OpPatternKind,
     RankOf,
     RelayOp,
     SameElements,
+    Shape,
+    cast_once,
     image_axes,
     int_property,
     ints,
@@ -30,15 +34,13 @@ from xrelay.dialects.relay.op_definition import (
     optional_int,
     optional_int_property,
     optional_ints_property,
+    quotient,
     register_relay_op,
     string_property,
+    tensor_type,
     with_both_sides,
     without_empty_dtype,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.numerics import cast_once
-from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, quotient
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -215,7 +217,7 @@ class DeformableConv2DOp(RelayOp):
         apart = taps.reshape(batch, groups, depth * rows * columns, height * width)
         matrix = window.reshape(groups, filters // groups, depth * rows * columns).astype(np.float64)
         result = np.einsum("gfk,ngkp->ngfp", matrix, apart).reshape(batch, filters, height, width)
-        return cast_once(result.transpose(np.argsort(order)), numpy_dtype(element_type_of(self.result.type)))
+        return cast_once(result.transpose(np.argsort(order)), self.result_dtype)
 
     def _coordinates(self, axis: int, tap: int, moves: Array) -> Array:
         """Returns the coordinates of a tap along an axis, in the type of the sums."""

@@ -20,10 +20,12 @@ from xrelay.dialects.relay.core.sliding_window import (
 from xrelay.dialects.relay.op_definition import (
     Array,
     ConstraintSource,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -40,10 +42,8 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
     require_axis,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
-from xrelay.index_algebra.dims import Dim
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -128,7 +128,7 @@ class DenseOp(RelayOp):
         """Multiplies by the transposed weight in the type of the accumulators."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
 
-        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        out_dtype = self.result_dtype
         left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, weight))
         return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
 
@@ -311,7 +311,7 @@ class ContribDensePackOp(RelayOp):
         from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
-        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        out_dtype = self.result_dtype
         plain = to_plain(weight, self.layout, "NC")
         left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, plain))
         return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)

@@ -17,14 +17,16 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     RankOf,
     SameElements,
+    cast_once,
     int_property,
     register_relay_op,
+    shape_of,
+    shape_text,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import shape_text
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -66,8 +68,6 @@ class EntropyOp(CompositeOp):
 
     def evaluate(self, predictions: Array, targets: Array) -> Array:
         """Computes the mean over rows in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         wide = predictions.astype(np.float64)
         products = (np.log(wide) if self.TAKES_LOGARITHM else wide) * targets.astype(np.float64)
         return cast_once(np.asarray(-np.sum(products) / np.float64(len(wide))), predictions.dtype)
@@ -180,8 +180,6 @@ class NLLLossOp(CompositeOp):
 
     def evaluate(self, predictions: Array, targets: Array, weights: Array) -> Array:
         """Gathers elements by class, in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         axis = 1 if targets.ndim else 0
         named = targets.astype(np.int64)
         is_used = named != self.ignore_index.value.data

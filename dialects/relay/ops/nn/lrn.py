@@ -11,9 +11,11 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.op_definition import (
+    MAX_EXTENT,
     Array,
     AtLeast,
     AxisOf,
+    Dim,
     Finite,
     FloatElements,
     GradientBuilder,
@@ -23,9 +25,9 @@ from xrelay.dialects.relay.op_definition import (
     axis_index,
     float_property,
     int_property,
+    minimum,
     register_relay_op,
 )
-from xrelay.index_algebra.dims import MAX_EXTENT, Dim, minimum
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

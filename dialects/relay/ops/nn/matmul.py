@@ -11,10 +11,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -24,15 +26,16 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Shape,
     bool_property,
+    holds_products,
     known_shape,
+    numpy_dtype,
     optional_int,
     optional_int_property,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import holds_products, numpy_dtype
-from xrelay.dialects.shared.types import IncompleteType, element_type_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -77,7 +80,7 @@ class MatrixProductOp(RelayOp):
         """Uses `np.matmul` in the type of the accumulators."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
 
-        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        out_dtype = self.result_dtype
         left, right = (
             (array.swapaxes(-1, -2) if flip else array).astype(accumulator(out_dtype), copy=False)
             for array, flip in zip((first, second), self.transposed, strict=True)

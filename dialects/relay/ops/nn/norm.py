@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
 from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.op_definition import (
+    AnyTensorType,
     Array,
     AttributeValue,
     AxisOf,
@@ -23,6 +24,7 @@ from xrelay.dialects.relay.op_definition import (
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -33,18 +35,21 @@ from xrelay.dialects.relay.op_definition import (
     VectorsAlong,
     axis_index,
     bool_property,
+    cast_once,
     float_property,
     int_array,
     int_attribute,
     int_property,
     ints,
+    is_complete,
     letter_of_axis,
     optional_ints_property,
     register_relay_op,
     require_axis,
+    shape_of,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
-from xrelay.dialects.shared.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -278,8 +283,6 @@ class NormOp(ScaledAlongAxisOp):
 
     def evaluate(self, data: Array, gamma: Array, beta: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         axis = self.axis.value.data % data.ndim
         result = self.standardised(data.astype(np.float64), axis)
         if self.scale.value.data:
@@ -408,8 +411,6 @@ class RMSNormOp(ScaledAlongAxisOp):
 
     def evaluate(self, data: Array, gamma: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         wide, axis = data.astype(np.float64), self.axis.value.data % data.ndim
         normal = wide / np.sqrt(_mean(wide**2, (axis,)) + self.epsilon.value.data)
         return cast_once(normal * _along(gamma, axis, data.ndim), data.dtype)
@@ -461,8 +462,6 @@ class L2NormalizeOp(CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         wide, axes = data.astype(np.float64), None if self.axis is None else ints(self.axis)
         total = np.sum(wide**2, axis=axes, keepdims=True)
         return cast_once(wide / np.sqrt(np.maximum(total, self.eps.value.data)), data.dtype)

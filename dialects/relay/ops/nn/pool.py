@@ -27,6 +27,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     Constraints,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -41,12 +42,12 @@ from xrelay.dialects.relay.op_definition import (
     ints_property,
     no_gradients,
     register_relay_op,
+    shape_of,
     string_attribute,
     string_property,
+    tensor_type,
     transform_shape,
 )
-from xrelay.dialects.shared.types import shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each, sides_of
 
 if TYPE_CHECKING:

@@ -16,24 +16,27 @@ from xrelay.dialects.relay.core.sliding_window import Layouts, Numbers, Windowed
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
+    Dim,
     Facts,
     FloatElements,
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IncompleteType,
     Layout,
     MixedPrecision,
     OpPatternKind,
     SameElements,
+    Shape,
     bool_property,
     ints,
     ints_property,
     register_relay_op,
+    shape_text,
     string_attribute,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import IncompleteType, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, shape_text
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:

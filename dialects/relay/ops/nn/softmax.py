@@ -16,6 +16,7 @@ from xrelay.dialects.relay.op_definition import (
     Gradients,
     HalfPrecision,
     OpPatternKind,
+    cast_once,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.fast_math import fast_exp
@@ -88,8 +89,6 @@ class FastSoftmaxOp(ProbabilitiesOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision; for f64 with the exact exponential."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         shifted = _below_greatest(data, self.axis.value.data)
         powers = np.exp(shifted) if data.dtype == np.float64 else fast_exp(shifted)
         return cast_once(powers / np.sum(powers, axis=self.axis.value.data, keepdims=True), data.dtype)
@@ -122,8 +121,6 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         shifted = _below_greatest(data, self.axis.value.data)
         total = np.log(np.sum(np.exp(shifted), axis=self.axis.value.data, keepdims=True))
         return cast_once(shifted - total, data.dtype)

@@ -20,23 +20,25 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
     OneOf,
     Quantization,
     RankOf,
+    Shape,
     float_property,
     image_axes,
     int_property,
     ints,
+    maximum,
     register_relay_op,
     required_ints_property,
     string_property,
     with_flat,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
-from xrelay.index_algebra.dims import Dim, Shape, maximum
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -32,16 +32,17 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Shape,
     bool_property,
+    cast_once,
     ints,
     ints_property,
     not_differentiable,
+    product,
     register_relay_op,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.numerics import cast_once
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Shape, product
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -251,7 +252,6 @@ class SparseAddOp(SparseOp):
         """Adds value by value, in the widest type of the same kind."""
         from xrelay.dialects.relay.meaning.checked_indices import checked
         from xrelay.dialects.relay.meaning.element_types import widest
-        from xrelay.dialects.shared.numerics import cast_once
 
         columns, rows = checked(indices, dense.shape[1], from_end=False), rows_of(indptr, data.shape[0])
         result = dense.astype(widest(data.dtype))

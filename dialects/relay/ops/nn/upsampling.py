@@ -20,15 +20,17 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     OpPatternKind,
     Quantization,
+    Shape,
     bool_property,
     float_property,
     register_relay_op,
+    shape_of,
+    shape_text,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.image.resize import Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.types import shape_of, tensor_type
-from xrelay.index_algebra.dims import Shape, shape_text
 
 
 def image_resizing(layout: str, method: str, *, align_corners: bool) -> dict[str, AttributeValue]:

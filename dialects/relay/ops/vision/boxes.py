@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -21,11 +22,11 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     bool_property,
+    certainly_differ,
     int_property,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim, certainly_differ
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -21,13 +21,14 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     bool_property,
+    cast_once,
     float_property,
     floats,
     floats_property,
+    maximum,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import maximum
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
@@ -85,8 +86,6 @@ class MultiboxPriorOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Computes boxes from the centres of pixels and half of the sides."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         height, width = data.shape[2:]
         down, right = (self._centres(axis, extent) for axis, extent in enumerate((height, width)))
         sizes, roots = np.array(floats(self.sizes)), np.sqrt(np.array(floats(self.ratios))[1:])
@@ -197,8 +196,6 @@ class MultiboxTransformLocOp(RelayOp):
 
     def evaluate(self, cls_prob: Array, loc_pred: Array, anchor: Array) -> tuple[Array, ...]:
         """Processes image by image."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         batch, _, boxes = cls_prob.shape
         wide = np.dtype(np.float64 if cls_prob.dtype == np.float64 else np.float32)
         least = np.asarray(self.threshold.value.data, wide)

@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Dim,
     Facts,
     Finite,
     FloatElements,
@@ -28,9 +29,8 @@ from xrelay.dialects.relay.op_definition import (
     floats_property,
     int_property,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -24,17 +25,18 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     bool_property,
+    cast_once,
     float_property,
     image_axes,
     int_property,
     ints,
     register_relay_op,
     required_ints_property,
+    shape_text,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, shape_text
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
@@ -166,8 +168,6 @@ class RoiAlignOp(RegionOp):
 
     def evaluate(self, data: Array, rois: Array) -> Array:
         """Samples each region, and takes the mean or maximum of each bin."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         order = (0, *self.image_axes)
         image, numbers = data.transpose(order), self.image_numbers(rois, len(data))
         result = np.zeros((len(rois), image.shape[1], *ints(self.pooled_size)), np.float64)
