@@ -31,28 +31,35 @@ Raises `TypeInferenceError` for values of incomplete type.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    i64,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
+from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
-from xrelay.dialects.shared.attribute_names import CALLERS, VALUE_NAME
+from xrelay.dialects.shared.attribute_names import CALLERS, TAKES, VALUE_NAME
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.types import IncompleteType, dims_in
 from xrelay.errors import PassError
-from xrelay.passes.functions.closure_callers import (
-    MAIN,
-    ReturnedClosure,
-    closures_of_parameters,
-    functions_of,
-    set_returned_closures,
-    set_taken_types,
-)
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -175,3 +182,90 @@ def _caller(name: str, type: FunctionType) -> FuncOp:
     names = ["function", *(f"input{number}" for number in range(len(type.inputs)))]
     caller.arg_attrs = ArrayAttr([DictionaryAttr({VALUE_NAME: StringAttr(each)}) for each in names])
     return caller
+
+
+# --- the closures that a program exchanges with callers, in the attributes of its entries --------------------------
+
+MAIN: Final = "main"
+"""The entry that returns the first closures to a caller."""
+
+
+class ReturnedClosure(NamedTuple):
+    """A closure that an entry returns."""
+
+    result: int
+    """The index of the result."""
+    caller: str
+    """The entry that calls the closure."""
+    type: FunctionType
+    """The type of the closure before it becomes data."""
+
+
+def set_returned_closures(entry: FuncOp, closures: Sequence[ReturnedClosure]) -> None:
+    """Records the closures that `entry` returns."""
+    if closures:
+        entry.attributes[CALLERS] = ArrayAttr(
+            DictionaryAttr({"result": IntegerAttr(result, i64), "caller": SymbolRefAttr(caller), "type": type})
+            for result, caller, type in closures
+        )
+
+
+def returned_closures(entry: FuncOp) -> list[ReturnedClosure]:
+    """Returns the recorded closures that `entry` returns. Raises `PassError` for an attribute of another form."""
+    rows = entry.attributes.get(CALLERS, ArrayAttr([]))
+    return [_returned(entry, row) for row in rows] if isinstance(rows, ArrayAttr) else [_returned(entry, rows)]
+
+
+def _returned(entry: FuncOp, row: Attribute) -> ReturnedClosure:
+    fields: Mapping[str, Attribute] = row.data if isinstance(row, DictionaryAttr) else {}
+    result, caller, type = (fields.get(name) for name in ("result", "caller", "type"))
+    if not isa(result, IntegerAttr) or not isinstance(caller, SymbolRefAttr) or not isinstance(type, FunctionType):
+        raise _malformed(entry, CALLERS)
+    return ReturnedClosure(result.value.data, caller.root_reference.data, type)
+
+
+def set_taken_types(entry: FuncOp, types: Sequence[Sequence[FunctionType]]) -> None:
+    """Records the types of the valid arguments of each parameter of `entry` that is a function."""
+    if types:
+        entry.attributes[TAKES] = ArrayAttr([ArrayAttr(each) for each in types])
+
+
+def taken_types(entry: FuncOp) -> list[list[FunctionType]]:
+    """Returns the recorded types of valid arguments. Raises `PassError` for an attribute of another form."""
+    rows = entry.attributes.get(TAKES, ArrayAttr([]))
+    if not isa(rows, ArrayAttr[ArrayAttr[FunctionType]]):
+        raise _malformed(entry, TAKES)
+    return [list(types) for types in rows]
+
+
+def _malformed(entry: FuncOp, name: str) -> PassError:
+    message = f"the attribute {name} of @{entry.sym_name.data} is not of the form that relay-add-callers writes"
+    return PassError(message, location=location_of(entry))
+
+
+def closures_of_parameters(module: ModuleOp) -> Mapping[SSAValue, Sequence[SSAValue]]:
+    """Returns the parameters of entries that are functions, each with the closures that may be its argument.
+
+    The first parameter of a caller is its own closure. Another parameter may be any returned closure of a compatible
+    type. Closures must not be data yet. Raises `PassError` if the attributes do not fit the functions.
+    """
+    functions = functions_of(module)
+    returned = [(entry, closure) for entry in functions.values() for closure in returned_closures(entry)]
+    own: dict[SSAValue, SSAValue] = {}
+    for entry, closure in returned:
+        caller, last = functions.get(closure.caller), entry.body.block.last_op if entry.body.blocks else None
+        is_valid = isinstance(last, ReturnOp) and 0 <= closure.result < len(last.operands)
+        if not is_valid or last is None or caller is None or not caller.body.blocks or not caller.body.block.args:
+            raise _malformed(entry, CALLERS)
+        own[caller.body.block.args[0]] = last.operands[closure.result]
+    entries = {entry: None for entry, _ in returned} | {functions[closure.caller]: None for _, closure in returned}
+    return {
+        parameter: [own[parameter]] if parameter in own else list(_compatible(own.values(), parameter))
+        for entry in entries
+        for parameter in entry.body.block.args
+        if isinstance(parameter.type, FunctionType)
+    }
+
+
+def _compatible(closures: Iterable[SSAValue], parameter: SSAValue) -> Iterator[SSAValue]:
+    return (closure for closure in closures if compatible(closure.type, parameter.type))

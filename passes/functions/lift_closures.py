@@ -73,12 +73,11 @@ from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import ClosureType, IncompleteType, dims_in, tuple_type, with_dims
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import ANY
-from xrelay.passes.functions.closure_callers import closures_of_parameters
-from xrelay.passes.functions.closure_captures import Captures, captures_of, function_of
-from xrelay.passes.functions.closure_flow import ClosureFlow
+from xrelay.passes.functions.add_callers import closures_of_parameters
+from xrelay.passes.functions.closure_analysis import Captures, ClosureFlow, captures_of, function_of
 from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.functions.recursion_to_loop import turn_recursions_into_loops
-from xrelay.passes.graph.calls import callees_first, calls_in
+from xrelay.passes.graph.calls import callees_first, calls_in, functions_of
 from xrelay.passes.graph.replacements import erase_op, retype
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
 from xrelay.passes.infra.fresh_names import fresh_name
@@ -87,6 +86,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.types.check_types import check_types
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_solver import function_around
 
 MOST_OPS = 20_000
 """The maximum number of ops in a function after inlining the calls of its closures."""
@@ -124,7 +124,7 @@ def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
             flow.join(closure, parameter)
     lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)], flow)
     lifter.run([op for op in calls if isinstance(op, InvokeOp)])
-    let_closures_be_data(module)
+    _let_closures_be_data(module)
     if any(function.has_names for function in lifter.lifted.values()):
         infer_types(module)
     if not keep:
@@ -134,7 +134,7 @@ def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
 
 def _inline(module: ModuleOp) -> None:
     """Inlines functions that are not recursive; only those with a single call if a function would grow too large."""
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    functions = functions_of(module)
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
     sizes: dict[str, int] = {}
     for name in callees_first(calls):
@@ -171,16 +171,17 @@ class _Lifter:
         self._captures: Captures = captures_of(functions)
         self._results: dict[SSAValue, SSAValue] = {}
         """Results of replaced calls → the new results."""
-        names = _Symbols(module)
-        self.lifted: Mapping[FnOp, LiftedFunction] = {
+        names = set(functions_of(module))
+        self.lifted: Mapping[FnOp, _LiftedFunction] = {
             function: self._described(number, function, names) for number, function in enumerate(functions)
         }
 
-    def _described(self, number: int, function: FnOp, names: _Symbols) -> LiftedFunction:
+    def _described(self, number: int, function: FnOp, names: set[str]) -> _LiftedFunction:
         captured = [value.type for value in self._captures[function]]
         own = [parameter.type for parameter in function.parameters]
         has_names = bool(names_in([*captured, *own, yielded(function.body).type]))
-        return LiftedFunction(number, names.of(function), captured, has_names)
+        stem = f"{function_around(function).sym_name.data}_{function.result.name_hint or 'fn'}"
+        return _LiftedFunction(number, fresh_name(stem, names), captured, has_names)
 
     def run(self, calls: list[InvokeOp]) -> None:
         """Replaces calls and closures, and moves the bodies to functions."""
@@ -212,18 +213,18 @@ class _Lifter:
                 location=location_of(call),
                 help="compiled code can only call functions that the program creates; use an interpreter",
             )
-        self._results[call.result] = call_any_of(found, call)
+        self._results[call.result] = _call_any_of(found, call)
 
     def _lift(self, function: FnOp) -> None:
         """Moves the body of `function` to a function of the module, and replaces its value by a `!relay.closure`."""
         lifted, captured = self.lifted[function], self._captured(function)
         if function.result.first_use is not None:
-            function.result.replace_all_uses_with(closure_over(lifted, captured, function))
+            function.result.replace_all_uses_with(_closure_over(lifted, captured, function))
         block = Block(arg_types=[value.type for value in (*captured, *function.parameters)])
         values: dict[SSAValue, SSAValue] = dict(zip([*captured, *function.parameters], block.args, strict=True))
         for old, new in values.items():
             new.name_hint = old.name_hint
-        enclosing = _enclosing_function(function)
+        enclosing = function_around(function)
         ops = list(function.body.block.ops)
         for op in ops:
             op.detach()
@@ -232,7 +233,7 @@ class _Lifter:
         itself = function.self_argument
         if itself is not None and itself.first_use is not None:
             arguments = block.args[: len(captured)]
-            values[itself] = closure_over(lifted, arguments, block.first_op or end)
+            values[itself] = _closure_over(lifted, arguments, block.first_op or end)
         _replace_values(block, values)
         returned = ReturnOp(end.operands[0])
         returned.location = end.location
@@ -261,30 +262,8 @@ def _replace_values(block: Block, values: dict[SSAValue, SSAValue]) -> None:
         Rewriter.insert_op(copies, InsertPoint.before(first))
 
 
-def _enclosing_function(op: Operation) -> FuncOp:
-    """The function of the module that contains `op`."""
-    around = op.parent_op()
-    while around is not None and not isinstance(around, FuncOp):
-        around = around.parent_op()
-    if around is None:
-        raise PassError("relay-lift-closures: a relay.fn is not in a function", location=location_of(op))
-    return around
-
-
-class _Symbols:
-    """Generates names for functions that are unused in the module."""
-
-    def __init__(self, module: ModuleOp):
-        self._taken = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
-
-    def of(self, function: FnOp) -> str:
-        """A new name, from those of the enclosing function and of `function`."""
-        hint = function.result.name_hint or "fn"
-        return fresh_name(f"{_enclosing_function(function).sym_name.data}_{hint}", self._taken)
-
-
 @dataclass(frozen=True)
-class LiftedFunction:
+class _LiftedFunction:
     """A function of the module that replaces a `relay.fn`. The captured values are parameters before its own."""
 
     number: int
@@ -307,7 +286,7 @@ class LiftedFunction:
         return call
 
 
-def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], anchor: Operation) -> SSAValue:
+def _closure_over(function: _LiftedFunction, captured: Sequence[SSAValue], anchor: Operation) -> SSAValue:
     """Creates the closure of `function` over the captured values before `anchor`; returns it."""
     # A tuple from outside of the block is captured itself, so its fields are extracted here.
     parts = [take_apart(value, anchor.parent) for value in captured]
@@ -322,7 +301,7 @@ def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], anchor:
     return new.results[0]
 
 
-def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue:
+def _call_any_of(functions: Sequence[_LiftedFunction], call: InvokeOp) -> SSAValue:
     """Replaces `call` by calls of the functions that its closure may be; returns the new result.
 
     The number of the closure selects the call:
@@ -351,7 +330,7 @@ def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue
 
 
 def _choice(
-    functions: Sequence[LiftedFunction], number: SSAValue | None, call: InvokeOp, point: InsertPoint
+    functions: Sequence[_LiftedFunction], number: SSAValue | None, call: InvokeOp, point: InsertPoint
 ) -> SSAValue:
     """Emits a binary search for the function `number` at `point`; returns the call's result. Recursive to its depth."""
     if len(functions) == 1 or number is None:
@@ -373,10 +352,10 @@ def _choice(
     return new.result
 
 
-def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is_choice: bool) -> SSAValue:
+def _call_at(function: _LiftedFunction, call: InvokeOp, point: InsertPoint, *, is_choice: bool) -> SSAValue:
     """Emits a call of `function` at `point`, with the captured values of the closure of `call`; returns the result."""
     taken: list[Operation] = []
-    for index, type in enumerate(map(data_type, leaf_types(function.captured))):
+    for index, type in enumerate(map(_data_type, leaf_types(function.captured))):
         # Inference assigns the names of the extents here.
         result = IncompleteType() if dims_in(type) else type
         of = with_dims(type, lambda _: ANY)
@@ -385,7 +364,7 @@ def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is
     leaves = iter([op.results[0] for op in taken])
     captured: list[SSAValue] = []
     for type in function.captured:
-        value, ops = rebuild(with_dims(data_type(type), lambda _: ANY), leaves)
+        value, ops = rebuild(with_dims(_data_type(type), lambda _: ANY), leaves)
         captured.append(value)
         taken += ops
     taken.append(function.call([*captured, *call.arguments], call, is_choice=is_choice))
@@ -395,18 +374,18 @@ def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is
     return taken[-1].results[0]
 
 
-def data_type(type: Attribute) -> Attribute:
+def _data_type(type: Attribute) -> Attribute:
     """Returns `type` with `!relay.closure` for functions; recursive to the depth of nested tuples."""
     if isinstance(type, FunctionType):
         return ClosureType()
     if isinstance(type, TupleType):
-        fields = [data_type(field) for field in type.types]
+        fields = [_data_type(field) for field in type.types]
         if any(new is not old for new, old in zip(fields, type.types, strict=True)):
             return tuple_type(fields)
     return type
 
 
-def let_closures_be_data(module: ModuleOp) -> None:
+def _let_closures_be_data(module: ModuleOp) -> None:
     """Replaces function types in the types of all values of `module` and in signatures."""
     known: dict[int, tuple[Attribute, Attribute]] = {}
     changed: dict[SSAValue, Attribute] = {}
@@ -414,22 +393,10 @@ def let_closures_be_data(module: ModuleOp) -> None:
         for value in defined_values(op):
             old = value.type
             if id(old) not in known:
-                known[id(old)] = old, data_type(old)
+                known[id(old)] = old, _data_type(old)
             if (new := known[id(old)][1]) is not old:
                 changed[value] = new
     retype(changed)
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp):
-            _write_signature(function)
-
-
-def _write_signature(function: FuncOp) -> None:
-    inputs, outputs = map(list, (function.function_type.inputs.data, function.function_type.outputs.data))
-    if function.body.blocks:
-        inputs = list(function.body.block.arg_types)
-        last = function.body.block.last_op
-        if isinstance(last, ReturnOp):
-            outputs = [data_type(type) for type in outputs]
-    new = FunctionType.from_lists(inputs, outputs)
-    if new != function.function_type:
-        function.function_type = new
+        if isinstance(function, FuncOp) and function.body.blocks:
+            function.update_function_type()

@@ -25,12 +25,11 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.graph.calls import mentioned_symbols
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.relay.dead_code_elimination import erase_unmentioned
 
 
 @dataclass(frozen=True)
@@ -49,23 +48,10 @@ class RelayRemoveUnusedFunctionsPass(XRelayPass):
 
 def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
     """Erases the functions that `entry` does not use; returns their number. Raises `PassError` for unknown entries."""
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    functions = functions_of(module)
     for name in entry:
         if name not in functions:
             known = [f"@{one}" for one in functions]
             hint = did_you_mean(f"@{name}", known, f"it has {', '.join(known)}")
             raise PassError(f"relay-remove-unused-functions: no function is called @{name}", help=hint)
-    reached, pending = set(entry), list(dict.fromkeys(entry))
-    # Other ops of the module, as schedules and metadata, may mention functions too.
-    others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
-    pending += [name for op in others for name in mentioned_symbols(op) if name in functions and name not in reached]
-    reached.update(pending)
-    while pending:
-        for name in mentioned_symbols(functions[pending.pop()]):
-            if name in functions and name not in reached:
-                reached.add(name)
-                pending.append(name)
-    unused = [function for name, function in functions.items() if name not in reached]
-    for function in unused:
-        Rewriter.erase_op(function, safe_erase=False)
-    return len(unused)
+    return erase_unmentioned(module, entry)

@@ -29,7 +29,8 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import CALLERS, TAKES
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.functions.closure_callers import MAIN, functions_of, returned_closures
+from xrelay.passes.functions.add_callers import MAIN, returned_closures
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass

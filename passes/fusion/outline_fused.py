@@ -79,6 +79,7 @@ from xrelay.dialects.shared.types import (
 )
 from xrelay.errors import PassError
 from xrelay.passes.fusion.fuse_ops import GroupNames, is_groupable, make_group
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
@@ -391,7 +392,7 @@ def _enter_main_once(module: ModuleOp) -> None:
         func.func @main(%n: T) -> T {%r = func.call @main_1(%n); func.return %r}
         func.func private @main_1(%n: T) -> T {… func.call @main_1(%m) …}
     """
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    functions = functions_of(module)
     main = functions.get("main")
     calls = [op for op in walk_ops(module) if is_call(op) and callee_name(op) == "main"]
     if main is None or not calls or main.is_declaration or PRIMITIVE in main.attributes:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.verify import walk_ops
+
+
+def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
+    """Returns the functions of `module` by name."""
+    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
 
 
 def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:

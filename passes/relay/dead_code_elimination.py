@@ -23,7 +23,7 @@ Left alone: calls of functions without a body, which may have any effect, and of
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -34,7 +34,7 @@ from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import FORM
-from xrelay.passes.graph.calls import mentioned_symbols
+from xrelay.passes.graph.calls import functions_of, mentioned_symbols
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import NameUses
@@ -90,10 +90,11 @@ def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> i
 
     With `ignore_impurity`, no call has side effects.
     """
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    functions = functions_of(module)
     pure_calls = None if ignore_impurity else pure_functions(module)
     erased = sum(_clean(function, side_effect_free_ops(function, pure_calls)) for function in functions.values())
-    return erased + _erase_unmentioned(module, functions)
+    public = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
+    return erased + erase_unmentioned(module, public)
 
 
 def _clean(function: FuncOp, free: Container[Operation]) -> int:
@@ -114,9 +115,9 @@ def _clean(function: FuncOp, free: Container[Operation]) -> int:
     return erased
 
 
-def _erase_unmentioned(module: ModuleOp, functions: dict[str, FuncOp]) -> int:
-    """Erases private functions that are not reachable by symbols from public functions or other ops of the module."""
-    pending = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
+def erase_unmentioned(module: ModuleOp, kept: Sequence[str]) -> int:
+    """Erases functions that are not reachable by symbols from the functions `kept` or other ops of the module."""
+    functions, pending = functions_of(module), list(kept)
     others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
     pending += {name for op in others for name in mentioned_symbols(op) if name in functions} - set(pending)
     reached = set(pending)

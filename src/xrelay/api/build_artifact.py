@@ -23,7 +23,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.pipelines import Stage, compile_stages
-from xrelay.passes.functions.closure_callers import MAIN, functions_of, returned_closures, taken_types
+from xrelay.passes.functions.add_callers import MAIN, functions_of, returned_closures, taken_types
 from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.instruments.timing import TimeTree
