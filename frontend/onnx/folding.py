@@ -6,7 +6,7 @@ it would have at run time. Otherwise the elements are known from the rules of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -19,7 +19,8 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.errors import InterpreterError
-from xrelay.frontend.onnx.node import FOLD_LIMIT, constant_value
+from xrelay.frontend.onnx.node import FOLD_LIMIT, NodeView, constant_value
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 from xrelay.index_algebra.dims import ANY
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 
@@ -40,19 +41,33 @@ def known_arrays(elements: KnownElements, results: Sequence[SSAValue]) -> list[A
     return arrays
 
 
-def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Array] | None:
+def evaluated(node: NodeView, formula: Callable[[], SSAValue], suffix: str) -> SSAValue:
+    """Returns the result of `formula`, which emits ops: a constant if they depend only on constants."""
+    last = node.graph.block.last_op
+    result = formula()
+    ops = node.graph.ops_after(last)
+    arrays = fold_ops(ops, [result], MAX_COMPUTED_BYTES, MAX_COMPUTED_BYTES)
+    if arrays is None:
+        return result
+    node.graph.erase(ops)
+    return node.emit_constant(arrays[0], suffix)
+
+
+def fold_ops(
+    ops: Sequence[Operation], results: Sequence[SSAValue], most: int = FOLD_LIMIT, work: int = WORK_LIMIT
+) -> list[Array] | None:
     """Returns the values of `results`, which `ops` compute from constants; `None` if they are not folded.
 
     They are folded if every op can be evaluated, and every value from outside of `ops` and every result is a constant
-    of at most `FOLD_LIMIT` elements. An op whose operands are outside of its domain (an integer division by zero) is
+    of at most `most` elements. An op whose operands are outside of its domain (an integer division by zero) is
     not folded: it fails at run time. Neither is the result of a dequantise op; `constant_value` computes its value on
     demand.
     """
-    if any(_elements(result.type) > FOLD_LIMIT or isinstance(result.owner, DequantizeOp) for result in results):
+    if any(_elements(result.type) > most or isinstance(result.owner, DequantizeOp) for result in results):
         return None
     known: dict[SSAValue, Value] = {}
     for op in ops:
-        if not can_evaluate(op) or not _operands_known(op, known) or _work(op) > WORK_LIMIT:
+        if not can_evaluate(op) or not _operands_known(op, known, most) or _work(op) > work:
             return None
         try:
             known[op.results[0]] = evaluate_op(op, [known[operand] for operand in op.operands])
@@ -63,12 +78,12 @@ def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Arra
     return arrays if len(arrays) == len(results) else None
 
 
-def _operands_known(op: Operation, known: dict[SSAValue, Value]) -> bool:
+def _operands_known(op: Operation, known: dict[SSAValue, Value], most: int) -> bool:
     """Returns whether every operand is known, and records the constants of earlier nodes in `known`."""
     for operand in op.operands:
         if operand not in known:
             value = constant_value(operand)
-            if value is None or value.size > FOLD_LIMIT:
+            if value is None or value.size > most:
                 return False
             known[operand] = value
     return True

@@ -70,6 +70,18 @@ class Numbers:
         places = (self.value(place) for place in range(shape[0]))
         return [self.node.emit("take", wide, place, axis=0, mode="fast") for place in places]
 
+    def scalar_input(self, index: int, what: str) -> Number:
+        """Returns input `index`, which must be one number; `what` describes it in the error."""
+        node = self.node
+        if node.shape(index) not in ((), (1,)):
+            raise node.error(f"{what} is {node.input(index).type}; it must be one number")
+        known = node.known_ints(index)
+        if known is not None:
+            return known[0]
+        if node.constant(index) is not None:
+            return node.required_int(index, what)
+        return node.emit("cast", scalar_input(node, index), dtype="int64")
+
     def arange(self, start: Number, stop: Number) -> SSAValue:
         """Returns the numbers from `start` to before `stop`."""
         return self.node.emit("arange", self.value(start), self.value(stop), self.value(1))

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, scalar_input, unless
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
 from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -50,7 +50,7 @@ def _along_computed_axis(node: NodeView) -> SSAValue:
     """
     (rank, parts), extents = _rank_and_parts(node), extents_of(node)
     places = node.emit_constant(np.arange(rank), "places")
-    axis = node.emit("take", places, Numbers(node).value(_number(node, 2, "axis")), axis=0, mode="raise")
+    axis = node.emit("take", places, Numbers(node).value(Numbers(node).scalar_input(2, "axis")), axis=0, mode="raise")
     lead = node.emit("strided_slice", extents, begin=(0,), end=(rank - 1,))
     extent = node.emit("take", lead, axis, axis=0, mode="raise")
     places = node.emit("strided_slice", places, begin=(0,), end=(rank - 1,))
@@ -92,7 +92,7 @@ def _along_last(node: NodeView, data: SSAValue) -> SSAValue:
 def _length(node: NodeView, data: SSAValue, *, half: bool) -> Number:
     """The length of the transform: the given one, or the extent of the data's signal."""
     if node.optional_input(1) is not None:
-        return _checked(node, _number(node, 1, "dft_length"))
+        return _checked(node, Numbers(node).scalar_input(1, "dft_length"))
     numbers = Numbers(node)
     extent = numbers.extent(data, len(shape_of(data.type)) - 2)
     return _checked(node, numbers.of("multiply", numbers.of("subtract", extent, 1), 2) if half else extent)
@@ -102,18 +102,6 @@ def _checked(node: NodeView, length: Number) -> Number:
     if isinstance(length, int) and length < 1:
         raise node.error(f"a transform of length {length}; it must be positive")
     return length
-
-
-def _number(node: NodeView, index: int, what: str) -> Number:
-    """Input `index`, one number: a constant if it is known, else a value of rank 0."""
-    if node.shape(index) not in ((), (1,)):
-        raise node.error(f"{what} is {node.input(index).type}; it must be one number")
-    known = node.known_ints(index)
-    if known is not None:
-        return known[0]
-    if node.constant(index) is not None:
-        return node.required_int(index, what)
-    return node.emit("cast", scalar_input(node, index), dtype="int64")
 
 
 def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSAValue:
@@ -150,7 +138,7 @@ def convert_stft(node: NodeView) -> SSAValue:
 
 def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
     """The indices of the elements of each frame; frames start a step apart."""
-    length, step = shape_of(signal.type)[1], _number(node, 1, "frame_step")
+    length, step = shape_of(signal.type)[1], Numbers(node).scalar_input(1, "frame_step")
     if isinstance(size, int) and not (size >= 1 and (not isinstance(length, int) or size <= length)):
         raise node.error(f"frames of {size} elements of a signal of {length}")
     if isinstance(step, int) and step < 1:
@@ -164,11 +152,11 @@ def _frame_length(node: NodeView) -> Number:
     if node.optional_input(2) is None:
         if node.optional_input(3) is None:
             raise node.error("a window or a frame_length is required")
-        return _number(node, 3, "frame_length")
+        return Numbers(node).scalar_input(3, "frame_length")
     shape = node.shape(2)
     if len(shape) != 1:
         raise node.error(f"a window of {node.input(2).type}; it must be a list")
-    given = _number(node, 3, "frame_length") if node.optional_input(3) is not None else shape[0]
+    given = Numbers(node).scalar_input(3, "frame_length") if node.optional_input(3) is not None else shape[0]
     if isinstance(given, int) and isinstance(shape[0], int) and shape[0] != given:
         raise node.error(f"a window of {node.input(2).type} for frames of {given} elements")
     if isinstance(given, SSAValue):

@@ -11,11 +11,10 @@ from math import pi
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
+from xrelay.frontend.onnx.folding import evaluated
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
@@ -46,17 +45,19 @@ class Transform:
 
 def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValue:
     """Returns the transform along the second-to-last axis of `data`; for dynamic extents, missing elements are 0."""
-    (found, parts), bins = shape_of(data.type)[-2:], transform.bins(node)
-    if isinstance(transform.length, int) and isinstance(bins, int) and isinstance(found, int):
-        known = _known_table(node, transform, transform.length, bins)[:, : 1 if parts == 1 else 2]
-        return _product(node, data, node.emit_constant(known.astype(numpy_dtype(element_type_of(data.type))), "table"))
-    extent = extent_value(node, data, len(shape_of(data.type)) - 2)
+    (_, parts), bins, numbers = shape_of(data.type)[-2:], transform.bins(node), Numbers(node)
+    dtype = numpy_dtype(element_type_of(data.type))
+    extent = numbers.extent(data, len(shape_of(data.type)) - 2)
     results = transform.length if transform.real else bins
-    numbers = Numbers(node)
-    table = _computed_table(node, transform, numbers.value(transform.length), extent, numbers.value(results))
-    if parts == 1:
-        table = node.emit("strided_slice", table, begin=(0,), end=(1,), axes=(1,))
-    return _product(node, data, node.emit("cast", table, dtype=numpy_dtype(element_type_of(data.type))))
+    if isinstance(extent, int) and isinstance(results, int):
+        node.require_size((extent, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
+
+    def table() -> SSAValue:
+        whole = _table(node, transform, *(numbers.value(number) for number in (transform.length, extent, results)))
+        whole = node.emit("strided_slice", whole, begin=(0,), end=(1,), axes=(1,)) if parts == 1 else whole
+        return node.emit("cast", whole, dtype=dtype)
+
+    return _product(node, data, evaluated(node, table, "table"))
 
 
 def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
@@ -69,27 +70,11 @@ def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
     return node.emit("reshape", found, newshape=(*lead, -4, -1, out_parts))
 
 
-def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -> Array:
-    """The table in f64."""
-    elements, results = (bins, length) if transform.real else (length, bins)
-    node.require_size((elements, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
-    # Reduce products of indices modulo the length as integers, so that angles keep their precision.
-    angle = 2 * np.pi / length * (np.outer(np.arange(elements), np.arange(results)) % length)
-    cos, sin = np.cos(angle), np.sin(angle) * (-1 if transform.inverse else 1)
-    table = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], 1)
-    if not transform.real:
-        return table / length if transform.inverse else table
-    doubled = np.full((elements, 1, 1, 1), 2.0)
-    doubled[0] = 1
-    if length % 2 == 0:
-        doubled[-1] = 1
-    return (table * doubled / length)[..., :1]
+def _table(node: NodeView, transform: Transform, length: SSAValue, elements: SSAValue, results: SSAValue) -> SSAValue:
+    """The table in f64 for `elements` elements; a computed length below 1 is an error at run time.
 
-
-def _computed_table(
-    node: NodeView, transform: Transform, length: SSAValue, elements: SSAValue, results: SSAValue
-) -> SSAValue:
-    """The same for a length known only at run time, for `elements` elements; a length below 1 fails there."""
+    The products of indices are reduced modulo the length as integers, so that angles keep their precision.
+    """
     length = unless(node, length, node.emit("less", length, node.emit_ints(1)))
     rows = node.emit("expand_dims", Numbers(node).arange(0, elements), axis=1)
     multiples = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
