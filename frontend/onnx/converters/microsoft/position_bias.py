@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
@@ -20,17 +20,11 @@ def convert_relative_position_bias(node: NodeView) -> SSAValue:
     if len(node.shape(0)) != 2:
         raise node.error(f"a table {node.input(0).type}: bins and heads are expected")
     numbers = Numbers(node)
-    queries, keys = (numbers.arange(0, _length(node, index)) for index in (1, 2))
+    lengths = (numbers.scalar_input(index, name) for index, name in ((1, "query_length"), (2, "key_length")))
+    queries, keys = (numbers.arange(0, length) for length in lengths)
     distances = node.emit("subtract", node.emit("expand_dims", queries, axis=1), keys)
     rows = node.emit("take", node.input(0), _bins(node, distances, known_extent(node, node.input(0), 0)), axis=0)
     return node.emit("expand_dims", node.emit("transpose", rows, axes=(2, 0, 1)), axis=0)
-
-
-def _length(node: NodeView, index: int) -> Number:
-    known = node.known_ints(index)
-    if known is not None and len(known) == 1:
-        return known[0]
-    return node.emit("cast", node.reshape(node.input(index), ()), dtype="int64")
 
 
 def _bins(node: NodeView, distances: SSAValue, count: int) -> SSAValue:

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.shared.extents import static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import certainly_differ, shape_text
@@ -61,9 +61,7 @@ def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]
     """
     extents = [numbers.extent(node.input(0), axis) for axis in (2, 3)]
     edges = [int(not isinstance(extent, int) or extent == 1) for extent in extents]
-    data, widths = node.input(0), (0, 0, 0, 0, 0, edges[0], 0, edges[1])
-    if any(edges):
-        data = node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths)
+    data = padded(node, node.input(0), ((0,) * 4, (0, 0, *edges)))
     last = [numbers.of("add", extent, edge - 1) for extent, edge in zip(extents, edges, strict=True)]
     return data, node.reshape(numbers.stacked(last), (1, 1, 2, 1, 1))
 

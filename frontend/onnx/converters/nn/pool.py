@@ -22,6 +22,7 @@ from xrelay.frontend.onnx.converters.nn.windows import (
 )
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
+from xrelay.frontend.onnx.folding import evaluated
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
@@ -59,18 +60,16 @@ def _least(dtype: np.dtype) -> Array:
 def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     """Converts indices within an image to indices in the whole data."""
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
-    if len(shape) != len(node.shape(0)):
-        return node.emit("add", places, _first_of_images(node))
-    node.require_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-    # The index after the last element must be representable, even if there are no images.
-    if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
-        raise node.error(f"Indices cannot number the elements of {list(shape)}")
-    first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
-    return node.emit("add", places, node.emit_constant(first.reshape(*shape[:2], *[1] * (len(shape) - 2)), "images"))
+    if len(shape) == len(node.shape(0)):
+        node.require_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
+        # The index after the last element must be representable, even if there are no images.
+        if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
+            raise node.error(f"Indices cannot number the elements of {list(shape)}")
+    return node.emit("add", places, evaluated(node, lambda: _first_of_images(node), "images"))
 
 
 def _first_of_images(node: NodeView) -> SSAValue:
-    """The index of the first element of each image, for dynamic extents."""
+    """The index of the first element of each image."""
     numbers, spatial = Numbers(node), len(node.shape(0)) - 2
     count, channels, *plane = (numbers.extent(node.input(0), axis) for axis in range(spatial + 2))
     batch = node.emit("expand_dims", numbers.arange(0, count), axis=1)

@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
+from xrelay.frontend.onnx.folding import evaluated
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
@@ -102,12 +103,14 @@ class Numbers:
         if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
             count = max(0, (length - size) // step + 1)
             self.node.require_size((count, size), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-            # A single window starts at 0; the step, which may exceed numpy's range, is unused.
-            starts = np.arange(count) * (step if count > 1 else 0)
-            return self.node.emit_constant(starts[:, None] + np.arange(size), "places")
-        stop = self.of("add", self.of("subtract", length, size), 1)
-        starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
-        return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))
+            step = step if count > 1 else 1  # the step of a single window is unused, and may need more than 64 bits
+
+        def places() -> SSAValue:
+            stop = self.of("add", self.of("subtract", length, size), 1)
+            starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
+            return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))
+
+        return evaluated(self.node, places, "places")
 
     def repeated(self, value: SSAValue, count: int, length: Number) -> SSAValue:
         """Returns the `count` elements of a list, each repeated equally often, to a total of `length`."""

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
 from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, unless
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded, unless
 from xrelay.frontend.onnx.converters.tensor.fourier_tables import Transform, transformed
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -113,9 +113,8 @@ def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSA
         return node.emit("take", data, numbers.arange(0, kept), axis=axis, mode="fast")
     if found >= extent:
         return data if found == extent else node.emit("strided_slice", data, begin=(0,), end=(extent,), axes=(axis,))
-    widths = [0] * (2 * rank)
-    widths[2 * axis + 1] = extent - found
-    return node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths, pad_mode="constant")
+    widths = tuple(extent - found if place == axis else 0 for place in range(rank))
+    return padded(node, data, ((0,) * rank, widths))
 
 
 @converts("STFT", since=17, attributes=("onesided",))
