@@ -13,9 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
 from xrelay.errors import LoweringError
-from xrelay.lowering.emit_llvm.constants import ConstantTexts
-from xrelay.lowering.emit_llvm.metadata import Metadata
-from xrelay.lowering.emit_llvm.types import TypeTexts
+from xrelay.lowering.emit_llvm.texts import ConstantTexts, Metadata, TypeTexts
 from xrelay.registrations import note_registration
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -8,15 +8,15 @@ from functools import cache
 from typing import Final
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, VectorType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.upstream import llvm_extras as extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.functions import FunctionText, symbol, writes
+from xrelay.lowering.to_llvm.ops import type_suffix
 
 BINARY: dict[type[Operation], str] = {
     llvm.AddOp: "add",
@@ -54,6 +54,14 @@ CASTS: dict[type[Operation], str] = {
     llvm.IntToPtrOp: "inttoptr",
 }
 
+TYPED: dict[type[Operation], str] = {
+    llvm.SelectOp: "select",
+    extras.SelectOp: "select",
+    llvm.InsertElementOp: "insertelement",
+    extras.ExtractElementOp: "extractelement",
+}
+"""Ops whose operands are all written with their types."""
+
 INTRINSICS: tuple[type[Operation], ...] = (
     llvm.FAbsOp,
     llvm.FCeilOp,
@@ -74,16 +82,6 @@ INTRINSICS: tuple[type[Operation], ...] = (
 """Ops called `llvm.intr.X` for the intrinsic `llvm.X`, overloaded by their result."""
 
 _INTRINSIC: Final = re.compile(r"llvm\.[A-Za-z0-9_.]+")
-
-
-def type_suffix(type_: Attribute) -> str:
-    """Returns the suffix for a type in an overloaded intrinsic's name: `v16f32`, `i64`, `p0`."""
-    if isa(type_, VectorType):
-        return f"v{type_.get_shape()[0]}{type_suffix(type_.element_type)}"
-    if isinstance(type_, llvm.LLVMPointerType):
-        return "p0"
-    assert isinstance(type_, FixedBitwidthType), "the ops' definitions allow numbers and vectors of them"
-    return str(type_)
 
 
 def fast_math(op: Operation) -> str:
@@ -129,6 +127,12 @@ def write_cast(op: Operation, text: FunctionText) -> None:
     """`%r = fptosi <8 x float> %a to <8 x i32>`."""
     flags = _integer_flags(op) + ("nneg " if "nonNeg" in op.properties else "")
     text.result(op, f"{CASTS[type(op)]} {flags}{text.typed(op.operands[0])} to {text.type_of(op.results[0].type)}")
+
+
+@writes(*TYPED)
+def write_typed(op: Operation, text: FunctionText) -> None:
+    """`%r = select i1 %c, float %a, float %b`."""
+    text.result(op, f"{TYPED[type(op)]} {fast_math(op)}{', '.join(map(text.typed, op.operands))}")
 
 
 @writes(*INTRINSICS)
@@ -200,12 +204,6 @@ def write_fneg(op: llvm.FNegOp, text: FunctionText) -> None:
     text.result(op, f"fneg {fast_math(op)}{text.typed(op.arg)}")
 
 
-@writes(llvm.SelectOp, extras.SelectOp)
-def write_select(op: Operation, text: FunctionText) -> None:
-    """`%r = select i1 %c, float %a, float %b`."""
-    text.result(op, f"select {fast_math(op)}{', '.join(map(text.typed, op.operands))}")
-
-
 @writes(llvm.GEPOp)
 def write_gep(op: llvm.GEPOp, text: FunctionText) -> None:
     """`%r = getelementptr inbounds float, ptr %p, i64 %i`."""
@@ -275,18 +273,6 @@ def write_insert_value(op: llvm.InsertValueOp, text: FunctionText) -> None:
 
 def _position(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-@writes(llvm.InsertElementOp)
-def write_insert_element(op: llvm.InsertElementOp, text: FunctionText) -> None:
-    """`%r = insertelement <16 x float> %v, float %x, i64 0`."""
-    text.result(op, f"insertelement {text.typed(op.vector)}, {text.typed(op.value)}, {text.typed(op.index)}")
-
-
-@writes(extras.ExtractElementOp)
-def write_extract_element(op: extras.ExtractElementOp, text: FunctionText) -> None:
-    """`%r = extractelement <16 x float> %v, i64 3`."""
-    text.result(op, f"extractelement {text.typed(op.vector)}, {text.typed(op.position)}")
 
 
 @writes(llvm.ShuffleVectorOp)

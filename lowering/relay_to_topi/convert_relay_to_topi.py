@@ -34,9 +34,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, tuple_fields
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -44,15 +44,14 @@ from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.shared.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
-from xrelay.dialects.shared.locations import source_names
+from xrelay.dialects.shared.attribute_names import DEMANDS, PRIMITIVE, REQUIRES, SOURCES, STRATEGIES
+from xrelay.dialects.shared.locations import source_names, sources_of
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.lowering.relay_to_topi import registry as strategies
-from xrelay.lowering.relay_to_topi.call_requirements import record_kernel_requirements
 from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
 from xrelay.passes.fusion.outline_fused import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
@@ -71,7 +70,7 @@ class ConvertRelayToTopiPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every kernel of the module."""
         strategies.load()
-        record_kernel_requirements(op)
+        _record_requirements(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
         kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
         counts: dict[str, Counts] = {}
@@ -179,3 +178,30 @@ def _packed(tensors: Sequence[SSAValue], op: Operation, rewriter: ConversionRewr
     if len(tensors) == 1 and tensors[0].type == op.results[0].type:
         return tensors[0]
     return rewriter.insert(UnrealizedConversionCastOp.get(list(tensors), [op.results[0].type])).results[0]
+
+
+def _record_requirements(module: ModuleOp) -> None:
+    """Records the requirements of a kernel's ops on each of its calls, as rows of op, requirements and source nodes.
+
+    Kernels contain no checks: below relay they have extents as arguments, without the expressions for them. Call and
+    kernel share the names of dimensions.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    requirements = {f.sym_name.data: _requirements(f) for f in functions if PRIMITIVE in f.attributes}
+    if not any(requirements.values()):
+        return
+    for function in functions:
+        for op in function.walk():
+            if isinstance(op, CallOp) and (rows := requirements.get(op.callee.string_value())):
+                op.attributes[DEMANDS] = ArrayAttr(rows)
+
+
+def _requirements(kernel: FuncOp) -> list[DictionaryAttr]:
+    return [_row(op, op.attributes[REQUIRES]) for op in kernel.walk() if REQUIRES in op.attributes]
+
+
+def _row(op: Operation, requires: Attribute) -> DictionaryAttr:
+    row: dict[str, Attribute] = {"op": StringAttr(op.name), "requires": requires}
+    if (sources := sources_of(op)) is not None:
+        row["sources"] = sources
+    return DictionaryAttr(row)

@@ -19,7 +19,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition
 
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm import FunctionText, emit_llvm_ir, writes
-from xrelay.lowering.emit_llvm.constants import float_text
+from xrelay.lowering.emit_llvm.texts import float_text
 from xrelay.passes.infra.source import full_context, parse_module
 
 COMMON = """

@@ -1,4 +1,4 @@
-"""Convolutions as named ops of topi, in the layouts of these."""
+"""Convolutions, pools and packed matrix products as named ops of topi, in the layouts of these."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.computes.builder import Build, TopiBuilder
-from xrelay.dialects.relay.computes.widening import into_single
+from xrelay.dialects.relay.computes.widening import for_any_width, into_single
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn.pool import AVG_POOLS, MAX_POOLS, WindowPoolOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.named import (
     Conv1dNcwcOp,
     Conv1dNcwcTermsOp,
@@ -23,9 +26,12 @@ from xrelay.dialects.topi.named import (
     ConvBlockedOp,
     ConvPlainOp,
     ConvTermsOp,
+    MatmulOp,
 )
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.registry import implements
+
+# --- convolutions
 
 PLAIN: dict[type[ConvOp], type[ConvPlainOp]] = {
     Conv1DOp: Conv1dNcwOp,
@@ -101,3 +107,45 @@ for _op, (_blocked, _terms) in BLOCKED.items():
     for _topi_op, _condition in ((_blocked, _is_blocked), (_terms, _is_blocked_by_terms)):
         _name = _topi_op.name.removeprefix("topi.")
         implements(_op, _name, priority=15, condition=_condition)(into_single(_named(_topi_op)))
+
+
+# --- pools
+
+
+def _is_channels_first(op: Operation) -> str | None:
+    """Returns why the layouts of an op are not channels-first, or None if they are."""
+    pool = cast(WindowPoolOp, op)
+    (layout, out_layout), plain = pool.layouts, pool.image_axes
+    if layout != out_layout:
+        return f"layouts {layout} and {out_layout} differ"
+    is_blocked = layout.primal == plain and layout.factor("C") is not None and len(layout) == len(plain) + 1
+    block = shape_of(pool.data.type)[-1]
+    if is_blocked and not isinstance(block, int):
+        return f"the extent {block} of its blocks has a name"
+    return None if str(layout) == plain or is_blocked else f"layout {layout} is neither {plain} nor {plain}[x]c"
+
+
+def build_named(build: TopiBuilder) -> Sequence[SSAValue]:
+    """Builds topi's pool of the data."""
+    return [cast(WindowPoolOp, build.op).named(build, build.operand(0), build.result_type)]
+
+
+for _pool in (*MAX_POOLS, *AVG_POOLS):
+    _build = build_named if _pool in MAX_POOLS else for_any_width(build_named)
+    implements(_pool, f"{_pool.relay_name()}.pool{len(_pool.AXES)}d", condition=_is_channels_first)(_build)
+
+
+# --- packed matrix products
+
+
+def _named_block(op: Operation) -> str | None:
+    """Returns why a packed weight has no `topi.matmul`, or None if it has one."""
+    named = [extent for extent in shape_of(cast(ContribDensePackOp, op).weight.type)[2:] if not isinstance(extent, int)]
+    return f"the extent {named[0]} of its blocks has a name" if named else None
+
+
+@implements(ContribDensePackOp, "dense_pack.matmul", priority=15, condition=_named_block)
+@into_single
+def build_matmul(build: TopiBuilder) -> Sequence[SSAValue]:
+    """Builds `topi.matmul` of the rows of the data and the packed weight."""
+    return build.insert(MatmulOp(build.operand(0), build.operand(1), build.result_type)).results
