@@ -1,14 +1,17 @@
-"""Typed access to untrusted JSON: every field is checked, and errors name the field."""
+"""Typed values from untrusted JSON: every field is checked, and errors name the field."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Final, TypeGuard, TypeVar
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import EnumType
+from functools import cache
+from types import UnionType
+from typing import Any, Final, TypeGuard, get_args, get_origin, get_type_hints
 
 from xrelay.errors import ArtifactError
 
-_T = TypeVar("_T")
 _MAX_EXTENT: Final = 1 << 62
 
 
@@ -38,80 +41,42 @@ def is_extent(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_EXTENT
 
 
-class JsonFields:
-    """The fields of a JSON object, by name and type. Raises `ArtifactError` if one is missing or of another type."""
+def decode(kind: Any, value: object, what: str) -> Any:
+    """Returns parsed JSON as a value of the type `kind`. Raises an `ArtifactError` that names `what` for other values.
 
-    def __init__(self, fields: object, what: str):
-        """Wraps a parsed object; `what` names it in errors."""
-        if not is_object(fields):
-            raise ArtifactError(f"{what} is not a JSON object")
-        self._fields: Mapping[str, object] = fields
-        self._what = what
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the fields."""
-        return tuple(self._fields)
-
-    def part(self, name: str) -> JsonFields:
-        """Returns an object in a field."""
-        return JsonFields(self._fields.get(name), f"{self._what}, {name}")
-
-    def text(self, name: str) -> str:
-        """Returns a string."""
-        value = self._fields.get(name)
-        if not isinstance(value, str):
-            raise self._wrong(name, "a string")
+    The types are `str`, `bool`, `int` (a size), enumerations by name, unions, tuples, frozen sets and dictionaries of
+    such types, and dataclasses of them, whose fields may be missing if they have a default.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and is_object(value):
+        return kind(**_decoded_fields(kind, value, what))
+    if origin in (tuple, frozenset) and is_list(value):
+        return origin(decode(arguments[0], each, f"{what}[{number}]") for number, each in enumerate(value))
+    if origin is dict and is_object(value):
+        return {key: decode(arguments[1], each, f"{what}, {key}") for key, each in value.items()}
+    if origin is UnionType:
+        found = [each for each in arguments if _is_plain(each, value)]
+        return decode(found[0] if found else arguments[0], value, what)
+    if isinstance(kind, EnumType) and isinstance(value, str) and value in kind.__members__:
+        return kind[value]
+    if _is_plain(kind, value):
         return value
+    raise ArtifactError(f"{what} is not of type {getattr(kind, '__name__', kind)}")
 
-    def flag(self, name: str) -> bool:
-        """Returns a boolean."""
-        value = self._fields.get(name)
-        if not isinstance(value, bool):
-            raise self._wrong(name, "a boolean")
-        return value
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Returns a list of strings."""
-        values = self._list(name)
-        strings = tuple(value for value in values if isinstance(value, str))
-        if len(strings) != len(values):
-            raise self._wrong(name, "a list of strings")
-        return strings
+def _decoded_fields(kind: Any, value: Mapping[str, object], what: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for field in fields(kind):
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        if field.name in value or not has_default:
+            found[field.name] = decode(_hints(kind)[field.name], value.get(field.name), f"{what}, {field.name}")
+    return found
 
-    def extent(self, name: str) -> int:
-        """Returns a size: a non-negative integer."""
-        value = self._fields.get(name)
-        if not is_extent(value):
-            raise self._wrong(name, "a size")
-        return value
 
-    def extents(self, name: str) -> tuple[int, ...]:
-        """Returns a list of sizes."""
-        values = self._list(name)
-        sizes = tuple(value for value in values if is_extent(value))
-        if len(sizes) != len(values):
-            raise self._wrong(name, "a list of sizes")
-        return sizes
+def _is_plain(kind: object, value: object) -> bool:
+    return is_extent(value) if kind is int else kind in (str, bool) and type(value) is kind
 
-    def shape(self, name: str) -> tuple[int | str, ...]:
-        """Returns a list of sizes and of texts, which are dynamic sizes."""
-        values = self._list(name)
-        extents = tuple(value for value in values if is_extent(value) or isinstance(value, str))
-        if len(extents) != len(values):
-            raise self._wrong(name, "a list of sizes and strings")
-        return extents
 
-    def table(self, name: str, read_row: Callable[[JsonFields], _T]) -> tuple[_T, ...]:
-        """Returns a list of objects, each read by `read_row`."""
-        rows = self._list(name)
-        return tuple(read_row(JsonFields(row, f"{self._what}, {name}[{i}]")) for i, row in enumerate(rows))
-
-    def _list(self, name: str) -> list[object]:
-        value = self._fields.get(name)
-        if not is_list(value):
-            raise self._wrong(name, "a list")
-        return value
-
-    def _wrong(self, name: str, expected: str) -> ArtifactError:
-        return ArtifactError(f"{self._what}: '{name}' is not {expected}")
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)

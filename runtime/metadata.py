@@ -18,7 +18,7 @@ import numpy as np
 from xrelay.errors import ArtifactError, DimensionError, InputError
 from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
-from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
+from xrelay.runtime.json_fields import decode, is_extent, parse_json_object
 
 FORMAT_VERSION: Final = 11
 SEQUENCE: Final = "sequence"
@@ -265,78 +265,42 @@ class ModelMetadata:
         Raises an `ArtifactError` that names a field that is missing or of the wrong type.
         """
         what = "the model's description"
-        read = JsonFields(parse_json_object(text, what), what)
-        return ModelMetadata(
-            inputs=(inputs := read.table("inputs", _open_tensor)),
-            outputs=read.table("outputs", _output),
-            weights=read.table("weights", _tensor),
-            arena_size=read.extent("arena_size"),
-            kernels=read.table("kernels", _kernel),
-            calls=read.table("calls", _kernel),
-            dims=_checked_dims(read.texts("dims"), inputs),
-            checks=read.table("checks", _check),
-            polls=read.flag("polls"),
-            straight=read.flag("straight"),
-            memory=_memory(read.part("memory")),
-            cpu=read.text("cpu"),
-            features=read.text("features"),
-            bound_params=read.texts("bound_params"),
-            name=read.text("name"),
-            abi=read.text("abi"),
-        )
+        metadata: ModelMetadata = decode(ModelMetadata, parse_json_object(text, what), what)
+        for spec in (*metadata.inputs, *metadata.outputs, *metadata.weights):
+            _check_tensor(spec)
+        for spec in metadata.weights:
+            if spec.is_open or spec.containers:
+                raise ArtifactError(f"{what}: the weight '{spec.name}' is {spec}")
+        for spec in metadata.outputs:
+            _check_output(spec)
+        _check_dims(metadata)
+        return metadata
 
 
-def _output(row: JsonFields) -> TensorSpec:
-    spec = _open_tensor(row)
+def _check_tensor(spec: TensorSpec) -> None:
+    """Raises `ArtifactError` for an unknown dtype or container, or for a static tensor that is too large."""
+    if spec.is_function:
+        return
+    if not {*spec.containers} <= {OPTIONAL, SEQUENCE}:
+        raise ArtifactError(f"the model's description: no value is a {', '.join(spec.containers)}")
+    dtype_from_name(spec.dtype)
+    if not spec.is_open and not spec.containers and not is_extent(spec.nbytes):
+        raise ArtifactError(f"the model's description: '{spec.name}' of {spec} is too large")
+
+
+def _check_output(spec: TensorSpec) -> None:
     if spec.is_function and len(spec.functions) != 1:
         raise ArtifactError(f"the model's description: '{spec.name}' has {len(spec.functions)} types")
-    if spec.containers:
-        return spec
-    for text in spec.shape:
+    for text in () if spec.containers else spec.shape:
         if isinstance(text, str):
             with suppress(DimensionError):
                 evaluate(text, dict.fromkeys(names_in([text]), 1))
-    return spec
 
 
-def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
-    """Returns the names. Raises `ArtifactError` unless each can be derived from an extent of an input."""
-    texts = [extent for spec in inputs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
+def _check_dims(metadata: ModelMetadata) -> None:
+    """Raises `ArtifactError` unless each name can be derived from an extent of an input."""
+    inputs = [spec for spec in metadata.inputs if not spec.containers]
+    texts = [extent for spec in inputs for extent in spec.shape if isinstance(extent, str)]
     solved = {found[0] for text in texts if (found := name_and_size(text, 0)) is not None}
-    if missing := [name for name in names if name not in solved]:
+    if missing := [name for name in metadata.dims if name not in solved]:
         raise ArtifactError(f"the model's description: no input determines the size of '{missing[0]}'")
-    return names
-
-
-def _kernel(row: JsonFields) -> KernelInfo:
-    return KernelInfo(row.text("symbol"), row.texts("sources"))
-
-
-def _check(row: JsonFields) -> CheckInfo:
-    return CheckInfo(row.text("text"), row.text("relation"), row.texts("sides"), row.texts("sources"))
-
-
-def _memory(row: JsonFields) -> MemoryInfo:
-    sizes = (row.extent(name) for name in ("dynamic_buffers", "kernels", "each_thread"))
-    return MemoryInfo(*sizes, uncounted=row.texts("uncounted"))
-
-
-def _open_tensor(row: JsonFields) -> TensorSpec:
-    containers = row.texts("containers")
-    if containers == (FUNCTION,):
-        return function_spec(row.text("name"), row.texts("functions"))
-    if not {*containers} <= {OPTIONAL, SEQUENCE}:
-        raise ArtifactError(f"the model's description: no value is a {', '.join(containers)}")
-    spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"), containers=containers)
-    if not spec.is_open and not containers:
-        return _tensor(row)
-    dtype_from_name(spec.dtype)
-    return spec
-
-
-def _tensor(row: JsonFields) -> TensorSpec:
-    spec = TensorSpec(row.text("name"), row.text("dtype"), row.extents("shape"))
-    dtype_from_name(spec.dtype)
-    if not is_extent(spec.nbytes):
-        raise ArtifactError(f"the model's description: '{spec.name}' of {spec} is too large")
-    return spec

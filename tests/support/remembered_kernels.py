@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -44,10 +45,7 @@ class RememberingStream(KernelStream):
 
     def _known(self, symbol: str) -> Code | None:
         found = _codes.get((symbol, self._is_optimised(symbol)))
-        if found is None:
-            return super()._known(symbol)
-        self.counts.found += 1
-        return found
+        return super()._known(symbol) if found is None else found
 
     def _lowered(self, wanted: KernelJob) -> LoweredKernel:
         key = (self._lowering_identity(), wanted.text)
@@ -57,12 +55,12 @@ class RememberingStream(KernelStream):
             _remember(_lowered, key, found)
         symbol, lowered = found
         texts = tuple(text.replace(symbol, wanted.symbol) for text in lowered.texts)
-        return LoweredKernel(texts, lowered.facts)
+        return replace(lowered, texts=texts)
 
     def _emit(self, name: str, symbol: str, lowered: LoweredKernel) -> list[bytes]:
         optimised = self._is_optimised(symbol)
         objects = KernelStream._emit(self if optimised else self._at_level_0(), name, symbol, lowered)
-        _remember(_codes, (symbol, optimised), Code(objects, lowered.facts))
+        _remember(_codes, (symbol, optimised), Code(objects, lowered))
         return objects
 
     def _is_optimised(self, symbol: str) -> bool:

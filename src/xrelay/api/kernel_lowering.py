@@ -38,16 +38,15 @@ class KernelFacts:
 
     may_fail: bool
     """Whether its status may be nonzero."""
-    declaration: str = ""
-    """The text of a module that declares the kernel, if callers pass it scratch memory or it allocates memory."""
+    declaration: str
+    """The text of a module that declares the kernel; empty unless callers pass it scratch memory or it allocates."""
 
 
 @dataclass(frozen=True)
-class LoweredKernel:
+class LoweredKernel(KernelFacts):
     """A kernel as LLVM IR, and the facts that its callers need."""
 
     texts: tuple[str, ...]
-    facts: KernelFacts
 
 
 def split_stage(stage: Stage) -> tuple[Stage, Stage]:
@@ -106,7 +105,7 @@ class KernelLowering:
             rename_symbols(module, _names(module, symbol))
             check_external_symbols(module, ())
             texts = tuple(piece.text for piece in llvm_texts(module, self._target))
-        return LoweredKernel(texts, KernelFacts(may_fail, declaration))
+        return LoweredKernel(may_fail, declaration, texts)
 
 
 def _may_fail(module: ModuleOp) -> bool:

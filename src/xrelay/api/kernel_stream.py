@@ -10,7 +10,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from types import TracebackType
 from typing import Final, Self
@@ -27,11 +27,25 @@ from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
-from xrelay.runtime.json_fields import JsonFields, parse_json_object
+from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.runtime.native import CodeOptions, compile_cached
 
 FOLDER: Final = "kernels"
 """The folder of the records in the cache."""
+
+
+SYMBOL: Final = "xrelay_kernel_"
+"""The prefix of the symbols of kernels in object code."""
+_DIGITS: Final = 24
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Record(KernelFacts):
+    """The cache record of a kernel."""
+
+    objects: tuple[str, ...]
+    """The keys of its objects in the cache."""
 
 
 class KernelRecords:
@@ -44,34 +58,25 @@ class KernelRecords:
         """`stamp` is that of the compiler; `objects` is the cache whose keys the records contain."""
         self._records, self._objects, self._stamp = records, objects, stamp
 
-    def get(self, symbol: str) -> tuple[list[bytes], KernelFacts] | None:
-        """Returns the objects and facts of the kernel with a symbol; `None` if there is no record."""
+    def get(self, symbol: str) -> Code | None:
+        """Returns the code of the kernel with a symbol; `None` if there is no record."""
         data = self._records.get(self._key(symbol))
         if data is None:
             return None
         try:
-            fields = JsonFields(parse_json_object(data, "the record of a kernel"), "the record of a kernel")
-            keys, facts = fields.texts("objects"), KernelFacts(fields.flag("may_fail"), fields.text("declaration"))
+            record = decode(_Record, parse_json_object(data, "the record of a kernel"), "the record of a kernel")
         except ArtifactError:
             return None  # the digest matches, so another version wrote it
-        objects = [code for key in keys if (code := self._objects.get(key)) is not None]
-        return (objects, facts) if len(objects) == len(keys) else None
+        objects = [code for key in record.objects if (code := self._objects.get(key)) is not None]
+        return Code(objects, record) if len(objects) == len(record.objects) else None
 
     def put(self, symbol: str, object_keys: Sequence[str], facts: KernelFacts) -> None:
         """Stores the record of a kernel whose objects are in the cache."""
-        record = {"objects": list(object_keys), "may_fail": facts.may_fail, "declaration": facts.declaration}
-        self._records.put(self._key(symbol), json.dumps(record).encode())
+        record = _Record(facts.may_fail, facts.declaration, tuple(object_keys))
+        self._records.put(self._key(symbol), json.dumps(asdict(record)).encode())
 
     def _key(self, symbol: str) -> str:
         return content_key([self._stamp, symbol])
-
-
-SYMBOL: Final = "xrelay_kernel_"
-"""The prefix of the symbols of kernels in object code."""
-_DIGITS: Final = 24
-
-
-Report = Callable[[str], None]
 
 
 @dataclass
@@ -146,6 +151,7 @@ class KernelStream:
             if job.symbol in self._codes or job.symbol in unknown:
                 self.counts.equal += 1
             elif (known := self._known(job.symbol)) is not None:
+                self.counts.found += 1
                 self._codes[job.symbol] = known
             else:
                 unknown[job.symbol] = job
@@ -170,11 +176,7 @@ class KernelStream:
         return found
 
     def _known(self, symbol: str) -> Code | None:
-        known = None if self._records is None else self._records.get(symbol)
-        if known is None:
-            return None
-        self.counts.found += 1
-        return Code(*known)
+        return None if self._records is None else self._records.get(symbol)
 
     def _symbol(self, text: str) -> str:
         return SYMBOL + content_key([self._identity, text])[:_DIGITS]
@@ -211,7 +213,7 @@ class KernelStream:
         else:
             self.counts.by_workers += 1
         objects = self._pool.submit(self._emit, job.unit.name, job.symbol, lowered)
-        self._codes[job.symbol] = Code(objects, lowered.facts)
+        self._codes[job.symbol] = Code(objects, lowered)
 
     def _lowered(self, job: KernelJob) -> LoweredKernel:
         unit, symbol = job.unit, job.symbol
@@ -232,7 +234,7 @@ class KernelStream:
             raise
         self.llvm_seconds.append(perf_counter() - start)
         if self._records is not None:
-            self._records.put(symbol, [object_key(text, **options) for text in lowered.texts], lowered.facts)
+            self._records.put(symbol, [object_key(text, **options) for text in lowered.texts], lowered)
         return objects
 
 

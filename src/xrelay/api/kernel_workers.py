@@ -17,17 +17,17 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from queue import Empty, SimpleQueue
-from typing import IO, Final
+from typing import IO, Any, Final, cast
 
-from xrelay.api.kernel_lowering import KernelFacts, LoweredKernel
+from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.model_key import code_stamp
 from xrelay.errors import ArtifactError
 from xrelay.lowering.kernel_units import KernelUnit
-from xrelay.lowering.pipelines import Stage, all_passes
+from xrelay.lowering.pipelines import Phase, Stage, all_passes
 from xrelay.runtime.digests import content_key
-from xrelay.runtime.json_fields import JsonFields, parse_json_object
+from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.target.host import HostFacts, host_facts
 from xrelay.target.target import Target
 
@@ -36,22 +36,47 @@ MODULE: Final = "xrelay.api.worker_process"
 _LENGTH: Final = struct.Struct(">Q")
 
 
+@dataclass(frozen=True)
+class WorkerTask:
+    """The first message to a worker: the stages of its kernels, their target, and LLVM's facts about this machine.
+
+    The worker answers with its `identity`, which must equal that of the compilation.
+    """
+
+    stages: tuple[Stage, ...]
+    target: str
+    host: HostFacts
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A further message to a worker, a kernel. The answer is a `LoweredKernel`, without texts on failure."""
+
+    symbol: str
+    text: str
+
+
 def write_message(stream: IO[bytes], message: Mapping[str, object]) -> None:
-    """Writes a message. Raises `OSError` if the pipe is closed."""
-    data = json.dumps(message).encode()
+    """Writes a message, a JSON object after its length. Raises `OSError` if the pipe is closed."""
+    data = json.dumps(message, default=_plain).encode()
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
-def read_message(stream: IO[bytes]) -> JsonFields | None:
-    """Reads the next message; `None` at the end of the stream. Raises `ArtifactError` if it is malformed."""
+def _plain(value: object) -> object:
+    """Returns the JSON form of an enumeration or a set."""
+    return value.name if isinstance(value, Phase) else sorted(cast("frozenset[str]", value))
+
+
+def read_message(stream: IO[bytes], kind: Any) -> Any:
+    """Reads the next message, a `kind`; `None` at the end of the stream. Raises `ArtifactError` if it is malformed."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(head)
     data = stream.read(length)
     what = "the message of a worker"
-    return JsonFields(parse_json_object(data, what), what) if len(data) == length else None
+    return decode(kind, parse_json_object(data, what), what) if len(data) == length else None
 
 
 def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[object]) -> str:
@@ -62,26 +87,6 @@ def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[obj
 def worker_identity(stages: Sequence[Stage], target: Target) -> str:
     """Returns a digest that must be equal in worker and compilation: of the code identity and the compiler's stamp."""
     return content_key([code_stamp().text, code_identity(stages, target, ())])
-
-
-def host_fields() -> dict[str, object]:
-    """Returns the facts about this machine in the form that `read_host` reads."""
-    facts = host_facts()
-    names = {"features": sorted(facts.features), "absent": sorted(facts.absent)}
-    return {"arch": facts.arch, "cpu": facts.cpu, **names, "cores": facts.cores, "caches": facts.caches}
-
-
-def read_host(fields: JsonFields) -> HostFacts:
-    """Returns the facts in `host_fields`. Raises `ArtifactError` if they are malformed."""
-    caches = fields.part("caches")
-    return HostFacts(
-        arch=fields.text("arch"),
-        cpu=fields.text("cpu"),
-        features=frozenset(fields.texts("features")),
-        absent=frozenset(fields.texts("absent")),
-        cores=fields.extent("cores"),
-        caches={name: caches.extent(name) for name in caches.names},
-    )
 
 
 _PATIENCE: Final = 10.0
@@ -136,8 +141,7 @@ class KernelWorkers:
         except OSError:
             if not processes:
                 return None
-        rows = [{"phase": stage.phase.name, "passes": list(stage.passes)} for stage in stages]
-        task = {"stages": rows, "target": str(target), "host": host_fields()}
+        task = asdict(WorkerTask(tuple(stages), str(target), host_facts()))
         return KernelWorkers(processes, task, worker_identity(stages, target))
 
     def share(self, queue: deque[KernelJob]) -> None:
@@ -189,8 +193,9 @@ class KernelWorkers:
             return
         self._known.add(process)
         while (job := self._take(queue)) is not None:
-            answer = _request(process, {"symbol": job.symbol, "text": job.text})
-            self._answers.put((job, None if answer is None else _read(answer)))
+            is_sent = _send(process, asdict(KernelText(job.symbol, job.text)))
+            answer: LoweredKernel | None = _answer(process, LoweredKernel) if is_sent else None
+            self._answers.put((job, answer if answer is not None and answer.texts else None))
             if answer is None:
                 return
         with self._lock:
@@ -198,11 +203,8 @@ class KernelWorkers:
 
     def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
         """Whether a worker has the same compiler and options as this process."""
-        answer = _answer(process) if process in self._started else None
-        try:
-            return answer is not None and answer.text("identity") == self._identity
-        except ArtifactError:
-            return False
+        answer = _answer(process, dict[str, str]) if process in self._started else None
+        return answer is not None and answer.get("identity") == self._identity
 
     def _take(self, queue: deque[KernelJob]) -> KernelJob | None:
         with self._lock:
@@ -218,11 +220,6 @@ class KernelWorkers:
             return self._taken.pop(job.symbol, None) is not None
 
 
-def _request(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
-    """Returns the answer to a message; `None` if the worker has ended."""
-    return _answer(process) if _send(process, message) else None
-
-
 def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
     """Writes a message; returns whether it could be written."""
     try:
@@ -233,18 +230,9 @@ def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bo
         return False
 
 
-def _answer(process: subprocess.Popen[bytes]) -> JsonFields | None:
-    """Returns the next message of a worker; `None` if the worker has ended."""
+def _answer(process: subprocess.Popen[bytes], kind: Any) -> Any:
+    """Returns the next message of a worker, a `kind`; `None` if the worker has ended."""
     try:
-        return None if process.stdout is None else read_message(process.stdout)
+        return None if process.stdout is None else read_message(process.stdout, kind)
     except (OSError, ValueError, ArtifactError):
-        return None
-
-
-def _read(answer: JsonFields) -> LoweredKernel | None:
-    """Returns the lowered kernel in an answer; `None` if the worker failed to compile it."""
-    try:
-        facts = KernelFacts(answer.flag("may_fail"), answer.text("declaration"))
-        return LoweredKernel(answer.texts("texts"), facts)
-    except ArtifactError:
         return None
