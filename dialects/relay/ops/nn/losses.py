@@ -26,7 +26,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.errors import InterpreterError
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -180,13 +179,13 @@ class NLLLossOp(CompositeOp):
 
     def evaluate(self, predictions: Array, targets: Array, weights: Array) -> Array:
         """Gathers elements by class, in double precision."""
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
         axis = 1 if targets.ndim else 0
         named = targets.astype(np.int64)
         is_used = named != self.ignore_index.value.data
-        classes, count = np.where(is_used, named, 0), predictions.shape[axis]
-        if np.any((classes >= count) | (classes < -count)):
-            raise InterpreterError(f"a class lies outside of [-{count}, {count - 1}]")
-        places = np.expand_dims(np.where(classes < 0, classes + count, classes), axis)
+        classes = checked(np.where(is_used, named, 0), predictions.shape[axis])
+        places = np.expand_dims(classes, axis)
         taken = np.take_along_axis(predictions.astype(np.float64), places, axis).squeeze(axis)
         factors = np.where(is_used, weights.astype(np.float64)[classes], 0)
         result: Array = np.where(is_used, -taken * factors, 0)

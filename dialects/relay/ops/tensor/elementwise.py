@@ -99,13 +99,18 @@ class ScalarUnaryOp(UnaryElementwiseOp):
     ON_ARRAYS: ClassVar[np.ufunc]
     """The function of arrays, unless `function` is overridden."""
 
+    ON_SCALARS: ClassVar[str]
+    """The op of xDSL's math dialect that computes one float, unless `scalar` is overridden."""
+
     def function(self, data: Array) -> Array:
         """Returns the function of an array, by default `ON_ARRAYS`."""
         return self.ON_ARRAYS(data)
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Returns the function of one element."""
-        raise NotImplementedError(f"{self.name} does not define its function of an element")
+        """Returns the function of one element, by default `ON_SCALARS`."""
+        from xdsl.dialects import math
+
+        return b.add(getattr(math, self.ON_SCALARS)(x))
 
     def evaluate(self, data: Array) -> Array:
         """Applies the function to the array."""

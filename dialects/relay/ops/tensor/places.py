@@ -33,7 +33,6 @@ from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
-from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
 
 if TYPE_CHECKING:
@@ -328,11 +327,10 @@ class InvertPermutationOp(CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Assigns the indices at the data."""
-        count = len(data)
-        if np.any((data >= count) | (data < -count)):
-            raise InterpreterError(f"an index lies outside of [-{count}, {count - 1}]")
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
         result = data.copy()
-        result[data] = np.arange(count)
+        result[checked(data, len(data))] = np.arange(len(data))
         return result
 
 

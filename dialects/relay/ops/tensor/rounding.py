@@ -28,11 +28,7 @@ class RoundingOp(ScalarUnaryOp):
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Rounds a float."""
-        return self.of_float(b, x) if isinstance(x.type, AnyFloat) else x
-
-    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
-        """Returns a float rounded to a whole number."""
-        raise NotImplementedError(f"{self.name} does not define its rounding of a float")
+        return super().scalar(b, x) if isinstance(x.type, AnyFloat) else x
 
     gradient = no_gradients
 
@@ -51,10 +47,7 @@ class FloorOp(RoundingOp):
 
     name = "relay.floor"
     ON_ARRAYS = np.floor
-
-    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on a float."""
-        return b.floor(x)
+    ON_SCALARS = "FloorOp"
 
 
 @register_relay_op
@@ -71,10 +64,7 @@ class CeilOp(RoundingOp):
 
     name = "relay.ceil"
     ON_ARRAYS = np.ceil
-
-    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on a float."""
-        return b.ceil(x)
+    ON_SCALARS = "CeilOp"
 
 
 @register_relay_op
@@ -91,12 +81,7 @@ class RoundOp(RoundingOp):
 
     name = "relay.round"
     ON_ARRAYS = np.rint
-
-    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on a float."""
-        from xdsl.dialects import math
-
-        return b.add(math.RoundEvenOp(x))
+    ON_SCALARS = "RoundEvenOp"
 
 
 @register_relay_op
@@ -113,12 +98,7 @@ class TruncOp(RoundingOp):
 
     name = "relay.trunc"
     ON_ARRAYS = np.trunc
-
-    def of_float(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on a float."""
-        from xdsl.dialects import math
-
-        return b.add(math.TruncOp(x))
+    ON_SCALARS = "TruncOp"
 
 
 @register_relay_op

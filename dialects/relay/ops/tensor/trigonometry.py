@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.op_definition import GradientBuilder, Gradients, MixedPrecision, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import FloatFunctionOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -29,12 +24,7 @@ class SinOp(FloatFunctionOp):
 
     name = "relay.sin"
     ON_ARRAYS = np.sin
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.SinOp(x))
+    ON_SCALARS = "SinOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is cos(x)."""
@@ -55,12 +45,7 @@ class CosOp(FloatFunctionOp):
 
     name = "relay.cos"
     ON_ARRAYS = np.cos
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.CosOp(x))
+    ON_SCALARS = "CosOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is -sin(x)."""
@@ -82,12 +67,7 @@ class TanOp(FloatFunctionOp):
     name = "relay.tan"
     MIXED_PRECISION = MixedPrecision.NEVER
     ON_ARRAYS = np.tan
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.TanOp(x))
+    ON_SCALARS = "TanOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 + r² for the result r."""
@@ -108,12 +88,7 @@ class AsinOp(FloatFunctionOp):
 
     name = "relay.asin"
     ON_ARRAYS = np.arcsin
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AsinOp(x))
+    ON_SCALARS = "AsinOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / √(1 - x²)."""
@@ -134,12 +109,7 @@ class AcosOp(FloatFunctionOp):
 
     name = "relay.acos"
     ON_ARRAYS = np.arccos
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AcosOp(x))
+    ON_SCALARS = "AcosOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is -1 / √(1 - x²)."""
@@ -160,12 +130,7 @@ class AtanOp(FloatFunctionOp):
 
     name = "relay.atan"
     ON_ARRAYS = np.arctan
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AtanOp(x))
+    ON_SCALARS = "AtanOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / (1 + x²)."""
@@ -187,12 +152,7 @@ class SinhOp(FloatFunctionOp):
     name = "relay.sinh"
     MIXED_PRECISION = MixedPrecision.NEVER
     ON_ARRAYS = np.sinh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.SinhOp(x))
+    ON_SCALARS = "SinhOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is cosh(x)."""
@@ -214,12 +174,7 @@ class CoshOp(FloatFunctionOp):
     name = "relay.cosh"
     MIXED_PRECISION = MixedPrecision.NEVER
     ON_ARRAYS = np.cosh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.CoshOp(x))
+    ON_SCALARS = "CoshOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is sinh(x)."""
@@ -240,12 +195,7 @@ class AsinhOp(FloatFunctionOp):
 
     name = "relay.asinh"
     ON_ARRAYS = np.arcsinh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AsinhOp(x))
+    ON_SCALARS = "AsinhOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / √(x² + 1)."""
@@ -267,12 +217,7 @@ class AcoshOp(FloatFunctionOp):
 
     name = "relay.acosh"
     ON_ARRAYS = np.arccosh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AcoshOp(x))
+    ON_SCALARS = "AcoshOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / √(x² - 1)."""
@@ -294,12 +239,7 @@ class AtanhOp(FloatFunctionOp):
 
     name = "relay.atanh"
     ON_ARRAYS = np.arctanh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        from xdsl.dialects import math
-
-        return b.add(math.AtanhOp(x))
+    ON_SCALARS = "AtanhOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / (1 - x²)."""

@@ -113,10 +113,7 @@ class ExpOp(FloatFunctionOp):
     name = "relay.exp"
     MIXED_PRECISION = MixedPrecision.NEVER
     ON_ARRAYS = np.exp
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        return b.exp(x)
+    ON_SCALARS = "ExpOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is the result."""
@@ -137,10 +134,7 @@ class TanhOp(FloatFunctionOp):
 
     name = "relay.tanh"
     ON_ARRAYS = np.tanh
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        return b.tanh(x)
+    ON_SCALARS = "TanhOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 - r² for the result r."""
@@ -161,10 +155,7 @@ class SqrtOp(FloatFunctionOp):
 
     name = "relay.sqrt"
     ON_ARRAYS = np.sqrt
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        return b.sqrt(x)
+    ON_SCALARS = "SqrtOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / 2r for the result r."""
@@ -212,10 +203,7 @@ class LogOp(FloatFunctionOp):
 
     name = "relay.log"
     ON_ARRAYS = np.log
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        return b.log(x)
+    ON_SCALARS = "LogOp"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / x."""
@@ -276,14 +264,11 @@ class ErfOp(FloatFunctionOp):
 
     name = "relay.erf"
     MIXED_PRECISION = MixedPrecision.NEVER
+    ON_SCALARS = "ErfOp"
 
     def function(self, data: Array) -> Array:
         """Applies Python's function to each element, in f64."""
         return np.asarray(_ERF(data.astype(np.float64)), np.float64).astype(data.dtype)
-
-    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the op on an element."""
-        return b.erf(x)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 2 / √π · exp(-x²)."""

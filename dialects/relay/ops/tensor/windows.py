@@ -32,7 +32,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.dialects.shared.types import tensor_type
-from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 if TYPE_CHECKING:
@@ -266,12 +265,10 @@ class AdvIndexOp(RelayOp):
 
     def evaluate(self, inputs: tuple[Array, ...]) -> Array:
         """Indexes as numpy does."""
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
         data, *indices = inputs
-        for axis, each in enumerate(indices):
-            count = data.shape[axis]
-            if np.any((each >= count) | (each < -count)):
-                raise InterpreterError(f"an index lies outside of [-{count}, {count - 1}]")
-        return data[tuple(indices)]
+        return data[tuple(checked(each, size) for each, size in zip(indices, data.shape, strict=False))]
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads the element at the indices, which are checked at run time."""
