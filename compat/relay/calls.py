@@ -22,10 +22,9 @@ from xrelay.dialects.relay.ops.nn.activation import DropoutOp
 from xrelay.dialects.relay.ops.qnn.quantize import RequantizeOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp, key_words
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
-from xrelay.dialects.relay.ops.tensor.reduce import MeanOp
+from xrelay.dialects.relay.ops.tensor.reduce import MeanOp, VarianceOp
 from xrelay.dialects.relay.ops.tensor.shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
-from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 from xrelay.relay.composed_operators import (

@@ -21,13 +21,11 @@ from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor.like import BroadcastToLikeOp
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
-from xrelay.dialects.relay.ops.tensor.reduce import MaxOp, MeanOp
+from xrelay.dialects.relay.ops.tensor.reduce import MaxOp, MeanOp, VarianceOp
 from xrelay.dialects.relay.ops.tensor.scatter import ScatterElementsOp, ScatterNDOp
-from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, ShapeOfOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.relay.ops.tensor.unary import SqrtOp
-from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import InputError
 from xrelay.relay.dynamic_arguments import apply_operator

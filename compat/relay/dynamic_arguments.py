@@ -25,14 +25,11 @@ from xrelay.dialects.relay.ops.image.resize import RESIZES, DynResizeOp, ResizeO
 from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessOp
-from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessOp, WhereOp
+from xrelay.dialects.relay.ops.tensor.fill import ArangeOp, FullOp, OnesOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.gather import OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor.movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
-from xrelay.dialects.relay.ops.tensor.range import ArangeOp
-from xrelay.dialects.relay.ops.tensor.select import WhereOp
-from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, ShapeOfOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError

@@ -16,14 +16,12 @@ from xrelay.dialects.relay.ops.algorithm.sort import ArgsortOp
 from xrelay.dialects.relay.ops.dyn.shapes import DynReshapeOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessEqualOp, LessOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessEqualOp, LessOp, WhereOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.logic import AnyOp, LogicalAndOp
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
-from xrelay.dialects.relay.ops.tensor.select import WhereOp
-from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, ShapeOfOp, SqueezeOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const

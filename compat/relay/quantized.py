@@ -20,9 +20,8 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.qnn.quantize import RequantizeOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor.compare import EqualOp
+from xrelay.dialects.relay.ops.tensor.compare import EqualOp, WhereOp
 from xrelay.dialects.relay.ops.tensor.rounding import RoundOp
-from xrelay.dialects.relay.ops.tensor.select import WhereOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import InputError, did_you_mean

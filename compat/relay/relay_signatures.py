@@ -20,13 +20,12 @@ from xrelay.dialects.relay.ops.qnn.unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MaximumOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesOp
+from xrelay.dialects.relay.ops.tensor.compare import WhereOp
+from xrelay.dialects.relay.ops.tensor.fill import ArangeOp, FullOp, OnesOp
 from xrelay.dialects.relay.ops.tensor.fourier import STFTOp
 from xrelay.dialects.relay.ops.tensor.gather import GatherOp, TakeOp
 from xrelay.dialects.relay.ops.tensor.movement import ReverseSequenceOp, TriluOp
 from xrelay.dialects.relay.ops.tensor.places import MatrixSetDiagOp, UnravelIndexOp
-from xrelay.dialects.relay.ops.tensor.range import ArangeOp
-from xrelay.dialects.relay.ops.tensor.select import WhereOp
 from xrelay.dialects.relay.ops.tensor.windows import StridedSetOp
 from xrelay.dialects.relay.ops.vision.boxes import NonMaxSuppressionOp
 from xrelay.dialects.relay.ops.vision.nms import AllClassNonMaxSuppressionOp

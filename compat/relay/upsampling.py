@@ -28,8 +28,7 @@ from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor.rounding import FloorOp
-from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
-from xrelay.dialects.relay.ops.tensor.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp, ShapeOfOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator, known_attribute

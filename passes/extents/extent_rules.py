@@ -23,8 +23,8 @@ from xrelay.dialects.relay.ops.sparse import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
+from xrelay.dialects.relay.ops.tensor.fill import ArangeOp
 from xrelay.dialects.relay.ops.tensor.logic import LogicalAndOp, LogicalOrOp
-from xrelay.dialects.relay.ops.tensor.range import ArangeOp
 from xrelay.dialects.relay.ops.tensor.reduce import ProdOp, SumOp
 from xrelay.dialects.relay.ops.tensor.rounding import CeilOp
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp

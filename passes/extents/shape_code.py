@@ -15,10 +15,10 @@ from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MinimumOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.compare import WhereOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
-from xrelay.dialects.relay.ops.tensor.select import WhereOp
-from xrelay.dialects.relay.ops.tensor.shape_values import NdarraySizeOp, ShapeOfOp
+from xrelay.dialects.relay.ops.tensor.shape import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp

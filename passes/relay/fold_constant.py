@@ -48,7 +48,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp
-from xrelay.dialects.relay.ops.tensor.shape_values import ShapeValueOp
+from xrelay.dialects.relay.ops.tensor.shape import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentsOp

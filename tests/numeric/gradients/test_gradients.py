@@ -13,7 +13,7 @@ from support.gradients import Array, check_gradient, weighted_sum
 from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.tensor.variance import VarianceOp
+from xrelay.dialects.relay.ops.tensor.reduce import VarianceOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.relay.expr import view
 

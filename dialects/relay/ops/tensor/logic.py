@@ -1,4 +1,4 @@
-"""Boolean operators and reductions."""
+"""Operators on booleans, reductions of them, and operators on the bits of integers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from xrelay.dialects.relay.op_definition import (
     AxisOf,
     BooleanElements,
     Constraints,
+    IntegerElements,
     MixedPrecision,
     no_gradients,
     register_relay_op,
@@ -178,3 +179,173 @@ class AnyOp(LogicalReduceOp):
         from xrelay.dialects.relay.computes.reduction import any_true
 
         return [any_true(build)]
+
+
+if TYPE_CHECKING:
+    from xrelay.dialects.topi.build import Body
+
+
+class BitwiseOp(ScalarBinaryOp):
+    """Base of the binary operators on the bits of integers."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {**ScalarBinaryOp.CONSTRAINTS, "C3": IntegerElements()}
+
+
+@register_relay_op
+@irdl_op_definition
+class BitwiseAndOp(BitwiseOp):
+    """Bitwise and, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.bitwise_and(%x, %y) : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.bitwise_and"
+    ON_ARRAYS = np.bitwise_and
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.logical_and(x, y)
+
+
+@register_relay_op
+@irdl_op_definition
+class BitwiseOrOp(BitwiseOp):
+    """Bitwise or, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.bitwise_or(%x, %y) : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.bitwise_or"
+    ON_ARRAYS = np.bitwise_or
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        return b.logical_or(x, y)
+
+
+@register_relay_op
+@irdl_op_definition
+class BitwiseXorOp(BitwiseOp):
+    """Bitwise exclusive or, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.bitwise_xor(%x, %y) : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.bitwise_xor"
+    ON_ARRAYS = np.bitwise_xor
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits the op on two elements."""
+        from xdsl.dialects import arith
+
+        return b.add(arith.XOrIOp(x, y))
+
+
+@register_relay_op
+@irdl_op_definition
+class BitwiseNotOp(ScalarUnaryOp):
+    """Bitwise not, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.bitwise_not(%x) : (tensor<4xi32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.bitwise_not"
+    CONSTRAINTS = {"C1": IntegerElements()}
+    ON_ARRAYS = np.bitwise_not
+
+    def scalar(self, b: Body, x: SSAValue) -> SSAValue:
+        """Emits an exclusive or with all bits."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.topi.build import is_unsigned
+        from xrelay.dialects.topi.shapes import bit_width
+
+        all_bits = (1 << bit_width(x.type)) - 1 if is_unsigned(x.type) else -1
+        return b.add(arith.XOrIOp(x, b.constant(all_bits, x.type)))
+
+
+@register_relay_op
+@irdl_op_definition
+class LeftShiftOp(BitwiseOp):
+    """`lhs << rhs`, filled with zeros, elementwise with numpy's broadcasting.
+
+    If `rhs` is negative, or at least the number of bits, the result is 0.
+
+    Example:
+    ```mlir
+    %z = relay.left_shift(%x, %y) : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.left_shift"
+    ON_ARRAYS = np.left_shift
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits a shift by `y`, or 0 if the width of the type is exceeded."""
+        from xdsl.dialects import arith
+
+        most = _greatest_shift(b, x)
+        shifted = b.add(arith.ShLIOp(x, b.add(arith.MinUIOp(y, most))))
+        return _if_within(b, y, most, shifted)
+
+
+@register_relay_op
+@irdl_op_definition
+class RightShiftOp(BitwiseOp):
+    """`lhs >> rhs`, filled with the sign bit, elementwise with numpy's broadcasting.
+
+    If `rhs` is negative, or at least the number of bits, all bits of the result are the sign bit.
+
+    Example:
+    ```mlir
+    %z = relay.right_shift(%x, %y) : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.right_shift"
+    ON_ARRAYS = np.right_shift
+
+    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Emits a shift by at most the width of the type less 1, which leaves copies of the sign bit."""
+        from xdsl.dialects import arith
+
+        from xrelay.dialects.topi.build import is_unsigned
+
+        most = _greatest_shift(b, x)
+        by = b.add(arith.MinUIOp(y, most))
+        if is_unsigned(x.type):
+            return _if_within(b, y, most, b.add(arith.ShRUIOp(x, by)))
+        return b.add(arith.ShRSIOp(x, by))
+
+
+def _greatest_shift(b: Body, x: SSAValue) -> SSAValue:
+    """Returns the greatest defined number of bits to shift by; in arith, greater ones are undefined."""
+    from xrelay.dialects.topi.shapes import bit_width
+
+    return b.constant(bit_width(x.type) - 1, x.type)
+
+
+def _if_within(b: Body, number: SSAValue, most: SSAValue, shifted: SSAValue) -> SSAValue:
+    """Returns `shifted` if the number of bits is at most `most`, else 0."""
+    from xdsl.dialects import arith
+
+    within = b.add(arith.CmpiOp(number, most, "ule"))
+    return b.select(within, shifted, 0)
