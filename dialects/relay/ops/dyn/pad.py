@@ -11,7 +11,10 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
 from xrelay.dialects.relay.op_definition import (
+    ANY,
+    AnyDim,
     Array,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -19,13 +22,14 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     OpPatternKind,
     RelayOp,
+    maximum,
+    minimum,
     register_relay_op,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.transform import PAD_MODES, require_padding
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, maximum, minimum
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -17,7 +17,10 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.op_definition import (
+    ANY,
+    AnyDim,
     Array,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -26,12 +29,16 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    Shape,
     bool_property,
+    certainly_differ,
+    maximum,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import MAX_AXES, tensor_type
+from xrelay.dialects.shared.types import MAX_AXES
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ, maximum
+from xrelay.index_algebra.dims import broadcast
 from xrelay.index_algebra.requirement import Broadcasts
 
 if TYPE_CHECKING:

@@ -22,8 +22,11 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     SameElements,
+    element_type_of,
     int_property,
     register_relay_op,
+    shape_of,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
@@ -41,7 +44,6 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
 from xrelay.dialects.relay.ops.tensor.join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 
 
 class QnnBinaryOp(QnnOp):

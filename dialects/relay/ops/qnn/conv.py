@@ -32,12 +32,12 @@ from xrelay.dialects.relay.op_definition import (
     LayoutRefusal,
     MixedPrecision,
     register_relay_op,
+    shape_of,
 )
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, FilterOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each, with_parameters
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.shared.types import shape_of
 
 
 class QnnFilterOp(FilterOp, QnnOp):

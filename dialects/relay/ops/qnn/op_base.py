@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.constraints import ElementsIn, is_number
 from xrelay.dialects.relay.op_definition import (
+    Dim,
     Facts,
     Layout,
     LayoutAnswer,
@@ -20,16 +21,17 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    element_type_of,
     int_attribute,
     letter_of_axis,
+    numpy_dtype,
+    shape_of,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fixed_point import MOST_PLACES, PLACES, cut, saturated
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim
 
 _BIAS = 1022
 """The exponent bias of f64 for significands in [½, 1)."""

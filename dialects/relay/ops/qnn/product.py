@@ -26,12 +26,13 @@ from xrelay.dialects.relay.op_definition import (
     optional_int,
     optional_int_property,
     register_relay_op,
+    shape_of,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.shared.types import shape_of, tensor_type
 
 
 class QnnProductOp(QnnOp):

@@ -24,9 +24,13 @@ from xrelay.dialects.relay.op_definition import (
     Layout,
     LayoutAnswer,
     OneOf,
+    cast_once,
     int_property,
+    numpy_dtype,
     register_relay_op,
+    shape_of,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.qnn.op_base import (
     QnnOp,
@@ -41,8 +45,7 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
     shifted,
 )
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
-from xrelay.dialects.shared.types import shape_of, tensor_type
+from xrelay.dialects.shared.dtypes import element_type
 
 _FLOATS = tuple(element_type(name) for name in ("float16", "bfloat16", "float32", "float64"))
 
@@ -157,7 +160,6 @@ class DequantizeOp(_ConvertsElements):
     def evaluate(self, data: Array, input_scale: Array, input_zero_point: Array) -> Array:
         """Multiplies differences by the scale."""
         from xrelay.dialects.relay.meaning import quantized
-        from xrelay.dialects.shared.numerics import cast_once
 
         axis, result = self.axis.value.data, numpy_dtype(self.out_dtype)
         wide = np.promote_types(result, np.float32)

@@ -24,9 +24,9 @@ from xrelay.dialects.relay.op_definition import (
     no_gradients,
     optional_ints_property,
     register_relay_op,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-from xrelay.dialects.shared.types import tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -17,12 +17,12 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     Quantization,
+    element_type_of,
     no_gradients,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.types import element_type_of
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body

@@ -22,10 +22,11 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    cast_once,
+    numpy_dtype,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -70,8 +71,6 @@ class CastOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Converts with one rounding; numpy also truncates towards zero."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         return cast_once(data, numpy_dtype(self.dtype))
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:

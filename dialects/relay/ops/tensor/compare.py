@@ -38,9 +38,10 @@ from xrelay.dialects.relay.op_definition import (
     SameElements,
     no_gradients,
     register_relay_op,
+    shape_of,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
-from xrelay.dialects.shared.types import shape_of, tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body

@@ -15,6 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.einsum_equation import Equation
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -24,14 +25,14 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    Shape,
     not_differentiable,
     register_relay_op,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import ConstraintError
-from xrelay.index_algebra.dims import Dim, Shape
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

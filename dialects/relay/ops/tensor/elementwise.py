@@ -18,6 +18,7 @@ from xrelay.dialects.relay.op_definition import (
     Elements,
     Facts,
     FloatElements,
+    IncompleteType,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -25,10 +26,12 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    cast_once,
     known_shape,
+    shape_of,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp
-from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -140,8 +143,6 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
 
     def evaluate(self, data: Array) -> Array:
         """Applies the function in double precision and rounds once."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         return cast_once(self.function(data.astype(np.float64)), data.dtype)
 
 

@@ -15,10 +15,9 @@ from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.op_definition import Array, register_relay_op
+from xrelay.dialects.relay.op_definition import Array, element_type_of, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.shared.types import element_type_of
 
 EXP_BOUND = 88.3762626647949
 """The greatest x for which `2^round(x / ln 2)` is finite in f32."""

@@ -12,8 +12,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.op_definition import (
+    AnyDim,
     Array,
     AtLeast,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -24,19 +26,21 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     axis_index,
+    cast_once,
+    element_type_of,
     int_property,
     ints,
     known_shape,
     no_gradients,
+    numpy_dtype,
     register_relay_op,
     require_axis,
     required_ints_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import AnyDim, Dim, is_nonnegative
+from xrelay.index_algebra.dims import is_nonnegative
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -96,8 +100,6 @@ class FullOp(FillOp):
 
     def evaluate(self, fill_value: Array) -> Array:
         """Fills an array."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         dtype = fill_value.dtype if self.dtype is None else numpy_dtype(self.dtype)
         return np.full(ints(self.shape), cast_once(fill_value, dtype), dtype)
 
@@ -130,8 +132,6 @@ class FullLikeOp(FillOp):
 
     def evaluate(self, data: Array, fill_value: Array) -> Array:
         """Fills an array."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         return np.full(data.shape, cast_once(fill_value, data.dtype), data.dtype)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:

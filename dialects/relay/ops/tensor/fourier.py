@@ -16,6 +16,7 @@ from xrelay.dialects.relay.gradients.numbered_elements import collected, numbere
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Dim,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -27,11 +28,12 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     bool_property,
+    cast_once,
     int_property,
     register_relay_op,
+    shape_text,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -78,8 +80,6 @@ class DFTOp(RelayOp):
 
     def evaluate(self, re_data: Array, im_data: Array) -> tuple[Array, ...]:
         """Uses `np.fft` in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         data = re_data.astype(np.float64) + 1j * im_data.astype(np.float64)
         if data.shape[-1]:
             data = np.fft.ifft(data) if self.inverse.value.data else np.fft.fft(data)
@@ -184,8 +184,6 @@ class STFTOp(RelayOp):
 
     def evaluate(self, data: Array, window: Array) -> Array:
         """Multiplies the frames by the matrix of the transform, in double precision."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         size, length, hop = self.n_fft.value.data, self.win_length.value.data, self.hop_length.value.data
         signal = data.astype(np.float64)
         frames = np.lib.stride_tricks.sliding_window_view(signal, size, -1)[..., ::hop, :length]

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.op_definition import (
     AtLeast,
     AxisOf,
     Constraints,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -28,17 +29,21 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Shape,
     axis_index,
+    element_type_of,
     int_property,
+    minimum,
     not_differentiable,
     optional_int,
     optional_int_property,
+    product,
     register_relay_op,
     require_axis,
+    shape_text,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import element_type_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

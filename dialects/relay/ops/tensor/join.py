@@ -14,8 +14,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr
 from xrelay.dialects.relay.core.constraints import numbers
 from xrelay.dialects.relay.op_definition import (
+    AnyTensorType,
     Array,
     AxisOf,
+    Dim,
     Divides,
     Elements,
     Facts,
@@ -28,6 +30,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Shape,
     axis_index,
     int_array,
     int_attribute,
@@ -38,9 +41,10 @@ from xrelay.dialects.relay.op_definition import (
     not_differentiable,
     register_relay_op,
     require_axis,
+    shape_of,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import AnyTensorType, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, merge_dims
+from xrelay.index_algebra.dims import merge_dims
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.element_rules import converted
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -24,7 +25,9 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    Shape,
     axis_index,
+    cast_once,
     int_array,
     int_property,
     ints,
@@ -32,15 +35,17 @@ from xrelay.dialects.relay.op_definition import (
     letter_of_axis,
     not_differentiable,
     optional_int_property,
+    product,
     register_relay_op,
     require_axes,
+    shape_of,
+    shape_text,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor.shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -76,8 +81,6 @@ class CastLikeOp(RelayOp):
 
     def evaluate(self, data: Array, dtype_like: Array) -> Array:
         """Converts with one rounding."""
-        from xrelay.dialects.shared.numerics import cast_once
-
         return cast_once(data, dtype_like.dtype)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -28,6 +29,7 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RankOf,
     RelayOp,
+    Shape,
     axis_index,
     bool_property,
     int_array,
@@ -39,11 +41,11 @@ from xrelay.dialects.relay.op_definition import (
     optional_ints_property,
     register_relay_op,
     required_ints_property,
+    shape_text,
     string_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr

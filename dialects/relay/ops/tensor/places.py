@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -22,18 +23,23 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    Shape,
     bool_property,
+    element_type_of,
     float_property,
     int_property,
+    maximum,
+    minimum,
     register_relay_op,
+    shape_of,
+    shape_text,
     string_property,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
-from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

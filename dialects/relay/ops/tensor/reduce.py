@@ -18,6 +18,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Dim,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -32,18 +33,22 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RelayOp,
     SameElements,
+    Shape,
     bool_property,
+    element_type_of,
     int_array,
     ints,
+    maximum,
+    numpy_dtype,
     optional_ints_property,
+    product,
     register_relay_op,
     require_axes,
+    shape_text,
+    tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, Shape, maximum, product, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -11,9 +11,8 @@ from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.op_definition import Array, Facts, no_gradients, register_relay_op
+from xrelay.dialects.relay.op_definition import Array, Facts, no_gradients, register_relay_op, tensor_type
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
-from xrelay.dialects.shared.types import tensor_type
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body

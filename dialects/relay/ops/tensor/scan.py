@@ -21,12 +21,13 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     bool_property,
+    cast_once,
+    numpy_dtype,
     optional_int_property,
+    product,
     register_relay_op,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import product
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
@@ -64,7 +65,6 @@ class CumulativeOp(RelayOp):
     def evaluate(self, data: Array) -> Array:
         """Accumulates element by element; 16-bit floats in f32."""
         from xrelay.dialects.relay.meaning.element_types import accumulator
-        from xrelay.dialects.shared.numerics import cast_once
 
         dtype = data.dtype if self.dtype is None else numpy_dtype(self.dtype)
         axis = self._axis

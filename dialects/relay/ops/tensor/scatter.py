@@ -17,6 +17,7 @@ from xrelay.dialects.relay.op_definition import (
     Facts,
     GradientBuilder,
     Gradients,
+    IncompleteType,
     IntegerElements,
     OneOf,
     OpPatternKind,
@@ -24,11 +25,10 @@ from xrelay.dialects.relay.op_definition import (
     axis_index,
     int_property,
     register_relay_op,
+    shape_text,
     string_property,
 )
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp, require_inside, require_same_extents, require_tuples
-from xrelay.dialects.shared.types import IncompleteType
-from xrelay.index_algebra.dims import shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

@@ -17,6 +17,7 @@ from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, wi
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Dim,
     Elements,
     Facts,
     GradientBuilder,
@@ -28,6 +29,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Shape,
     bool_property,
     int_array,
     int_attribute,
@@ -36,14 +38,14 @@ from xrelay.dialects.relay.op_definition import (
     known_shape,
     letter_of_axis,
     no_gradients,
+    numpy_dtype,
     optional_ints_property,
+    product,
     register_relay_op,
     require_axes,
     required_ints_property,
+    tensor_type,
 )
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, product
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

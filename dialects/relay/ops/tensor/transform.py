@@ -15,11 +15,14 @@ from xrelay.dialects.relay.layout.layout import LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.op_definition import (
     END,
+    AnyDim,
     Array,
     AttributeValue,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IncompleteType,
     Layout,
     LayoutAnswer,
     LayoutDecision,
@@ -31,16 +34,17 @@ from xrelay.dialects.relay.op_definition import (
     axis_index,
     int_array,
     ints,
+    minimum,
     optional_ints_property,
     register_relay_op,
     require_axes,
     required_ints_property,
+    shape_of,
     string_property,
+    tensor_type,
     transform_shape,
     with_flat,
 )
-from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
-from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder

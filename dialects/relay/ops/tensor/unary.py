@@ -21,11 +21,11 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     Quantization,
     float_property,
+    numpy_dtype,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, FloatFunctionOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import Parts
-from xrelay.dialects.shared.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
     from xrelay.dialects.topi.build import Body

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Dim,
     Facts,
     GradientBuilder,
     Gradients,
@@ -23,16 +24,17 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    Shape,
     axis_index,
     int_property,
     ints,
     register_relay_op,
     required_ints_property,
+    shape_text,
+    tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.dialects.shared.types import tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import TopiBuilder
