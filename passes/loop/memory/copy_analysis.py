@@ -1,4 +1,4 @@
-"""Kernels that only copy elements, as moves: contiguous or strided elements of an input go to an output.
+"""Kernels that only copy slices: contiguous or strided elements of an input go to an output.
 
 Such kernels are concatenations, splits, slices and reshapes. The accesses prove that elements stay in one run: the
 linear index of the element that is read, minus that of the element that is written, is the same for every point of a
@@ -31,13 +31,13 @@ from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, nest_root
 
 _PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
-"""The ops, besides loads and one store, that a block may contain."""
+"""The ops, bebranches loads and one store, that a block may contain."""
 _LESS = (2, 6)
 """The predicates `slt` and `ult`."""
 
 
 @dataclass(frozen=True)
-class Move:
+class SliceCopy:
     """Element `number` of an output is element `number + shift` of an input.
 
     This holds for all elements of the input, of the output, or of both, which are arguments `source` and `target` of
@@ -51,8 +51,7 @@ class Move:
     fills_target: bool
     strides: tuple[int, ...] | None = None
     """If the elements are not in one run: the strides of the source in the target, if all of the source is taken,
-    otherwise
-    those of the target in the source. Element 0 of the one is element `-shift` of the other, or `shift`."""
+    otherwise those of the target in the source. Element 0 of the one is element `-shift` of the other, or `shift`."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +67,21 @@ class _Branch:
     high: Dim | None
 
 
-def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
-    """The moves that make up a kernel; empty if it does anything else."""
+def slice_copies_of(kernel: func.FuncOp) -> Sequence[SliceCopy]:
+    """The slice copies that make up a kernel; empty if it does anything else."""
     if RESHAPE_ONLY in kernel.attributes and len(input_arguments(kernel)) == len(output_arguments(kernel)) == 1:
-        return [Move(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
+        return [SliceCopy(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
     blocks = list(blocks_of(kernel).values())
     last = kernel.body.block.last_op
     if [*map(nest_root, blocks), last] != list(kernel.body.block.ops):
         return []
-    found: list[Move] = []
+    found: list[SliceCopy] = []
     signature = _Signature(kernel)
     for block in blocks:
-        moves = _Mover(signature, block).moves()
-        if not moves:
+        copies = _BlockCopies(signature, block).copies()
+        if not copies:
             return []
-        found += moves
+        found += copies
     stored = [block.writes[0] for block in blocks]
     return found if len(set(stored)) == len(stored) == len(output_arguments(kernel)) else []
 
@@ -99,8 +98,8 @@ class _Signature:
         self.dims: Mapping[SSAValue, Dim] = dict(zip(self.indices, names, strict=True))
 
 
-class _Mover:
-    """Finds the moves of one block of a kernel."""
+class _BlockCopies:
+    """Finds the slice copies of one block of a kernel."""
 
     def __init__(self, signature: _Signature, block: BlockOp):
         self._signature, self._block = signature, block
@@ -110,8 +109,8 @@ class _Mover:
         for variable, extent in pairs:
             self._box[variable] = (0, (extent if isinstance(extent, int) else MAX_EXTENT) - 1)
 
-    def moves(self) -> list[Move]:
-        """The moves of the block; empty if it does anything else."""
+    def copies(self) -> list[SliceCopy]:
+        """The slice copies of the block; empty if it does anything else."""
         store = self._only_store()
         if store is None or not _runs_everywhere(self._block):
             return []
@@ -119,8 +118,8 @@ class _Mover:
         is_plain = store.index == ValueMap.identity(self._block.variables)
         if not is_plain or list(self._block.extents) != list(extents_of(target)):
             return []
-        found = [self._move(branch, target) for branch in self._branches(store.value)]
-        return [] if None in found else [move for move in found if move is not None]
+        found = [self._copy(branch, target) for branch in self._branches(store.value)]
+        return [] if None in found else [copy for copy in found if copy is not None]
 
     def _only_store(self) -> StoreOp | None:
         """The only store of a block without arithmetic, or `None`."""
@@ -146,19 +145,21 @@ class _Mover:
             test = op.cond.owner if isinstance(op, scf.IfOp) else None
             if not isinstance(op, scf.IfOp) or not isinstance(test, arith.CmpiOp):
                 return []
-            middle, sides = (
+            middle, branches = (
                 self._dim(expression_of(test.rhs)),
                 [_yielded(region.block.last_op) for region in op.regions],
             )
             is_known = test.lhs in self._block.variables and chosen in (None, test.lhs)
-            if test.predicate.value.data not in _LESS or middle is None or not is_known or None in sides:
+            if test.predicate.value.data not in _LESS or middle is None or not is_known or None in branches:
                 return []
             chosen = test.lhs
             limits: list[tuple[Dim, Dim | None]] = [(low, middle), (middle, high)]
-            pending += [(s, *each) for s, each in zip(reversed(sides), reversed(limits), strict=True) if s is not None]
+            pending += [
+                (s, *each) for s, each in zip(reversed(branches), reversed(limits), strict=True) if s is not None
+            ]
         return found
 
-    def _move(self, branch: _Branch, target: SSAValue) -> Move | None:
+    def _copy(self, branch: _Branch, target: SSAValue) -> SliceCopy | None:
         load, positions = branch.load, self._signature.positions
         if load.memref not in self._signature.inputs:
             return None
@@ -168,15 +169,15 @@ class _Mover:
             return None
         shift = read.plus(written, -1).simplified(self._box)
         if not self._signature.dims.keys() >= set(shift.operands):
-            return self._apart(branch, target)
+            return self._strided(branch, target)
         takes = self._count(branch) is not None and self._count(branch) == self._size(extents_of(load.memref))
         fills = branch.variable is None
         if not takes and not fills:
             return None
-        return Move(positions[load.memref], positions[target], shift, takes, fills)
+        return SliceCopy(positions[load.memref], positions[target], shift, takes, fills)
 
-    def _apart(self, branch: _Branch, target: SSAValue) -> Move | None:
-        """The move of a branch whose elements are strided: all of the source, or all of the target."""
+    def _strided(self, branch: _Branch, target: SSAValue) -> SliceCopy | None:
+        """The copy of a branch whose elements are strided: all of the source, or all of the target."""
         load, takes = branch.load, branch.variable is not None
         steps = self._steps(load.index)
         inner, outer = (load.memref, target) if takes else (target, load.memref)
@@ -189,7 +190,7 @@ class _Mover:
             steps = [(step, -offset) for step, offset in steps]
         strides = [prod(shapes[1][axis + 1 :]) for axis in range(len(shapes[1]))]
         first = sum(offset * stride for (_, offset), stride in zip(steps, strides, strict=True))
-        return Move(
+        return SliceCopy(
             self._signature.positions[load.memref],
             self._signature.positions[target],
             ValueMap.constant(-first if takes else first),

@@ -29,18 +29,18 @@ from xrelay.dialects.shared.attribute_names import COPIED, LOOP_KERNEL, VERSION
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_arith import IndexArith
-from xrelay.passes.loop.memory.copy_analysis import Move, moves_of
+from xrelay.passes.loop.memory.copy_analysis import SliceCopy, slice_copies_of
 from xrelay.passes.loop.memory.subview_kernels import CopyKernels, StridedKernels
 from xrelay.passes.loop.memory.subview_lifetimes import SubviewLifetimes, name_of
 from xrelay.passes.loop.nest_queries import kernels_of
 
 LEAST_RUN: Final = 16
-"""The smallest number of contiguous elements in each run of a strided part: those of a vector."""
+"""The smallest number of contiguous elements in each run of a strided subview: those of a vector."""
 
 
 @dataclass(frozen=True)
 class LoopElideCopiesPass(XRelayPass):
-    """Makes buffers parts of a whole, so that the kernels that would copy them are removed.
+    """Makes buffers subviews of others, so that the kernels that would copy them are removed.
 
     Before → after, for a concatenation and for a slice:
 
@@ -65,15 +65,15 @@ class LoopElideCopiesPass(XRelayPass):
     func.call @k_apart(%x, %a) : …
     ```
 
-    A part that cannot be placed is copied by a separate kernel; the attribute `loop.copied` of the call states the
+    A buffer that cannot be a subview is copied by a separate kernel; the attribute `loop.copied` of the call states the
     reason.
 
-    Not placed are strided parts with runs of less than 16 elements, or with users other than private kernels without
-    versions; parts that are arguments, constants, outputs or parts of another whole, and parts that are transferred or
-    written again later; parts of a whole that is used before, or whose extents are computed too late; slices whose
-    source changes during their lifetime; and parts that would raise the peak memory of the function by more than an
-    eighth, such as a small part that is computed long before the others. Kernels that compute anything, or have
-    versions, are left unchanged.
+    No subviews are made of buffers that are arguments, constants, outputs or subviews of another buffer, or that are
+    transferred or written again later; with strides, if the runs have less than 16 elements, or users are not private
+    kernels without versions; in a buffer that is used before, or whose extents are computed too late; of a source that
+    changes during the lifetime of the slice; and if this would raise the peak memory of the function by more than an
+    eighth, for example by a small buffer that is computed long before the others. Kernels that compute anything, or
+    have versions, are left unchanged.
     """
 
     name = "loop-elide-copies"
@@ -81,26 +81,26 @@ class LoopElideCopiesPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the graph functions of the module in place."""
-        moves = _moves_of_kernels(op)
-        if not moves:
+        copies = _copies_of_kernels(op)
+        if not copies:
             return
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, func.FuncOp)}
         taken, removed = set(functions), set[str]()
-        copies, strided = CopyKernels(taken), StridedKernels(functions, taken)
+        kernels, strided = CopyKernels(taken), StridedKernels(functions, taken)
         for function in list(functions.values()):
             if LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
-                removed |= _Placement(function, functions, copies, strided).run(moves)
+                removed |= _Elision(function, functions, kernels, strided).run(copies)
         removed |= strided.given_up
-        op.body.block.add_ops(copies.made)
+        op.body.block.add_ops(kernels.made)
         _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in removed])
 
 
-def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
-    """The moves of the kernels that only copy."""
+def _copies_of_kernels(module: ModuleOp) -> dict[str, Sequence[SliceCopy]]:
+    """The slice copies of the kernels that only copy."""
     versions = versions_by_kernel(kernels_of(module))
     alone = [kernel for kernel in kernels_of(module) if VERSION not in kernel.attributes]
-    found = {kernel.sym_name.data: moves_of(kernel) for kernel in alone if kernel.sym_name.data not in versions}
-    return {name: moves for name, moves in found.items() if moves}
+    found = {kernel.sym_name.data: slice_copies_of(kernel) for kernel in alone if kernel.sym_name.data not in versions}
+    return {name: copies for name, copies in found.items() if copies}
 
 
 def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
@@ -111,155 +111,167 @@ def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
             Rewriter.erase_op(kernel)
 
 
-class _Placement:
-    """Places parts in one graph function."""
+@dataclass(frozen=True)
+class _Candidate:
+    """A slice copy at a call, whose source is stored in the target, or whose target is read in the source."""
+
+    call: func.CallOp
+    copy: SliceCopy
+    is_stored: bool
+
+    @property
+    def number(self) -> int:
+        """The number of the operand `view`."""
+        return self.copy.source if self.is_stored else self.copy.target
+
+    @property
+    def view(self) -> SSAValue:
+        """The buffer that becomes a subview."""
+        return self.call.arguments[self.number]
+
+    @property
+    def whole(self) -> SSAValue:
+        """The buffer that has the elements of the subview."""
+        return self.call.arguments[self.copy.target if self.is_stored else self.copy.source]
+
+    @property
+    def type(self) -> MemRefType:
+        """The type of the subview."""
+        type = SSAValue.get(self.view, type=MemRefType).type
+        if self.copy.strides is None:
+            return type
+        return MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(self.copy.strides), type.memory_space)
+
+    @property
+    def offset(self) -> ValueMap:
+        """The linear index of the first element of the subview, in values of the caller."""
+        arguments = {value: _number_or_value(_argument_for(self.call, value)) for value in self.copy.shift.operands}
+        shift = self.copy.shift.substitute(arguments)
+        return (ValueMap.constant(0).plus(shift, -1) if self.is_stored else shift).simplified()
+
+
+class _Elision:
+    """Elides copies in one graph function."""
 
     def __init__(
         self,
         function: func.FuncOp,
         functions: Mapping[str, func.FuncOp],
-        copies: CopyKernels,
+        kernels: CopyKernels,
         strided: StridedKernels,
     ):
         self._function, self._functions = function, functions
-        self._copies, self._strided = copies, strided
+        self._kernels, self._strided = kernels, strided
         self._outputs = set[SSAValue](output_arguments(function))
         self._lives = SubviewLifetimes(function, functions)
 
-    def run(self, moves: Mapping[str, Sequence[Move]]) -> set[str]:
+    def run(self, copies: Mapping[str, Sequence[SliceCopy]]) -> set[str]:
         """Visits the calls of kernels that only copy; returns the names of kernels with removed calls."""
         removed: set[str] = set()
         for call in ops_of(self._function, func.CallOp):
             name = call.callee.string_value()
-            if name not in moves or not all(map(_is_plain, call.arguments)):
+            if name not in copies or not all(map(_is_plain, call.arguments)):
                 continue
-            dear = self._unaffordable(call, moves[name])
-            reasons = [self._place(call, move, dear) for move in moves[name]]
+            expensive = self._expensive(call, copies[name])
+            reasons = [self._elide(call, copy, expensive) for copy in copies[name]]
             stated = [reason for reason in reasons if reason is not None]
             if len(stated) == len(reasons):
                 call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(stated)))
                 continue
-            for move, reason in zip(moves[name], reasons, strict=True):
+            for copy, reason in zip(copies[name], reasons, strict=True):
                 if reason is not None:
-                    self._copy(call, move, reason)
+                    self._keep(_Candidate(call, copy, copy.takes_source), reason)
             Rewriter.erase_op(call)
             removed.add(name)
         return removed
 
-    def _unaffordable(self, call: func.CallOp, moves: Sequence[Move]) -> set[SSAValue]:
-        """The sources of moves that could be stored in their target but would raise the peak memory."""
+    def _expensive(self, call: func.CallOp, copies: Sequence[SliceCopy]) -> set[SSAValue]:
+        """The sources that could be stored in their target but would raise the peak memory."""
         found: set[SSAValue] = set()
-        for target in dict.fromkeys(move.target for move in moves):
-            fit = [each for each in moves if each.target == target and each.takes_source]
-            parts = [call.arguments[each.source] for each in fit if self._why_not_stored(call, each) is None]
-            if parts:
-                found |= set(parts) - self._lives.affordable(parts, call.arguments[target])
+        stored = [_Candidate(call, copy, is_stored=True) for copy in copies if copy.takes_source]
+        for target in dict.fromkeys(each.whole for each in stored):
+            views = [each.view for each in stored if each.whole is target and self._why_not(each) is None]
+            if views:
+                found |= set(views) - self._lives.affordable(views, target)
         return found
 
-    def _place(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
-        """Stores the source of a move in the target, or reads the target in the source; returns why neither works.
-
-        The buffers `dear` would raise the peak memory if they were stored in their target.
-        """
-        reason = self._store_in_part(call, move, dear) if move.takes_source else None
-        if move.takes_source and (reason is None or not move.fills_target):
+    def _elide(self, call: func.CallOp, copy: SliceCopy, expensive: Collection[SSAValue]) -> str | None:
+        """Stores the source of a copy in the target, or reads the target in the source; returns why neither works."""
+        reason = self._make_subview(_Candidate(call, copy, is_stored=True), expensive) if copy.takes_source else None
+        if copy.takes_source and (reason is None or not copy.fills_target):
             return reason
-        other = self._read_as_part(call, move)
+        other = self._make_subview(_Candidate(call, copy, is_stored=False), ())
         return other if reason is None or other is None else reason
 
-    def _store_in_part(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
-        """Makes the source of a move a part of its target; returns the reason if that is not possible."""
-        part, whole = call.arguments[move.source], call.arguments[move.target]
-        reason, alloc = self._why_not_stored(call, move), part.owner
-        if reason is None and part in dear:
-            reason = f"{name_of(whole)} would be needed as soon as {name_of(part)}, which takes more memory"
+    def _make_subview(self, each: _Candidate, expensive: Collection[SSAValue]) -> str | None:
+        """Makes a buffer a subview of another; returns the reason if that is not possible."""
+        call, whole, alloc = each.call, each.whole, each.view.owner
+        reason = self._why_not(each)
+        if reason is None and each.view in expensive:
+            reason = f"{name_of(whole)} would be needed as soon as {name_of(each.view)}, which takes more memory"
         if reason is not None or not isinstance(alloc, memref.AllocOp):
             return reason
-        self._lives.move_before(whole, alloc)
-        type = _at_strides(alloc.memref.type, move)
-        ops, new = _part(whole, self._target_offset(call, move), alloc.dynamic_sizes, type)
-        self._lives.store_in(part, whole, new, [*ops, alloc.next_op or call][0])
+        if each.is_stored:
+            self._lives.move_before(whole, alloc)
+        ops, new = _subview(each, alloc.dynamic_sizes)
+        if each.is_stored:
+            self._lives.store_in(each.view, whole, new, [*ops, alloc.next_op or call][0])
+        else:
+            self._lives.read_from(call, each.view, whole, new)
+            alloc.detach()
+            Rewriter.insert_op(alloc, InsertPoint.before(call))
         _replace(alloc, ops, new, whole)
         self._strided.let_take(new, call)
         return None
 
-    def _why_not_stored(self, call: func.CallOp, move: Move) -> str | None:
-        """The reason why the source of a move cannot be stored in its target, or `None`."""
-        part, whole = call.arguments[move.source], call.arguments[move.target]
-        reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
+    def _why_not(self, each: _Candidate) -> str | None:
+        """The reason why a buffer cannot be a subview of another, or `None`."""
+        call, view, whole = each.call, each.view, each.whole
+        reason = _unlike(view, whole) or self._fixed(view) or self._why_not_strided(each)
+        if not each.is_stored:
+            return reason or self._lives.why_not_read(call, view, whole)
         if reason is None and not isinstance(whole.owner, memref.AllocOp) and whole not in self._outputs:
             reason = f"{name_of(whole)} is not allocated here"
-        reason = reason or self._lives.why_not_stored(call, part, whole)
-        if reason is not None or isinstance(part.owner, Block):
+        reason = reason or self._lives.why_not_stored(call, view, whole)
+        if reason is not None or isinstance(view.owner, Block):
             return reason
-        values = (*self._target_offset(call, move).operands, *_open_extents(whole))
-        if all(self._lives.is_before(value, part.owner) for value in values):
+        values = (*each.offset.operands, *_open_extents(whole))
+        if all(self._lives.is_before(value, view.owner) for value in values):
             return None
-        return f"the extents of {name_of(whole)} are not known where {name_of(part)} is made"
+        return f"the extents of {name_of(whole)} are not known where {name_of(view)} is made"
 
-    def _target_offset(self, call: func.CallOp, move: Move) -> ValueMap:
-        """The linear index of the first element of the part in the target of a move."""
-        return ValueMap.constant(0).plus(self._shift(call, move), -1).simplified()
-
-    def _read_as_part(self, call: func.CallOp, move: Move) -> str | None:
-        """Makes the target of a move a part of its source; returns the reason if that is not possible."""
-        whole, part = call.arguments[move.source], call.arguments[move.target]
-        reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
-        reason = reason or self._lives.why_not_read(call, part, whole)
-        alloc = part.owner
-        if reason is not None or not isinstance(alloc, memref.AllocOp):
-            return reason
-        type = _at_strides(alloc.memref.type, move)
-        ops, new = _part(whole, self._shift(call, move).simplified(), alloc.dynamic_sizes, type)
-        self._lives.read_from(call, part, whole, new)
-        alloc.detach()
-        Rewriter.insert_op(alloc, InsertPoint.before(call))
-        _replace(alloc, ops, new, whole)
-        self._strided.let_take(new, call)
-        return None
-
-    def _why_not_apart(self, call: func.CallOp, part: SSAValue, move: Move) -> str | None:
-        """The reason why a part cannot have the strides of a move, or `None`."""
-        if move.strides is None:
+    def _why_not_strided(self, each: _Candidate) -> str | None:
+        """The reason why a subview cannot have the strides of a copy, or `None`."""
+        if each.copy.strides is None:
             return None
-        run = _run(SSAValue.get(part, type=MemRefType).type.get_shape(), move.strides)
+        run = _run(each.type.get_shape(), each.copy.strides)
         if run < LEAST_RUN:
-            return f"{name_of(part)} would lie in runs of {run} elements, {LEAST_RUN} are the least that pay"
-        if not self._strided.can_take(part, call):
-            return f"not all that use {name_of(part)} are kernels of their own for it"
+            return f"{name_of(each.view)} would lie in runs of {run} elements, {LEAST_RUN} are the least that pay"
+        if not self._strided.can_take(each.view, each.call):
+            return f"not all that use {name_of(each.view)} are kernels of their own for it"
         return None
 
-    def _fixed(self, part: SSAValue) -> str | None:
-        """The reason why a buffer cannot be replaced by a part, or `None`."""
-        if part in self._outputs:
-            return f"{name_of(part)} is an output"
-        if isinstance(part.owner, Block):
-            return f"{name_of(part)} is an argument"
-        if isinstance(part.owner, SubviewOp):
-            return f"{name_of(part)} lies in {name_of(part.owner.source)} already"
-        return None if isinstance(part.owner, memref.AllocOp) else f"{name_of(part)} is not allocated here"
+    def _fixed(self, view: SSAValue) -> str | None:
+        """The reason why a buffer cannot be replaced by a subview, or `None`."""
+        if view in self._outputs:
+            return f"{name_of(view)} is an output"
+        if isinstance(view.owner, Block):
+            return f"{name_of(view)} is an argument"
+        if isinstance(view.owner, SubviewOp):
+            return f"{name_of(view)} lies in {name_of(view.owner.source)} already"
+        return None if isinstance(view.owner, memref.AllocOp) else f"{name_of(view)} is not allocated here"
 
-    def _shift(self, call: func.CallOp, move: Move) -> ValueMap:
-        """The shift of a move, in values of the caller."""
-        return move.shift.substitute(
-            {value: _number_or_value(_argument_for(call, value)) for value in move.shift.operands}
-        )
-
-    def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
-        """Adds a call that copies the elements of one move of a call, if it has any."""
-        source, target = call.arguments[move.source], call.arguments[move.target]
-        kernel = self._functions[call.callee.string_value()]
-        own = kernel.body.block.args[move.source if move.takes_source else move.target]
+    def _keep(self, each: _Candidate, reason: str) -> None:
+        """Adds a call that copies the elements of one slice, if it has any."""
+        call, kernel = each.call, self._functions[each.call.callee.string_value()]
+        own = kernel.body.block.args[each.number]
         sizes = [_argument_for(call, extent) for extent in extents_of(own) if isinstance(extent, SSAValue)]
-        type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
-        if 0 in type.get_shape():
+        if 0 in each.type.get_shape():
             return
-        if move.takes_source:
-            ops, target = _part(target, self._target_offset(call, move), sizes, _at_strides(type, move))
-        else:
-            ops, source = _part(source, self._shift(call, move).simplified(), sizes, _at_strides(type, move))
-        old, new = (SSAValue.get(each, type=MemRefType).type for each in (source, target))
-        copy = func.CallOp(self._copies.symbol(old, new, kernel), [source, target, *sizes], [])
+        ops, place = _subview(each, sizes)
+        buffers = (each.view, place) if each.is_stored else (place, each.view)
+        types = (SSAValue.get(buffer, type=MemRefType).type for buffer in buffers)
+        copy = func.CallOp(self._kernels.symbol(*types, kernel), [*buffers, *sizes], [])
         copy.attributes[COPIED] = StringAttr(reason)
         for op in (*ops, copy):
             op.location = call.location
@@ -272,14 +284,13 @@ def _argument_for(call: func.CallOp, argument: SSAValue) -> SSAValue:
     return call.arguments[argument.index]
 
 
-def _part(
-    whole: SSAValue, offset: ValueMap, sizes: Sequence[SSAValue], type: MemRefType
-) -> tuple[list[Operation], SSAValue]:
-    """Builds the part of `whole` from `offset` on with this type and these extents; returns the ops and the part.
+def _subview(each: _Candidate, sizes: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
+    """Builds a subview with these dynamic extents; returns the ops and the value.
 
-    The part is `whole` itself if type and extents are equal.
+    The value is the whole buffer itself if type and extents are equal.
     """
-    if whole.type == type and not (sizes and list(sizes) != list(_open_extents(whole))):
+    whole = each.whole
+    if whole.type == each.type and not (sizes and list(sizes) != list(_open_extents(whole))):
         return [], whole
     ops: list[Operation] = []
 
@@ -287,16 +298,9 @@ def _part(
         ops.append(arith.ConstantOp(IntegerAttr(value, IndexType())))
         return ops[-1].results[0]
 
-    place = IndexArith(ops.append, constant, lambda _: (0, MAX_EXTENT)).value(offset)
-    part = SubviewOp(whole, place, sizes, type)
-    return [*ops, part], part.result
-
-
-def _at_strides(type: MemRefType, move: Move) -> MemRefType:
-    """The type of the part that a move copies."""
-    if move.strides is None:
-        return type
-    return MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(move.strides), type.memory_space)
+    offset = IndexArith(ops.append, constant, lambda _: (0, MAX_EXTENT)).value(each.offset)
+    view = SubviewOp(whole, offset, sizes, each.type)
+    return [*ops, view], view.result
 
 
 def _run(shape: Sequence[int], strides: Sequence[int]) -> int:
@@ -336,8 +340,8 @@ def _is_plain(value: SSAValue) -> bool:
     return not isinstance(value.type, MemRefType) or isinstance(value.type.layout, NoneAttr)
 
 
-def _unlike(part: SSAValue, whole: SSAValue) -> str | None:
-    """The reason why the types do not allow `part` to be a part of `whole`, or `None`."""
-    types = [SSAValue.get(each, type=MemRefType).type for each in (part, whole)]
+def _unlike(view: SSAValue, whole: SSAValue) -> str | None:
+    """The reason why the types do not allow `view` to be a subview of `whole`, or `None`."""
+    types = [SSAValue.get(each, type=MemRefType).type for each in (view, whole)]
     alike = len({(type.element_type, type.memory_space) for type in types}) == 1
     return None if alike else f"{types[0]} is no part of {types[1]}"
