@@ -103,7 +103,8 @@ class Numbers:
         if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
             count = max(0, (length - size) // step + 1)
             self.node.require_size((count, size), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-            step = step if count > 1 else 1  # the step of a single window is unused, and may need more than 64 bits
+            # A larger step, which may need more than 64 bits, has the same windows.
+            step = min(step, max(1, length - size + 1))
 
         def places() -> SSAValue:
             stop = self.of("add", self.of("subtract", length, size), 1)
