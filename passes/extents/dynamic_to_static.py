@@ -230,14 +230,14 @@ def _fills(kind: type[RelayOp], name: str = "shape") -> Variants:
 
 
 def _by_elements(kind: type[RelayOp], *names: str) -> Variants:
-    """Returns variants with the elements of all operands except the first as the properties `names`.
+    """Returns variants with the elements of the operands after the first as the properties `names`.
 
     The op keeps its other properties.
     """
 
     def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-        lists = [_numbers(facts.elements(index)) for index in range(1, len(facts))]
-        known = {name: numbers for name, numbers in zip(names, lists, strict=True) if numbers is not None}
+        lists = {name: _numbers(facts.elements(index)) for index, name in enumerate(names, 1)}
+        known = {name: numbers for name, numbers in lists.items() if numbers is not None}
         if len(known) == len(names):
             yield {**kind.properties_from(known), **op.properties}
 
@@ -249,13 +249,6 @@ def _first(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
     numbers = _numbers(facts.elements(1))
     if numbers is not None and numbers[0] > 0:
         yield {**TopKOp.properties_from({"k": numbers[0]}), **op.properties}
-
-
-def _widths(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
-    """Yields the widths of padding before and after each axis."""
-    numbers = _numbers(facts.elements(1))
-    if numbers is not None:
-        yield {**PadOp.properties_from({"pad_width": numbers}), **op.properties}
 
 
 def _sizes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
@@ -299,7 +292,7 @@ STATIC: dict[type[RelayOp], StaticForm] = {
     DynFullOp: StaticForm(FullOp, _fills(FullOp)),
     DynSparseToDenseOp: StaticForm(SparseToDenseOp, _fills(SparseToDenseOp, "output_shape"), operands=(0, 2, 3)),
     DynTileOp: StaticForm(TileOp, _by_elements(TileOp, "reps")),
-    DynPadOp: StaticForm(PadOp, _widths, operands=(0, 2)),
+    DynPadOp: StaticForm(PadOp, _by_elements(PadOp, "pad_width"), operands=(0, 2)),
     DynStridedSliceOp: StaticForm(StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
     DynTopKOp: StaticForm(TopKOp, _first),
     DynResizeOp: StaticForm(_resize_of, _sizes),

@@ -20,11 +20,8 @@ from xrelay.passes.infra.verify import walk_ops
 
 def dim_names_in(top: Operation) -> list[str]:
     """Returns the names of dimensions in the types of values in `top` and in the attributes of its ops, each once."""
-    found: dict[str, None] = {}
     names = DimNamesOfOps()
-    for op in walk_ops(top):
-        found |= dict.fromkeys(names.fresh_of(op))
-    return list(found)
+    return list(dict.fromkeys(name for op in walk_ops(top) for name in names.of(op)))
 
 
 class DimNamesOfOps:
@@ -37,11 +34,6 @@ class DimNamesOfOps:
     def of(self, op: Operation) -> list[str]:
         """Returns the names in `op` and in the types of its block arguments, but not in the ops inside of it."""
         return list(dict.fromkeys(name for attribute in _attributes(op) for name in self._names(attribute)))
-
-    def fresh_of(self, op: Operation) -> list[str]:
-        """Returns the names in those types and attributes of `op` that no earlier op had."""
-        fresh = [attribute for attribute in _attributes(op) if id(attribute) not in self._known]
-        return [name for attribute in fresh for name in self._names(attribute)]
 
     def _names(self, attribute: Attribute) -> Sequence[str]:
         known = self._known.get(id(attribute))

@@ -20,7 +20,6 @@ from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.effects import is_pure
-from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -158,20 +157,3 @@ class ValueUses:
         """Returns the ops of the block of `op` whose results `op` uses."""
         owners = (value.owner for value in self.of(op))
         return [owner for owner in owners if isinstance(owner, Operation) and owner.parent is op.parent]
-
-
-def visit_order(function: FuncOp) -> list[Operation]:
-    """Returns the ops of `function` in the order in which Relay visits its expression.
-
-    The traversal starts at the results. Operands precede their users, the first operand first, and ops in regions
-    precede the op around them. Ops without uses are last.
-    """
-    ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
-    inside = (op for op in walk_ops(function) if op is not function)
-    return post_order([*ends, *inside], _dependencies_of)
-
-
-def _dependencies_of(op: Operation) -> list[Operation]:
-    owners = [value.owner for value in op.operands]
-    ends = [block.last_op for region in op.regions for block in region.blocks]
-    return [part for part in (*owners, *ends) if isinstance(part, Operation)]

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.rewriting import Emitter, constant_of, float_range, owner_of, per_channel
+from xrelay.passes.graph.rewriting import Emitter, constant_of, float_range, owner_of
 
 HeavyOp: TypeAlias = ConvOp | DenseOp
 SumOp: TypeAlias = AddOp | SubtractOp
@@ -161,14 +161,13 @@ def channel_vector(factor: Array, shape: Shape, axes: Axes) -> Array | None:
 
     A uniform factor becomes a vector of one element.
     """
-    if len(axes) == 1:
-        return per_channel(factor, len(shape), axes[0])
-    if factor.size == 1:
-        return factor.reshape(-1)
     whole = (1,) * (len(shape) - factor.ndim) + factor.shape
+    if len(whole) > len(shape) or any(extent != 1 for axis, extent in enumerate(whole) if axis not in axes):
+        return None
+    if len(axes) == 1 or factor.size == 1:
+        return factor.reshape(-1)
     extents = [extent for extent in (shape[axis] for axis in axes) if isinstance(extent, int)]
-    varies = any(extent != 1 for position, extent in enumerate(whole) if position not in axes)
-    if len(whole) > len(shape) or varies or len(extents) < len(axes):
+    if len(extents) < len(axes):
         return None
     return np.broadcast_to(factor.reshape([whole[axis] for axis in axes]), extents).reshape(-1)
 

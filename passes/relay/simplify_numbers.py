@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite, isqrt, sqrt
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -218,15 +217,15 @@ class JoinCasts(RewritePattern):
         inner = plain_owner_of(op.data, CastOp)
         if op.data.type == op.result.type:
             emit.replace(op.data)
-        elif inner is not None and _loses_nothing(inner.data, op.data, op.result):
+        elif inner is not None and (_loses_nothing(inner.data, op.data, op.result) or _is_clipped(inner.data, op)):
             same = inner.data.type == op.result.type
             emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=element_type_of(op.result.type)))
-        elif inner is not None:
-            clip, limits, wide = plain_owner_of(inner.data, ClipOp), _limits(op.data), _limits(op.result)
-            if clip is not None and _is_within(clip, limits) and _is_within(clip, wide):
-                same = inner.data.type == op.result.type
-                target = element_type_of(op.result.type)
-                emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=target))
+
+
+def _is_clipped(data: SSAValue, cast: CastOp) -> bool:
+    """Whether `data` is clipped to numbers that the types before and after `cast` represent."""
+    clip = plain_owner_of(data, ClipOp)
+    return clip is not None and _is_within(clip, _limits(cast.data)) and _is_within(clip, _limits(cast.result))
 
 
 def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
@@ -374,21 +373,15 @@ def uniform_number(value: SSAValue) -> float | None:
     return float(array.reshape(-1)[0])
 
 
-@dataclass(frozen=True)
-class _Term:
+class _Term(NamedTuple):
     """The product of a number and two values."""
 
     number: float
     first: SSAValue
     second: SSAValue
 
-    @property
-    def is_square(self) -> bool:
-        return self.first is self.second
 
-
-@dataclass(frozen=True)
-class _Binomial:
+class _Binomial(NamedTuple):
     """`x² + b x y + c y²`."""
 
     x: SSAValue
@@ -438,13 +431,14 @@ class FactorBinomial(RewritePattern):
 def _binomial(op: AddOp) -> _Binomial | None:
     """The sum as a binomial, whose first square has the factor 1; `None` for other sums."""
     terms = _terms(op)
-    mixed = [term for term in terms if not term.is_square]
-    squares = {term.first: term.number for term in terms if term.is_square}
-    if len(terms) != 3 or len(mixed) != 1 or squares.keys() != {mixed[0].first, mixed[0].second}:
+    mixed = [term for term in terms if term.first is not term.second]
+    squares = {term.first: term.number for term in terms if term.first is term.second}
+    if len(terms) != 3 or len(mixed) != 1 or squares.keys() != {*mixed[0][1:]}:
         return None
-    for x, y in ((mixed[0].first, mixed[0].second), (mixed[0].second, mixed[0].first)):
-        if squares[x] == 1 and mixed[0].number != 0 and squares[y] != 0:
-            return _Binomial(x, y, mixed[0].number, squares[y])
+    number, first, second = mixed[0]
+    for x, y in ((first, second), (second, first)):
+        if squares[x] == 1 and number != 0 and squares[y] != 0:
+            return _Binomial(x, y, number, squares[y])
     return None
 
 

@@ -21,8 +21,8 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
-from xrelay.passes.graph.scopes import ValueUses, visit_order
-from xrelay.passes.infra.digraph import nodes_on_cycles
+from xrelay.passes.graph.scopes import ValueUses
+from xrelay.passes.infra.digraph import nodes_on_cycles, post_order
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.byoc.target_support import DEFAULT
 
@@ -65,7 +65,7 @@ class RegionSet:
         self._compilers: list[str] = []
         self._numbers: dict[Operation, int] = {}
         """Op → a region that it joined."""
-        order = visit_order(function)
+        order = _visit_order(function)
         for op in order:
             self._visit(op)
         found = {
@@ -205,3 +205,20 @@ class RegionSet:
 
     def _error(self, op: Operation, message: str, help: str) -> PassError:
         return PassError(f"{self._pass_name}: {message}", location=location_of(op), help=help)
+
+
+def _visit_order(function: FuncOp) -> list[Operation]:
+    """Returns the ops of `function` in the order in which Relay visits its expression.
+
+    The traversal starts at the results. Operands precede their users, the first operand first, and ops in regions
+    precede the op around them. Ops without uses are last.
+    """
+    ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
+    inside = (op for op in walk_ops(function) if op is not function)
+    return post_order([*ends, *inside], _dependencies_of)
+
+
+def _dependencies_of(op: Operation) -> list[Operation]:
+    owners = [value.owner for value in op.operands]
+    ends = [block.last_op for region in op.regions for block in region.blocks]
+    return [part for part in (*owners, *ends) if isinstance(part, Operation)]
