@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NoReturn, Protocol, TypeGuard
+from typing import Any, Final, NoReturn, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,6 @@ from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 """Integers of ml_dtypes, for which numpy has no kind."""
-
-
-class _Exporter(Protocol):
-    """An array of another library that supports DLPack."""
-
-    def __dlpack__(self, *, stream: None = None) -> Any: ...
-
-    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
@@ -124,7 +116,7 @@ def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return source.kind == target.kind or (source.kind == "f" and target.kind == "V" and target.itemsize <= 2)
 
 
-def _is_dlpack_alone(value: object) -> TypeGuard[_Exporter]:
+def _is_dlpack_alone(value: object) -> bool:
     """Whether an array of another library supports DLPack but not numpy's own protocol."""
     kind = type(value)
     return hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__") and not hasattr(kind, "__array__")
@@ -135,7 +127,7 @@ def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input '{spec.name}': expected {spec}, got a masked array", help="fill it: x.filled(0)")
     try:
-        array = np.from_dlpack(value) if _is_dlpack_alone(value) else np.asarray(value)
+        array = np.from_dlpack(cast(Any, value)) if _is_dlpack_alone(value) else np.asarray(value)
     except (TypeError, ValueError, OverflowError, RuntimeError, MemoryError, BufferError) as error:
         raise InputError(
             f"input '{spec.name}': expected {spec}, got a value that is not a numeric array: {error}"

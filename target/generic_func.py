@@ -65,10 +65,6 @@ class GenericFunction:
             decorate(cast(FunctionT, func))
         return decorate
 
-    def set_default(self, func: Callable[..., Any], override: bool = False) -> None:
-        """Replaces the version for all other targets."""
-        self._default = func
-
 
 def generic_func(fdefault: Callable[..., Any]) -> GenericFunction:
     """A decorator that makes a function dispatch on the target."""

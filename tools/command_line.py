@@ -53,6 +53,12 @@ _FLAG = re.compile(r"(?<!\S)--?[\w-]+")
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
+def add_switches(add_argument: Callable[..., object], switches: Mapping[str, str]) -> None:
+    """Declares flags without values; `switches` maps each to its help."""
+    for flag, text in switches.items():
+        add_argument(flag, action="store_true", help=text)
+
+
 def answer_in_one_line(parser: ArgumentParser) -> None:
     """Makes `parser` report errors on one line instead of printing its usage."""
 

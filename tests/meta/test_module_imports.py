@@ -29,7 +29,6 @@ LOADERS: Final[dict[str, str]] = {
     "src/xrelay/registrations.py": "modules that register their definitions",
     "src/xrelay/plugins.py": "modules that other packages announce",
     "src/xrelay/__init__.py": "public names, imported on first use",
-    "src/xrelay/instrument.py": "public names, imported on first use",
     "compat/relay": "public names, imported on first use",
     "src/xrelay/torch_backend.py": "torch, which is optional",
     "tools/comparison/engines.py": "other engines, which are optional",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import XRelayError
-from xrelay.tools.command_line import progress_bar
+from xrelay.tools.command_line import add_switches, progress_bar
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -83,8 +83,13 @@ def add_compile_options(parser: ArgumentParser) -> None:
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
     group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4' (default: this machine)")
     group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
-    group.add_argument("--integers", action="store_true", help="compute between quantised values with integers")
-    group.add_argument("--no-cache", action="store_true", help="do not read or write the cache on disk")
+    add_switches(
+        group.add_argument,
+        {
+            "--integers": "compute between quantised values with integers",
+            "--no-cache": "do not read or write the cache on disk",
+        },
+    )
 
 
 def add_threads(parser: ArgumentParser) -> None:

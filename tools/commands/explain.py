@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import InputError, did_you_mean, printable
+from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source
 
 if TYPE_CHECKING:
@@ -48,8 +49,13 @@ class ExplainCommand(Command):
             "--max-function-args", type=int, default=0, help="maximum number of kernel arguments; 0 is unlimited (0)"
         )
         form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="write JSON")
-        form.add_argument("--dot", action="store_true", help="write a graph for Graphviz")
+        add_switches(
+            form.add_argument,
+            {
+                "--json": "write JSON",
+                "--dot": "write a graph for Graphviz",
+            },
+        )
 
     def run(self, args: Namespace) -> int:
         """Optimises and fuses the model, and prints the explanation."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import printable
+from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, named_size
 
 if TYPE_CHECKING:
@@ -35,8 +36,13 @@ class InspectCommand(Command):
         """Declares the model, and the shapes of dynamic inputs of an ONNX model."""
         add_source(parser)
         add_shapes(parser)
-        parser.add_argument("--coverage", action="store_true", help="print which ops of an ONNX model are supported")
-        parser.add_argument("--json", action="store_true", help="print the coverage as JSON")
+        add_switches(
+            parser.add_argument,
+            {
+                "--coverage": "print which ops of an ONNX model are supported",
+                "--json": "print the coverage as JSON",
+            },
+        )
         parser.add_argument(
             "--size",
             action="append",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import one_line, printable
+from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, refuse_to_replace
 
 if TYPE_CHECKING:
@@ -51,13 +52,14 @@ class QuantizeCommand(Command):
         parser.add_argument(
             "--global-scale", type=float, metavar="X", help="bound of all tensors with --calibrate global_scale (8)"
         )
-        parser.add_argument(
-            "--per-tensor", action="store_true", help="use one scale per weight instead of one per channel"
+        add_switches(
+            parser.add_argument,
+            {
+                "--per-tensor": "use one scale per weight instead of one per channel",
+                "--unsigned": "use unsigned integers over the range of each tensor",
+                "--skip-dense": "keep dense layers in float",
+            },
         )
-        parser.add_argument(
-            "--unsigned", action="store_true", help="use unsigned integers over the range of each tensor"
-        )
-        parser.add_argument("--skip-dense", action="store_true", help="keep dense layers in float")
         parser.add_argument(
             "--skip-conv",
             action="append",

@@ -15,6 +15,7 @@ import numpy as np
 from xrelay.errors import printable
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
+from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
@@ -59,8 +60,13 @@ class RunCommand(Command):
         add_trust(parser)
         add_memory_limit(parser)
         how = parser.add_mutually_exclusive_group()
-        how.add_argument("--check", action="store_true", help="compare with the interpreter; exit code 1 if it differs")
-        how.add_argument("--interpret", action="store_true", help="run by the interpreter, without compiling")
+        add_switches(
+            how.add_argument,
+            {
+                "--check": "compare with the interpreter; exit code 1 if it differs",
+                "--interpret": "run by the interpreter, without compiling",
+            },
+        )
         parser.add_argument(
             "--output",
             action="append",

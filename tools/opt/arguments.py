@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from xrelay.tools.command_line import answer_in_one_line
+from xrelay.tools.command_line import add_switches, answer_in_one_line
 from xrelay.tools.opt.pass_flags import add_pass_flags, add_recorded_flags
 
 
@@ -27,17 +27,18 @@ def add_arguments(parser: ArgumentParser, version: str) -> None:
 
 def _add_input(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("input")
-    group.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
-    group.add_argument("--no-implicit-module", action="store_true", help="require an explicit module in the file")
-    group.add_argument(
-        "--split-input-file", action="store_true", help="process the parts between '// -----' lines separately"
-    )
-    group.add_argument(
-        "--verify-diagnostics",
-        action="store_true",
-        help="match errors, warnings and remarks with the file's 'expected-error {{…}}', 'expected-warning' and "
-        "'expected-remark' comments and fail on any difference; in a file without such comments print errors to stdout "
-        "and succeed",
+    add_switches(
+        group.add_argument,
+        {
+            "--allow-unregistered-dialect": "accept ops of unknown dialects",
+            "--no-implicit-module": "require an explicit module in the file",
+            "--split-input-file": "process the parts between '// -----' lines separately",
+            "--verify-diagnostics": (
+                "match errors, warnings and remarks with the file's 'expected-error {{…}}', 'expected-warning' and "
+                "'expected-remark' comments and fail on any difference; in a file without such comments print errors "
+                "to stdout and succeed"
+            ),
+        },
     )
 
 
@@ -51,16 +52,20 @@ def _add_passes(parser: ArgumentParser) -> None:
         metavar="PIPELINE",
         help="passes and named pipelines to run: a,b{option=1}; func.func(a,b) runs passes on each function alone",
     )
-    group.add_argument("--disable-verify", action="store_true", help="do not verify the program")
-    group.add_argument("--no-verify-each", action="store_true", help="verify only the input, not after each pass")
-    group.add_argument("--timing", action="store_true", help="print to stderr the time of each step as a tree")
+    add_switches(
+        group.add_argument,
+        {
+            "--disable-verify": "do not verify the program",
+            "--no-verify-each": "verify only the input, not after each pass",
+            "--timing": "print to stderr the time of each step as a tree",
+            "--pass-statistics": (
+                "print to stderr the ops before and after each pass, and how often its patterns were tried and applied"
+            ),
+            "--debug": "show Python tracebacks of errors (or set XRELAY_DEBUG)",
+        },
+    )
     group.add_argument("--timing-format", choices=("text", "json"), help="format of --timing (text)")
     group.add_argument("--timing-file", metavar="FILE", help="write the timing to FILE instead")
-    group.add_argument(
-        "--pass-statistics",
-        action="store_true",
-        help="print to stderr the ops before and after each pass, and how often its patterns were tried and applied",
-    )
     group.add_argument(
         "--remarks",
         action="append",
@@ -69,17 +74,21 @@ def _add_passes(parser: ArgumentParser) -> None:
         metavar="PASS",
         help="print to stderr what this pass did to each op, or why it left it alone; every pass without a name",
     )
-    group.add_argument("--debug", action="store_true", help="show Python tracebacks of errors (or set XRELAY_DEBUG)")
 
 
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output-file", metavar="FILE", help="output file; '-' or omitted: standard output")
     group.add_argument("-t", "--target", type=_target, default="mlir", help="output format: mlir, llvm-ir, …")
-    group.add_argument("--print-op-generic", action="store_true", help="print every op in generic form")
-    group.add_argument("--print-no-properties", action="store_true", help="print properties as attributes")
-    group.add_argument("--print-debuginfo", action="store_true", help="print source locations")
-    group.add_argument("--syntax-highlight", action="store_true", help="print with colours")
+    add_switches(
+        group.add_argument,
+        {
+            "--print-op-generic": "print every op in generic form",
+            "--print-no-properties": "print properties as attributes",
+            "--print-debuginfo": "print source locations",
+            "--syntax-highlight": "print with colours",
+        },
+    )
 
 
 def _add_dumps(parser: ArgumentParser) -> None:
@@ -93,13 +102,16 @@ def _add_dumps(parser: ArgumentParser) -> None:
             metavar="PASS",
             help=f"print the program {when} this pass; {when} every pass without a name",
         )
-    group.add_argument("--print-ir-before-all", action="store_true", help="print the program before every pass")
-    group.add_argument("--print-ir-after-all", action="store_true", help="print the program after every pass")
-    group.add_argument(
-        "--print-ir-after-change", action="store_true", help="print the program after passes that changed it"
+    add_switches(
+        group.add_argument,
+        {
+            "--print-ir-before-all": "print the program before every pass",
+            "--print-ir-after-all": "print the program after every pass",
+            "--print-ir-after-change": "print the program after passes that changed it",
+            "--print-ir-after-failure": "print the program after a pass fails",
+            "--print-ir-diff": "print the changes of each pass as a unified diff",
+        },
     )
-    group.add_argument("--print-ir-after-failure", action="store_true", help="print the program after a pass fails")
-    group.add_argument("--print-ir-diff", action="store_true", help="print the changes of each pass as a unified diff")
     group.add_argument(
         "--dump-stages", "--print-ir-tree-dir", metavar="DIR", help="write the program after every pass into DIR"
     )
@@ -107,10 +119,15 @@ def _add_dumps(parser: ArgumentParser) -> None:
 
 def _add_catalogues(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("catalogues")
-    group.add_argument("--list-passes", action="store_true", help="list passes and named pipelines")
-    group.add_argument("--list-configs", action="store_true", help="list the keys of --pass-config")
+    add_switches(
+        group.add_argument,
+        {
+            "--list-passes": "list passes and named pipelines",
+            "--list-configs": "list the keys of --pass-config",
+            "--show-dialects": "list dialects",
+        },
+    )
     group.add_argument("--help-pass", metavar="NAME", help="describe a pass and its options")
-    group.add_argument("--show-dialects", action="store_true", help="list dialects")
 
 
 def _target(text: str) -> str:

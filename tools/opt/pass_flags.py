@@ -26,6 +26,7 @@ from xrelay.passes.infra.pass_info import PassInfo, remember_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline_text import FUNCTION, PassTable, PipelineEntry, parse_entries
 from xrelay.passes.infra.source import read_text
+from xrelay.tools.command_line import add_switches
 from xrelay.tools.opt.catalogue import named_pipelines
 
 if TYPE_CHECKING:
@@ -105,10 +106,14 @@ def add_pass_flags(parser: ArgumentParser) -> None:
         "--print-pipeline", action="store_true", help="print which passes would run, which would be skipped, and why"
     )
     group = parser.add_argument_group("finding faulty passes")
-    group.add_argument(
-        "--check-numerics",
-        action="store_true",
-        help="run the program on random inputs before and after each pass; fail at the first pass that changes results",
+    add_switches(
+        group.add_argument,
+        {
+            "--check-numerics": (
+                "run the program on random inputs before and after each pass; fail at the first pass that changes results"
+            ),
+            "--run-reproducer": "run the pass named in the header of the input",
+        },
     )
     group.add_argument(
         "--numerics-seed", type=_seed, default=0, metavar="N", help="seed of the inputs of --check-numerics"
@@ -116,7 +121,6 @@ def add_pass_flags(parser: ArgumentParser) -> None:
     group.add_argument(
         "--crash-reproducer", metavar="FILE", help="if a pass fails, write its input program and options to this file"
     )
-    group.add_argument("--run-reproducer", action="store_true", help="run the pass named in the header of the input")
 
 
 def _seed(text: str) -> int:
