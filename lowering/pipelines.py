@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from xdsl.dialects.builtin import ModuleOp
+
 from xrelay.arguments import MAX_OPT_LEVEL
+from xrelay.dialects.shared.attribute_names import INPUTS
 from xrelay.errors import InputError
 from xrelay.passes.catalogue.default_pipeline import (
     LIFTING_PIPELINE,
@@ -28,6 +31,7 @@ from xrelay.passes.catalogue.default_pipeline import (
     chosen_passes,
 )
 from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.infra.module_level import module_level
 
 
 class Phase(Enum):
@@ -200,3 +204,35 @@ def _chosen(
 def all_passes(stages: Iterable[Stage]) -> list[str]:
     """Returns the passes of several stages as one list."""
     return [name for stage in stages for name in stage.passes]
+
+
+_CHECKS: Final = {Phase.SCHEDULED: ("loop-check-accesses",)}
+"""Passes appended to a phase for modules that were not lowered from relay."""
+
+
+def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
+    """Returns the stages that `module` still has to go through, by the level of its ops; all of them for relay.
+
+    In a module at the loop level, existing `loop.schedule` attributes are applied and none is assigned. Modules that
+    enter at the topi or the loop level have their memory accesses checked, since they may be hand-written. Raises
+    `InputError` for a module below the loop level without interface attributes.
+    """
+    reached = _phase_of(module)
+    phases = list(Phase)
+    if reached is None:
+        return list(stages)
+    left = [stage for stage in stages if phases.index(stage.phase) > phases.index(reached)]
+    return [Stage(stage.phase, (*stage.passes, *_CHECKS.get(stage.phase, ()))) for stage in left]
+
+
+def _phase_of(module: ModuleOp) -> Phase | None:
+    """Returns the phase of a module; None for relay, which covers three phases."""
+    if INPUTS in module.attributes:
+        return Phase.LLVM if any(op.name == "llvm.func" for op in module.ops) else Phase.SCF
+    try:
+        return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[module_level(module)]
+    except InputError as error:
+        raise InputError(
+            f"the module is below the loop level and does not say in {INPUTS} what its inputs are",
+            help="compile from the loop level or above; convert-loop-to-scf writes what running a module needs",
+        ) from error

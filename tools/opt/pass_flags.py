@@ -110,7 +110,8 @@ def add_pass_flags(parser: ArgumentParser) -> None:
         group.add_argument,
         {
             "--check-numerics": (
-                "run the program on random inputs before and after each pass; fail at the first pass that changes results"
+                "run the program on random inputs before and after each pass; fail at the first pass that changes "
+                "results"
             ),
             "--run-reproducer": "run the pass named in the header of the input",
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,18 +50,6 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """The comparison of a pair of outputs: the largest differences, and the element with the largest `share`."""
-
-    max_abs: float
-    max_rel: float
-    share: float
-    """The difference at `index` as a fraction of its tolerance; above 1 it is out of tolerance."""
-    index: tuple[int, ...]
-    atol: float
-
-
 def compare_outputs(
     names: Sequence[str],
     first: Sequence[Array],
@@ -76,25 +64,23 @@ def compare_outputs(
     `atol` defaults to 1e-4 of the largest finite absolute value of each output of `second`. NaN equals NaN, and
     infinity equals infinity of the same sign. Raises `InputError` if shapes or dtypes differ.
     """
-    max_abs = max_rel = 0.0
-    worst, index_text = None, ("", (0.0, 0.0))
+    found: list[tuple[float, Comparison]] = []
     for name, a, b in zip(names, first, second, strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             raise InputError(f"output {name!r} is {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)}")
-        if a.size == 0:
-            continue
-        found = _difference(a, b, rtol, atol)
-        max_abs, max_rel = max(max_abs, found.max_abs), max(max_rel, found.max_rel)
-        if worst is None or found.share > worst.share:
-            worst, index_text = found, (name, (float(a[found.index]), float(b[found.index])))
-    if worst is None:
+        if a.size:
+            found.append(_compared(name, a, b, levels, rtol, atol))
+    if not found:
         return Comparison(True, levels, 0.0, 0.0, "", (), (0.0, 0.0), rtol, 0.0)
-    return Comparison(
-        worst.share <= 1, levels, max_abs, max_rel, index_text[0], worst.index, index_text[1], rtol, worst.atol
-    )
+    _, worst = max(found, key=lambda pair: pair[0])
+    max_abs, max_rel = (max(column) for column in zip(*((c.max_abs, c.max_rel) for _, c in found), strict=True))
+    return replace(worst, max_abs=max_abs, max_rel=max_rel)
 
 
-def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Difference:
+def _compared(
+    name: str, a: Array, b: Array, levels: tuple[str, str], rtol: float, atol: float | None
+) -> tuple[float, Comparison]:
+    """Compares an output; also returns the largest difference as a fraction of its tolerance."""
     equal = (a == b) | ((a != a) & (b != b))
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     scale = np.where(np.isfinite(wide_b), np.abs(wide_b), 0.0)
@@ -106,10 +92,12 @@ def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Differe
         distance = np.where(~equal & ((distance == 0) | ~np.isfinite(distance)), np.inf, distance)
         relative = np.where(equal, 0.0, distance / np.abs(wide_b))
         allowed = 0.0 if a.dtype.kind in "biu" else absolute + rtol * scale
-        share = np.where(equal, 0.0, distance / allowed)
-    flat = int(np.argmax(share))
-    index = tuple(int(i) for i in np.unravel_index(flat, a.shape))
-    return _Difference(float(distance.max()), float(relative.max()), float(share.flat[flat]), index, absolute)
+        shares = np.where(equal, 0.0, distance / allowed)
+    flat = int(np.argmax(shares))
+    index, share = tuple(int(i) for i in np.unravel_index(flat, a.shape)), float(shares.flat[flat])
+    values = float(a[index]), float(b[index])
+    found = (float(distance.max()), float(relative.max()))
+    return share, Comparison(share <= 1, levels, *found, name, index, values, rtol, absolute)
 
 
 def largest_finite(array: Array) -> float:

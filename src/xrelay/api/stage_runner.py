@@ -24,9 +24,8 @@ from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.dialects.shared.levels import level_of
 from xrelay.errors import InputError
 from xrelay.lowering.kernel_units import KernelUnit, take_units
-from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes
+from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
 from xrelay.lowering.registry import pass_thunks
-from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.pass_context import PassContext, configured
