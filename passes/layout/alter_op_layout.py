@@ -216,7 +216,7 @@ class _Alterer:
     def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:
         """Inserts the op that `decision` describes after `op`, as its replacement."""
         operands = [
-            self.versions.version(operand, wanted)
+            self.versions.version(operand, wanted, pads=decision.pads)
             for operand, wanted in zip(op.operands, decision.operands, strict=True)
         ]
         try:

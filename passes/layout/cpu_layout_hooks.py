@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.attribute_values import int_attribute, ints, string_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -133,20 +133,27 @@ def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) 
 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Returns the product with a weight of layout `axes`, in which N are the units, packed in blocks of units."""
+    """Returns the product with a weight of layout `axes`, in which N are the units, packed in blocks of units.
+
+    More units than fit into a vector are in blocks of a whole vector, the last one filled up with zeros.
+    """
     lanes_of_type = _lanes_of_product(op, lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.operands[0].type)}")
-    block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
-    if block is None:
+    if not isinstance(units, int):
+        return LayoutRefusal(f"the number of units {units} is not known")
+    block = lanes_of_type if units > lanes_of_type else vector_block(units, lanes_of_type)
+    if block is None or block == 1:
         return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
     in_terms = _multiplies_bytes(op) and shape_of(op.operands[0].type)[-1] % DOT_TERMS == 0
     layout = Layout.parse(f"NC{block}n{DOT_TERMS}c" if in_terms else f"NC{block}n")
     properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
+    if units % block:
+        properties["units"] = int_attribute(units)
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype
     weight = LayoutPermutation.of(layout, Layout.parse(axes))
-    return LayoutDecision((None, weight), None, properties, op=ContribDensePackOp)
+    return LayoutDecision((None, weight), None, properties, op=ContribDensePackOp, pads=True)
 
 
 def _is_weight(value: SSAValue) -> bool:

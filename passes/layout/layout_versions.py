@@ -80,10 +80,11 @@ class LayoutVersions:
             self._versions[key] = transform(known.value, known.layout, known.layout.text)
         return self._versions[key]
 
-    def version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
+    def version(self, value: SSAValue, layout: Layout | None, *, pads: bool = False) -> SSAValue:
         """Returns `value` in `layout`; None is the original layout.
 
-        Raises `LayoutError` if the last block would not be full, since readers would treat the padding as elements.
+        Unless it `pads`, raises `LayoutError` if the last block would not be full, since most readers would treat the
+        padding as elements.
         """
         if layout is None:
             return self.plain(value)
@@ -95,9 +96,9 @@ class LayoutVersions:
         if layout.axes == layout.text.axes:
             return self.plain(value)
         key = (value, layout)
+        if not pads and not divisible(value.type, layout):
+            raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
         if key not in self._versions:
-            if not divisible(value.type, layout):
-                raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
             self._versions[key] = self._transformed(value, known, layout)
         return self._versions[key]
 

@@ -19,13 +19,15 @@ class LayoutDecision:
     """The op supports the layouts: the layouts of operands and result, and changed properties.
 
     None for an operand or the result keeps its layout. A layout of a tuple operand applies to all its fields. If `op`,
-    a `RelayOp` class, is given, an op of that class with only these properties replaces the op.
+    a `RelayOp` class, is given, an op of that class with only these properties replaces the op. With `pads`, the op
+    ignores the elements that fill up the last blocks of its operands.
     """
 
     operands: tuple[Layout | None, ...]
     result: ResultLayout
     properties: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     op: type[Operation] | None = None
+    pads: bool = False
 
 
 @dataclass(frozen=True)

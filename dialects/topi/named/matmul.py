@@ -23,11 +23,13 @@ class MatmulOp(NamedOp):
 
     The weight is N×K, or packed (N/b)×K×b with `weight[j // b, k, j % b]`: then b neighbouring columns of the result
     are contiguous and form a vector. Or it is (N/b)×(K/t)×b×t with `weight[j // b, k // t, j % b, k % t]`: then the t
-    products that one instruction sums are contiguous, too.
+    products that one instruction sums are contiguous, too. The last block of a packed weight may have more columns than
+    the result.
 
     - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 or 4 if it is packed.
     - C2: data's last dimension is the weight's K.
-    - C3: the result's shape is data's with the last dimension replaced by the weight's N.
+    - C3: the result's shape is data's with the last dimension replaced by the weight's N, or if the weight is packed
+      by a number that needs all of its blocks.
     - C4: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
       are ui8, i8 and i32.
 
@@ -78,7 +80,11 @@ class MatmulOp(NamedOp):
         if certainly_differ(data[-1], depth):
             raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {depth}")
         expected = (*data[:-1], weight[0] * (1 if self.block is None else self.block))
-        if any(map(certainly_differ, result, expected)):
+        # A partial last block has as many columns as the result needs.
+        columns = result[-1]
+        if self.block is not None and isinstance(columns, int):
+            columns = -(-columns // self.block) * self.block
+        if any(map(certainly_differ, (*result[:-1], columns), expected)):
             raise VerifyException(f"[{self.name} C3] result has shape {shape_list(result)}, not {shape_list(expected)}")
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
         verify_product_types(self.name, "C4", *types)

@@ -106,6 +106,7 @@ def test_depthwise_conv2d_nchwc() -> None:
     ("rows", "depth", "columns", "block"),
     [
         ((5,), 9, 12, None), ((1,), 9, 12, None), ((7,), 12, 64, 16), ((1,), 12, 48, 16),
+        ((7,), 12, 61, 16), ((1,), 5, 17, 16), ((3, 4), 6, 33, 8),
         ((2, 3), 8, 16, 8), ((6,), 5, 21, 7), ((13,), 4, 16, 16), ((3,), 6, 5, 1), ((), 6, 32, 16),
         ((), 6, 32, None), ((40, 1), 5, 24, None), ((40, 1), 5, 24, 8), ((3, 20, 2), 5, 24, 8),
     ],
@@ -113,7 +114,11 @@ def test_depthwise_conv2d_nchwc() -> None:
 def test_matmul(rows: tuple[int, ...], depth: int, columns: int, block: int | None) -> None:
     x, w = random(*rows, depth), random(columns, depth)
     expected = x.astype(np.float64) @ w.T
-    packed = w if block is None else np.ascontiguousarray(w.reshape(columns // block, block, depth).transpose(0, 2, 1))
+    packed = w
+    if block is not None:
+        rows_of_zeros = np.zeros((-columns % block, depth), np.float32)
+        blocks = np.concatenate([w, rows_of_zeros]).reshape(-1, block, depth)
+        packed = np.ascontiguousarray(blocks.transpose(0, 2, 1))
     inputs = [tensor(*array.shape, element=f32) for array in (x, packed)]
     result = tensor(*expected.shape, element=f32)
     check(module_of(inputs, lambda args: [MatmulOp(*args, result)]), [x, packed], expected)

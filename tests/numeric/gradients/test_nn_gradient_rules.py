@@ -139,6 +139,7 @@ PRODUCTS = [
         for a, b in np.ndindex(2, 2)
     ),
     case("nn.contrib_dense_pack", (2, 3, 4), (2, 4, 3), weight_layout="NC3n"),
+    case("nn.contrib_dense_pack", (2, 4), (2, 4, 3), weight_layout="NC3n", units=5),
     case("nn.bias_add", (2, 3, 4), (3,)),
     case("nn.bias_add", (2, 3, 4), (4,), axis=-1),
 ]

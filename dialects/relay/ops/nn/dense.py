@@ -242,7 +242,8 @@ class ContribDensePackOp(RelayOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
     `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results form a vector. The
-    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`. In `NC16n4c` the products that a CPU
+    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`, with rows of zeros at the end if the
+    block does not divide the units, whose number is then in `units`. In `NC16n4c` the products that a CPU
     instruction sums are adjacent: `weight[j // 16, k // 4, j % 16, k % 4]`.
 
     Constraints:
@@ -250,7 +251,7 @@ class ContribDensePackOp(RelayOp):
     - C2: `weight_layout` is NC with N in blocks, optionally with inner blocks of C, e.g. NC16n or NC16n4c, and the
       weight has its rank and inner extents.
     - C3: the last axis of the data is as long as the weight's C.
-    - C4: `units`, if given, is the weight's N.
+    - C4: `units`, if given, is a number of results that needs all blocks of the weight; else it is the weight's N.
     - C5: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
     - C6: `out_dtype`, if given, is an element type of the data's kind, floats or integers, and not narrower, except
       that it may be a half-precision type for f32.
@@ -296,11 +297,12 @@ class ContribDensePackOp(RelayOp):
         facts.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
         units = optional_int(self.units)
         if units is not None:
-            facts.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
+            padded = -(-units // self.block) * self.block
+            facts.require_equal(extents["N"], padded, "C4", f"the weight's N and {units} units in blocks differ:")
         require_factors(facts, self.out_dtype, "C5")
         result = self.element_type_property(self.out_dtype, element, "C6")
         require_holds_products(facts, self.out_dtype, "C6")
-        return tensor_type((*data[:-1], extents["N"]), result)
+        return tensor_type((*data[:-1], extents["N"] if units is None else units), result)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Keeps plain rows, the only layout that matrix products read."""
@@ -312,7 +314,7 @@ class ContribDensePackOp(RelayOp):
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
         out_dtype = self.result_dtype
-        plain = to_plain(weight, self.layout, "NC")
+        plain = to_plain(weight, self.layout, "NC")[: optional_int(self.units)]
         left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, plain))
         return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
 
@@ -339,6 +341,9 @@ class ContribDensePackOp(RelayOp):
         packed = str(self.layout)
         rows = build.as_matrix(build.cast_like(of, self.data))
         weight = build.op("layout_transform", self.weight, src_layout=packed, dst_layout="NC")
+        units = optional_int(self.units)
+        if units is not None:
+            weight = build.op("strided_slice", weight, begin=[0], end=[units], axes=[0])
         of_data = build.op("nn.matmul", rows, weight)
         of_weight = build.op("nn.matmul", rows, build.as_matrix(self.data), transpose_a=True)
         return [

@@ -112,9 +112,9 @@ func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tens
   func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi64>
 }
 
-// A dense layer gets a packed weight, unless no vector divides its units.
+// A dense layer gets a packed weight, unless its units are fewer than a vector and no part of a vector divides them.
 // CHECK-LABEL: func.func @dense
-// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC8n"} : (tensor<40x4xf32>) -> tensor<5x4x8xf32>
+// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC16n"} : (tensor<40x4xf32>) -> tensor<3x4x16xf32>
 // CHECK:         %[[Y:.*]] = relay.nn.contrib_dense_pack(%x, %[[W]])
 // CHECK-NEXT:    relay.nn.dense(%[[Y]], %v)
 func.func @dense(%x: tensor<1x4xf32>) -> tensor<1x5xf32> {
@@ -275,4 +275,17 @@ func.func @parameter(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>) -> ten
 func.func @dense_parameter(%x: tensor<2x4xf32>, %w: tensor<16x4xf32>) -> tensor<2x16xf32> {
   %y = relay.nn.dense(%x, %w) {units = 16} : (tensor<2x4xf32>, tensor<16x4xf32>) -> tensor<2x16xf32>
   func.return %y : tensor<2x16xf32>
+}
+
+// More units than fit into a vector are in blocks of a vector, the last one filled up.
+// CHECK-LABEL: func.func @odd_units
+// CHECK:         relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC16n"} : (tensor<21x4xf32>) -> tensor<2x4x16xf32>
+// CHECK:         relay.nn.contrib_dense_pack(%x, %{{.*}}) {weight_layout = "NC16n", units = 21} {{.*}} -> tensor<2x21xf32>
+// CHECK:         relay.nn.contrib_dense_pack(%x, %{{.*}}) : {{.*}} -> tensor<2x8xf32>
+// CHECK:         relay.nn.dense(%x, %{{.*}})
+func.func @odd_units(%x: tensor<2x4xf32>, %w: tensor<21x4xf32>, %v: tensor<8x4xf32>, %u: tensor<7x4xf32>) -> (tensor<2x21xf32>, tensor<2x8xf32>, tensor<2x7xf32>) {
+  %y = relay.nn.dense(%x, %w) : (tensor<2x4xf32>, tensor<21x4xf32>) -> tensor<2x21xf32>
+  %z = relay.nn.dense(%x, %v) : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+  %t = relay.nn.dense(%x, %u) : (tensor<2x4xf32>, tensor<7x4xf32>) -> tensor<2x7xf32>
+  func.return %y, %z, %t : tensor<2x21xf32>, tensor<2x8xf32>, tensor<2x7xf32>
 }

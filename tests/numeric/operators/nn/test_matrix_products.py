@@ -118,6 +118,17 @@ def test_constant_weights(rows: Shape, units: int, *, transpose_b: bool) -> None
     check_native(module_of(body), [weight(*rows, 24, seed=1)])
 
 
+@pytest.mark.parametrize("units", [17, 31])
+def test_packed_weights_with_a_partial_block(units: int) -> None:
+    data, packed = relay.var("x", shape=(3, 5)), relay.var("w", shape=(2, 5, 16))
+    module = module_of(relay.nn.contrib_dense_pack(data, packed, "NC16n", units=units))
+    left, right = arrays((3, 5), (2, 5, 16), "float32")
+    check_native(module, [left, right])
+    (found,) = compile(module, threads=1, cache=False).run([left, right])
+    plain = right.transpose(0, 2, 1).reshape(32, 5)[:units]
+    np.testing.assert_allclose(found, left @ plain.T, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_packed_weights_whose_blocks_have_a_name(dtype: str) -> None:
     """The layout determines the number of columns per block, which is checked at run time."""

@@ -33,8 +33,8 @@ func.func @depth(%x: tensor<2x6xf32>, %w: tensor<2x5x8xf32>) {
 // -----
 
 func.func @units(%x: tensor<2x5xf32>, %w: tensor<2x5x8xf32>) {
-  // expected-error@below {{[relay.nn.contrib_dense_pack C4] the weight's N and units differ: 16 != 10}}
-  %r = relay.nn.contrib_dense_pack(%x, %w) {units = 10} : (tensor<2x5xf32>, tensor<2x5x8xf32>) -> !relay.incomplete
+  // expected-error@below {{[relay.nn.contrib_dense_pack C4] the weight's N and 7 units in blocks differ: 16 != 8}}
+  %r = relay.nn.contrib_dense_pack(%x, %w) {units = 7} : (tensor<2x5xf32>, tensor<2x5x8xf32>) -> !relay.incomplete
   func.return
 }
 
