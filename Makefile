@@ -58,12 +58,11 @@ stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from
 reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
 	@$(BIN)/python -m xrelay.tools.reference
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, and the costs of compiling and of passes
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against other engines, and the cost of passes
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_ops.py
 	@$(BIN)/python benchmarks/bench_ops.py --quantised
 	@$(BIN)/python benchmarks/bench_models.py
-	@$(BIN)/python benchmarks/bench_compile.py
 	@$(BIN)/python benchmarks/bench_passes.py
 
 sizes: $(VENV)/.installed-test ## Python tokens and files of each folder; BASE=main: also of a commit

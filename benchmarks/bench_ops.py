@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-from networks import Network, between_steps, convolutions, dynamic_matmul, qlinear_matmul
 from numpy.typing import NDArray
-from onnx import TensorProto
+from onnx import TensorProto, helper, numpy_helper
 
 import xrelay
 
@@ -36,6 +35,98 @@ Attribute = int | float | Sequence[int]
 
 ROUNDS = 5
 """The minimum number of rounds."""
+
+
+class Network:
+    """A builder of models with random weights."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+        self.random = np.random.default_rng(0)
+
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        """Adds a node; returns the name of its output."""
+        name = f"{op.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
+        return name
+
+    def weight(self, *shape: int) -> str:
+        """Adds a random weight that keeps the variance of its operand."""
+        values = self.random.standard_normal(shape) / np.sqrt(max(1, np.prod(shape[1:])))
+        return self.stored(values.astype(np.float32))
+
+    def bytes(self, *shape: int) -> str:
+        """Adds a random int8 weight."""
+        return self.stored(self.random.integers(-127, 128, shape).astype(np.int8))
+
+    def stored(self, array: NDArray[Any] | np.generic) -> str:
+        """Adds an initializer."""
+        name = f"weight_{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def model(
+        self, name: str, shape: Sequence[int | str], output: str, kind: int = TensorProto.FLOAT
+    ) -> onnx.ModelProto:
+        """Returns the network from the input `data` to an output."""
+        data = helper.make_tensor_value_info("data", kind, shape)
+        ends = [helper.make_empty_tensor_value_info(output)]
+        graph = helper.make_graph(self.nodes, name, [data], ends, self.weights)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def qlinear_conv(net: Network, x: str, shape: tuple[int, int], kernel: int, groups: int = 1) -> str:
+    """Adds a convolution of uint8 by int8 with a scale for each filter."""
+    channels, filters = shape
+    scale, zero = net.stored(np.float32(0.05)), net.stored(np.uint8(100))
+    weight = net.bytes(filters, channels // groups, kernel, kernel)
+    scales, zeros = net.stored(np.full(filters, 0.004, np.float32)), net.stored(np.zeros(filters, np.int8))
+    bias = net.stored(np.arange(filters, dtype=np.int32))
+    operands = (x, scale, zero, weight, scales, zeros, scale, zero, bias)
+    return net.add("QLinearConv", *operands, pads=[kernel // 2] * 4, group=groups)
+
+
+def convolutions(data: Sequence[int], layers: Sequence[tuple[tuple[int, int], int, int]]) -> onnx.ModelProto:
+    """Returns consecutive QLinearConv nodes; a layer is its channels in and out, kernel and groups."""
+    net, x = Network(), "data"
+    for shape, kernel, groups in layers:
+        x = qlinear_conv(net, x, shape, kernel, groups)
+    return net.model("case", data, x, TensorProto.UINT8)
+
+
+def qlinear_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
+    """Returns a product of uint8 by int8, requantised."""
+    net = Network()
+    scale, zero, none = net.stored(np.float32(0.02)), net.stored(np.uint8(128)), net.stored(np.int8(0))
+    weight = net.bytes(depth, units)
+    y = net.add("QLinearMatMul", "data", scale, zero, weight, scale, none, scale, zero)
+    return net.model("case", (rows, depth), y, TensorProto.UINT8)
+
+
+def dynamic_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
+    """Returns a product of dynamically quantised floats by int8, in the form of dynamically quantised transformers."""
+    net = Network()
+    net.nodes.append(helper.make_node("DynamicQuantizeLinear", ["data"], ["q", "s", "z"]))
+    weight, none = net.bytes(depth, units), net.stored(np.int8(0))
+    total = net.add("Cast", net.add("MatMulInteger", "q", weight, "z", none), to=TensorProto.FLOAT)
+    y = net.add("Mul", total, net.add("Mul", "s", net.stored(np.float32(0.01))))
+    return net.model("case", (rows, depth), y)
+
+
+def between_steps(layers: int, channels: int, size: int) -> onnx.ModelProto:
+    """Returns float convolutions, each between DequantizeLinear and QuantizeLinear."""
+    net = Network()
+    step, zero = net.stored(np.float32(0.05)), net.stored(np.uint8(0))
+    x = net.add("QuantizeLinear", "data", step, zero)
+    for _ in range(layers):
+        weight = net.bytes(channels, channels, 3, 3)
+        scales = net.stored(np.full(channels, 0.0005, np.float32)), net.stored(np.zeros(channels, np.int8))
+        filters = net.add("DequantizeLinear", weight, *scales, axis=0)
+        y = net.add("Conv", net.add("DequantizeLinear", x, step, zero), filters, pads=[1] * 4)
+        x = net.add("QuantizeLinear", net.add("Relu", y), step, zero)
+    y = net.add("DequantizeLinear", x, step, zero)
+    return net.model("case", (1, channels, size, size), y)
 
 
 @dataclass(frozen=True)

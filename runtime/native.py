@@ -234,29 +234,22 @@ class _Unlocked:
         name = import_module("llvmlite.utils").get_library_name()
         with resources.as_file(resources.files("llvmlite.binding") / name) as path:
             library, short = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
-        pointer = ctypes.c_void_p
-        self._run = library.LLVMPY_RunNewModulePassManager
-        self._run.argtypes, self._run.restype = [pointer] * 3, None
-        self._new_passes = short.LLVMPY_CreateNewModulePassManager
-        self._new_passes.argtypes, self._new_passes.restype = [], pointer
-        self._add = {name: getattr(short, f"LLVMPY_module_Add{name}Pass") for name in VECTOR_PASSES}
-        for add in self._add.values():
-            add.argtypes, add.restype = [pointer], None
-        self._free_passes = short.LLVMPY_DisposeNewModulePassManger
-        self._free_passes.argtypes, self._free_passes.restype = [pointer], None
-        self._emit = library.LLVMPY_TargetMachineEmitToMemory
-        self._emit.argtypes, self._emit.restype = [pointer, pointer, ctypes.c_int, ctypes.POINTER(pointer)], pointer
-        self._set_triple, self._set_layout = short.LLVMPY_SetTarget, short.LLVMPY_SetDataLayout
-        self._set_triple.argtypes = self._set_layout.argtypes = [pointer, ctypes.c_char_p]
-        self._set_triple.restype = self._set_layout.restype = None
-        self._start = short.LLVMPY_GetBufferStart
-        self._start.argtypes, self._start.restype = [pointer], pointer
-        self._size = short.LLVMPY_GetBufferSize
-        self._size.argtypes, self._size.restype = [pointer], ctypes.c_size_t
-        self._free_buffer = short.LLVMPY_DisposeMemoryBuffer
-        self._free_buffer.argtypes, self._free_buffer.restype = [pointer], None
-        self._free_string = short.LLVMPY_DisposeString
-        self._free_string.argtypes, self._free_string.restype = [pointer], None
+        pointer, text, code = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+        self._run = _function(library.LLVMPY_RunNewModulePassManager, None, pointer, pointer, pointer)
+        self._emit = _function(
+            library.LLVMPY_TargetMachineEmitToMemory, pointer, pointer, pointer, code, ctypes.POINTER(pointer)
+        )
+        self._new_passes = _function(short.LLVMPY_CreateNewModulePassManager, pointer)
+        self._add = {
+            name: _function(getattr(short, f"LLVMPY_module_Add{name}Pass"), None, pointer) for name in VECTOR_PASSES
+        }
+        self._free_passes = _function(short.LLVMPY_DisposeNewModulePassManger, None, pointer)
+        self._set_triple = _function(short.LLVMPY_SetTarget, None, pointer, text)
+        self._set_layout = _function(short.LLVMPY_SetDataLayout, None, pointer, text)
+        self._start = _function(short.LLVMPY_GetBufferStart, pointer, pointer)
+        self._size = _function(short.LLVMPY_GetBufferSize, ctypes.c_size_t, pointer)
+        self._free_buffer = _function(short.LLVMPY_DisposeMemoryBuffer, None, pointer)
+        self._free_string = _function(short.LLVMPY_DisposeString, None, pointer)
 
     def listed_passes(self, names: Sequence[str]) -> int:
         """Returns a pipeline of passes in this order, to be freed after its only run."""
@@ -292,6 +285,12 @@ class _Unlocked:
             return ctypes.string_at(self._start(buffer), self._size(buffer))
         finally:
             self._free_buffer(buffer)
+
+
+def _function(function: Any, result: Any, *arguments: Any) -> Any:
+    """Returns a C function with the types of its result and its arguments."""
+    function.argtypes, function.restype = list(arguments), result
+    return function
 
 
 @functools.cache
