@@ -15,7 +15,6 @@ from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
-from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target
 
 NAMED: Final = 3
@@ -68,7 +67,6 @@ class LoopAssignSchedulesPass(XRelayPass):
                 refused[family, reason].append(f"@{kernel.sym_name.data}")
             if chosen.family == NO_FAMILY and self.families == "registered":
                 continue
-            keep_tried(kernel, chosen.schedule, chosen.scheduled)
             kernel.attributes[SCHEDULE] = chosen.schedule
             kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)
         registered = families_of("registered")

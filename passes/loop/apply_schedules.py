@@ -13,16 +13,14 @@ from xrelay.errors import PassError
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.schedule import apply_schedule
-from xrelay.passes.loop.tried_schedules import take_tried
 
 
 @dataclass(frozen=True)
 class LoopApplySchedulesPass(XRelayPass):
     """Applies each kernel's `loop.schedule`, primitive by primitive, and removes the attribute.
 
-    A schedule is data on the kernel: tests, tuning records and reports use the same text. A kernel whose schedule was
-    tried earlier in the same compilation is replaced by the copy that was scheduled then. Kernels without a schedule
-    stay unchanged.
+    A schedule is data on the kernel: tests, tuning records and reports use the same text. Kernels without a
+    schedule stay unchanged.
 
     ```
     func.func private @k(…) attributes {loop.kernel, loop.schedule = #loop.schedule<[split("w", 14)]>} {
@@ -50,6 +48,5 @@ class LoopApplySchedulesPass(XRelayPass):
                 continue
             if not isinstance(schedule, ScheduleAttr):
                 raise PassError(f"@{kernel.sym_name.data}: {SCHEDULE} is {schedule}", help="write #loop.schedule<[…]>")
-            if not take_tried(kernel, schedule):
-                apply_schedule(kernel, schedule.data)
+            apply_schedule(kernel, schedule.data)
             del kernel.attributes[SCHEDULE]

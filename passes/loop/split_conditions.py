@@ -9,7 +9,7 @@ it.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -79,48 +79,38 @@ def split_conditions(function: FuncOp) -> None:
     """Splits conditions in one function, in place."""
     if not any(map(_is_unrolled, ops_of(function, CmpiOp))):
         return
-    names, questions = Names(function), _Questions()
+    names, limits = Names(function), _LimitsOf()
     pending = deque(loop for loop in ops_of(function, ForOp) if loop.kind is LoopKind.UNROLLED)
     while pending:
-        pending += _cut(pending.popleft(), names, questions)
+        pending += _cut(pending.popleft(), names, limits)
     for most in range(MAX_CHOICES, 0, -1):
         chosen = [
             _choose(scope, choices[0], names)
-            for scope, choices in _choices(function, questions).items()
+            for scope, choices in _choices(function, limits).items()
             if len(choices) <= most
         ]
         if not any(chosen):
             return  # scopes with fewer choices were included
 
 
-class _Questions:
+class _LimitsOf(dict[CmpiOp, Limits | None]):
     """A cache of the limits of comparisons, since tracing an index to the loops is slow."""
 
-    def __init__(self) -> None:
-        self._limits: dict[CmpiOp, Limits | None] = {}
-
-    def limits(self, test: CmpiOp) -> Limits | None:
-        """`limits_of(test)`, cached."""
-        if test not in self._limits:
-            self._limits[test] = limits_of(test)
-        return self._limits[test]
-
-    def forget(self, tests: Iterable[CmpiOp]) -> None:
-        """Drops the limits of `tests`: a loop around them has changed."""
-        for test in tests:
-            self._limits.pop(test, None)
+    def __missing__(self, test: CmpiOp) -> Limits | None:
+        self[test] = limits_of(test)
+        return self[test]
 
 
 # --- along unrolled loops
 
 
-def _cut(loop: ForOp, names: Names, questions: _Questions) -> list[ForOp]:
+def _cut(loop: ForOp, names: Names, known: _LimitsOf) -> list[ForOp]:
     """Cuts an unrolled loop into parts with constant conditions; returns the loops in copies of its body."""
     extent = loop.extent
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
     tests = ops_of(loop, CmpiOp)
-    queried = [limits for test in tests if (limits := questions.limits(test)) and _depend(limits, loop)]
+    queried = [limits for test in tests if (limits := known[test]) and _depend(limits, loop)]
     if not queried:
         return []
     answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(queried)), strict=True))
@@ -131,7 +121,8 @@ def _cut(loop: ForOp, names: Names, questions: _Questions) -> list[ForOp]:
         parts += open_ones if None in answer else [(iterations[0], iterations[-1] + 1)]
     if not 1 < len(parts) <= MAX_PARTS:
         return []
-    questions.forget(tests)
+    for test in tests:
+        known.pop(test, None)
     return _part(loop, parts, names)
 
 
@@ -187,12 +178,12 @@ def _is_unrolled(test: CmpiOp) -> bool:
     return any(loop.kind is LoopKind.UNROLLED for loop in enclosing_loops(test))
 
 
-def _choices(function: FuncOp, questions: _Questions) -> dict[Block, list[list[CmpiOp]]]:
+def _choices(function: FuncOp, known: _LimitsOf) -> dict[Block, list[list[CmpiOp]]]:
     """Groups equal undecided comparisons in unrolled loops by the outermost block that can test them once."""
     found: defaultdict[Block, defaultdict[Limits, list[CmpiOp]]] = defaultdict(lambda: defaultdict(list))
     wanted: set[tuple[Block, Limits]] = set()
     for test in ops_of(function, CmpiOp):
-        limits = questions.limits(test)
+        limits = known[test]
         if limits is None or answer_of(limits) is not None:
             continue
         scope, is_unrolled = _scope(test, [value for limit in limits for value in limit.operands])
@@ -229,18 +220,18 @@ def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
         chosen = _around(scope, tests)
     ops: list[Operation] = []
     left, right = (compute(affine(side), ops) for side in (tests[0].lhs, tests[0].rhs))
-    question = CmpiOp(left, right, tests[0].predicate.value.data)
+    condition = CmpiOp(left, right, tests[0].predicate.value.data)
     copied = copies(chosen, {})
     for op in copied:
         names.rename_nested(op, "else")
     pairs = zip(_all_of(chosen), _all_of(copied), strict=True)
     queried = set[Operation](tests)
     others = [copy for op, copy in pairs if op in queried]
-    scope.insert_ops_before([*ops, question], chosen[0])
+    scope.insert_ops_before([*ops, condition], chosen[0])
     for op in chosen:
         op.detach()
     then, otherwise = (Region(Block([*each, scf.YieldOp()])) for each in (chosen, copied))
-    scope.insert_ops_after([scf.IfOp(question, [], then, otherwise)], question)
+    scope.insert_ops_after([scf.IfOp(condition, [], then, otherwise)], condition)
     _answer(tests, answer=True)
     _answer(others, answer=False)
     return True

@@ -9,7 +9,6 @@ from typing import Final, Literal
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_injective
 from xrelay.lowering.topi_to_loop.schedules.conv2d import schedule_conv2d_nchw, schedule_conv2d_nchwc
@@ -71,13 +70,12 @@ def families_of(origin: Origin) -> dict[str, Family]:
 
 @dataclass(frozen=True)
 class KernelSchedule:
-    """The primitives for a kernel, the family that chose them, the reason, and a scheduled copy of the kernel."""
+    """The primitives for a kernel, the family that chose them, and the reason."""
 
     family: str
     """`NO_FAMILY` if no family accepts the kernel."""
     schedule: ScheduleAttr
     reason: str
-    scheduled: func.FuncOp
     refused: Mapping[str, str]
     """Reasons why the schedules of other families are not legal, by family."""
 
@@ -100,9 +98,9 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
             continue
         if taken:
             reason = f"{name}: {_reason(draft.reasons, refused)}"
-            return KernelSchedule(name, draft.schedule.attr, reason, draft.kernel, refused)
+            return KernelSchedule(name, draft.schedule.attr, reason, refused)
     reason = _reason([f"{NO_FAMILY}: no family takes the kernel"], refused)
-    return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, copy(kernel), refused)
+    return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused)
 
 
 def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:

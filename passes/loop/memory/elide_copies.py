@@ -270,8 +270,8 @@ class _Elision:
             return
         ops, place = _subview(each, sizes)
         buffers = (each.view, place) if each.is_stored else (place, each.view)
-        types = (SSAValue.get(buffer, type=MemRefType).type for buffer in buffers)
-        copy = func.CallOp(self._kernels.symbol(*types, kernel), [*buffers, *sizes], [])
+        old, new = (SSAValue.get(buffer, type=MemRefType).type for buffer in buffers)
+        copy = func.CallOp(self._kernels.symbol(old, new, kernel), [*buffers, *sizes], [])
         copy.attributes[COPIED] = StringAttr(reason)
         for op in (*ops, copy):
             op.location = call.location

@@ -48,9 +48,8 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
     rank = SSAValue.get(buffers[0], type=MemRefType).type.get_num_dims()
     names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(rank)]
     root, shape = _check(kernel, block, buffers, names, step)
-    place = root.parent_block()
-    if place is None:
-        raise refusal(step, f"block {step.block!r}", "it is in no function", "put it into one")
+    place = root.parent
+    assert place is not None, "it is in the kernel"
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
         type = SSAValue.get(buffer, type=MemRefType).type

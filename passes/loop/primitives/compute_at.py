@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, StringAttr
+from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
@@ -18,6 +18,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space, join_maps
+from xrelay.passes.loop.memory.buffer_size import element_size
 from xrelay.passes.loop.nest_edits import alloc_like, difference, simplified, total
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_made_outside, nest_root
 from xrelay.passes.loop.primitives.legality import common_positions, find_block, find_loop, refusal
@@ -211,16 +212,14 @@ def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
     old = SSAValue.get(alloc.memref, type=MemRefType).type
     shape = [region.extents[d] for d in region.kept]
     count = prod(extent for extent in shape if isinstance(extent, int))
-    small = all(isinstance(extent, int) for extent in shape) and count * _element_bytes(old) <= LOCAL_BYTES
+    small = (
+        all(isinstance(extent, int) for extent in shape)
+        and count * (element_size(old.element_type) or 8) <= LOCAL_BYTES
+    )
     space = StringAttr(LOCAL) if small else old.memory_space
     tile = alloc_like(buffer_type(old.element_type, [], space=space), shape)
     tile.memref.name_hint = alloc.memref.name_hint
     return tile
-
-
-def _element_bytes(buffer_type: MemRefType) -> int:
-    element = buffer_type.element_type
-    return element.size if isinstance(element, FixedBitwidthType) else 8
 
 
 def _redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:

@@ -46,10 +46,8 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
         no_unroll=outer.no_unroll or inner.no_unroll,
     )
     index.name_hint = name
-    block = outer.parent_block()
-    if block is None:
-        raise refusal(step, f"loop {step.outer!r}", "it is in no function", "put it into one")
-    block.insert_op_before(fused, outer)
+    assert outer.parent is not None, "it is in the kernel"
+    outer.parent.insert_op_before(fused, outer)
     whole = AffineDimExpr(0)
     replace_indices(
         {

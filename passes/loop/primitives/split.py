@@ -51,10 +51,8 @@ def split(kernel: func.FuncOp, step: Split) -> None:
     inner = ForOp(names[1], step.factor, loop.detach_region(0), no_unroll=loop.no_unroll)
     index.name_hint = names[1]
     outer.body.block.add_op(inner)
-    block = loop.parent_block()
-    if block is None:
-        raise refusal(step, f"loop {step.loop!r}", "it is in no function", "put it into one")
-    block.insert_op_before(outer, loop)
+    assert loop.parent is not None, "it is in the kernel"
+    loop.parent.insert_op_before(outer, loop)
     loop.detach()
     loop.erase()
     combined = AffineDimExpr(0) * step.factor + AffineDimExpr(1)

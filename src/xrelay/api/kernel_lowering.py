@@ -25,7 +25,6 @@ from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
-from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
@@ -88,7 +87,6 @@ class KernelLowering:
         self._target, self._context, self._clock = target, context, clock
         self._instruments: list[PassInstrument] = [Verify(before=False)] if environment.debug() else []
 
-    @keep_tried_schedules()
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
         """Lowers the kernel in a unit's module, which is consumed; `symbol` is its name in object code."""
         declaration = ""

@@ -38,7 +38,6 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
-from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.native import CodeOptions
@@ -146,7 +145,6 @@ class StageRunner:
             self._dump.write(0, "imported", module)
         self._run(module, PHASES_OF_ALL_ENTRIES, None)
 
-    @keep_tried_schedules()
     def run_after_split(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
         """Runs the remaining stages that process one entry. With `kernels`, each kernel is compiled on its own."""
         self._run(module, frozenset(Phase) - PHASES_OF_ALL_ENTRIES, kernels)
