@@ -34,13 +34,11 @@ from xdsl.dialects.builtin import (
     f64,
     i16,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.upstream.arith_extras import (
-    CmpfOp,
     ExtUIOp,
     SIToFPOp,
     TruncIOp,
@@ -48,7 +46,8 @@ from xrelay.dialects.upstream.arith_extras import (
     element_type,
     with_element,
 )
-from xrelay.lowering.to_llvm.expansions import InlinedOps, Lanes
+from xrelay.lowering.arithmetic import Number
+from xrelay.lowering.to_llvm.expansions import InlinedOps, number
 from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
@@ -105,11 +104,11 @@ class ChangeSign(ConversionPattern[arith.NegfOp | math.AbsFOp | math.CopySignOp]
 
     def rewrite(self, op: arith.NegfOp | math.AbsFOp | math.CopySignOp, rewriter: ConversionRewriter) -> str | None:
         """Sets, clears or copies the highest bit."""
+        bits = number(op.operands[0], rewriter).bits(i16)
+        result = bits ^ -0x8000 if isinstance(op, arith.NegfOp) else bits & 0x7FFF
         if isinstance(op, math.CopySignOp):
-            result = copy_sign(op.lhs, op.rhs, rewriter)
-        else:
-            result = (flip_sign if isinstance(op, arith.NegfOp) else clear_sign)(op.operand, rewriter)
-        rewriter.replace(op, [result])
+            result |= number(op.rhs, rewriter).bits(i16) & -0x8000
+        rewriter.replace(op, [result.bits(element_type(op.result.type)).value])
         return None
 
 
@@ -128,7 +127,7 @@ class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
             exact = type(op).create(operands=[op.input], result_types=[with_element(op.result.type, f64)])
             wide = rewriter.insert(exact).result
         else:
-            wide = f64_to_odd(op.input, rewriter, signed=isinstance(op, arith.SIToFPOp))
+            wide = _f64_to_odd(number(op.input, rewriter), signed=isinstance(op, arith.SIToFPOp)).value
         rewriter.replace(op, rewriter.insert(arith.TruncFOp(wide, op.result.type)))
         return None
 
@@ -164,17 +163,15 @@ class ExpandConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
 
     def rewrite(self, op: arith.TruncFOp | arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
         """Shifts bits; an f64 is converted to f32 first."""
-        x = op.input
+        x = number(op.input, rewriter)
         if isinstance(op, arith.ExtFOp):
-            widen = f32_of_bf16 if isinstance(element_type(x.type), BFloat16Type) else f32_of_f16
-            rewriter.replace(op, [widen(x, rewriter)])
-            return None
-        if isinstance(element_type(x.type), Float64Type):
-            narrow = arith.TruncFOp(f32_to_odd(x, rewriter), op.result.type)
-            rewriter.replace(op, rewriter.insert(narrow))
-            return None
-        narrow_bits = bf16_of_f32 if isinstance(element_type(op.result.type), BFloat16Type) else f16_of_f32
-        rewriter.replace(op, [narrow_bits(x, rewriter)])
+            widen = _f32_of_bf16 if isinstance(element_type(op.input.type), BFloat16Type) else _f32_of_f16
+            rewriter.replace(op, [widen(x).value])
+        elif isinstance(element_type(op.input.type), Float64Type):
+            rewriter.replace(op, rewriter.insert(arith.TruncFOp(_f32_to_odd(x).value, op.result.type)))
+        else:
+            narrow = _bf16_of_f32 if isinstance(element_type(op.result.type), BFloat16Type) else _f16_of_f32
+            rewriter.replace(op, [narrow(x).value])
         return None
 
 
@@ -204,120 +201,85 @@ EXACT_IN_F64 = 1 << 53
 """All integers up to this one are exact in f64."""
 
 
-def f32_of_bf16(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+def _f32_of_bf16(x: Number) -> Number:
     """Shifts the bits up by 16; exact."""
-    lanes = Lanes(x.type, rewriter)
-    return lanes.from_bits(lanes.shift_left(_bits(x, rewriter), BF16_SHIFT))
+    return (_low_bits(x) << BF16_SHIFT).bits(f32)
 
 
-def bf16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+def _bf16_of_f32(x: Number) -> Number:
     """Returns the upper half of the bits, after adding a little less than half of its last place, or half if it is odd.
 
     The sum carries into the exponent if necessary, and from the greatest numbers to infinity.
     """
-    lanes = Lanes(x.type, rewriter)
-    bits = lanes.bits(x)
-    odd = lanes.and_bits(lanes.shift_right_logical(bits, BF16_SHIFT), lanes.integer(1))
-    rounded = lanes.add_integers(lanes.add_integers(bits, lanes.integer((1 << BF16_SHIFT - 1) - 1)), odd)
-    quiet = lanes.or_bits(bits, lanes.integer(F32_QUIET))
-    chosen = lanes.select(lanes.compare("uno", x, x), quiet, rounded)
-    return _from_low_bits(lanes.shift_right_logical(chosen, BF16_SHIFT), bf16, rewriter)
+    bits = x.bits(i32)
+    odd = bits.shift_right_logical(BF16_SHIFT) & 1
+    rounded = bits + ((1 << BF16_SHIFT - 1) - 1) + odd
+    quiet = bits | F32_QUIET
+    chosen = x.compare("uno", x).select(quiet, rounded)
+    return _from_low_bits(chosen.shift_right_logical(BF16_SHIFT), bf16)
 
 
-def f32_of_f16(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+def _f32_of_f16(x: Number) -> Number:
     """Moves exponent and mantissa to their places, and corrects the bias of the exponent by a multiplication; exact."""
-    lanes = Lanes(x.type, rewriter)
-    bits = _bits(x, rewriter)
-    sign = lanes.shift_left(lanes.and_bits(bits, lanes.integer(0x8000)), 16)
-    size = lanes.shift_left(lanes.and_bits(bits, lanes.integer(0x7FFF)), F16_SHIFT)
-    finite = lanes.bits(lanes.mul(lanes.from_bits(size), lanes.number(2.0**112)))
-    special = lanes.or_bits(size, lanes.integer(F32_INFINITY))
-    is_special = lanes.compare_integers("uge", size, lanes.integer(0x7C00 << F16_SHIFT))
-    return lanes.from_bits(lanes.or_bits(sign, lanes.select(is_special, special, finite)))
+    bits = _low_bits(x)
+    sign = (bits & 0x8000) << 16
+    size = (bits & 0x7FFF) << F16_SHIFT
+    finite = (size.bits(f32) * 2.0**112).bits(i32)
+    special = size | F32_INFINITY
+    is_special = size.compare("uge", 0x7C00 << F16_SHIFT)
+    return (sign | is_special.select(special, finite)).bits(f32)
 
 
-def f16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Rounds normal numbers as in `bf16_of_f32`, and denormals by adding 0.5, which rounds at the right place."""
-    lanes = Lanes(x.type, rewriter)
-    bits = lanes.bits(x)
-    sign = lanes.and_bits(bits, lanes.integer(SIGN))
-    size = lanes.sub_integers(bits, sign)
-    odd = lanes.and_bits(lanes.shift_right_logical(size, F16_SHIFT), lanes.integer(1))
-    rebias = lanes.integer((15 - 127 << 23) + (1 << F16_SHIFT - 1) - 1)
-    rounded = lanes.add_integers(lanes.add_integers(size, rebias), odd)
-    normal = lanes.shift_right_logical(rounded, F16_SHIFT)
-    half = lanes.number(0.5)
-    small = lanes.sub_integers(lanes.bits(lanes.add(lanes.from_bits(size), half)), lanes.bits(half))
-    payload = lanes.and_bits(lanes.shift_right_logical(size, F16_SHIFT), lanes.integer(0x3FF))
-    quiet = lanes.or_bits(payload, lanes.integer(0x7E00))
-    is_nan = lanes.compare_integers("ugt", size, lanes.integer(F32_INFINITY))
-    special = lanes.select(is_nan, quiet, lanes.integer(0x7C00))
-    result = lanes.select(lanes.compare_integers("ult", size, lanes.integer(113 << 23)), small, normal)
-    result = lanes.select(lanes.compare_integers("uge", size, lanes.integer(143 << 23)), special, result)
-    return _from_low_bits(lanes.or_bits(result, lanes.shift_right_logical(sign, 16)), f16, rewriter)
+def _f16_of_f32(x: Number) -> Number:
+    """Rounds normal numbers as in `_bf16_of_f32`, and denormals by adding 0.5, which rounds at the right place."""
+    bits = x.bits(i32)
+    sign = bits & SIGN
+    size = bits - sign
+    odd = size.shift_right_logical(F16_SHIFT) & 1
+    rounded = size + ((15 - 127 << 23) + (1 << F16_SHIFT - 1) - 1) + odd
+    normal = rounded.shift_right_logical(F16_SHIFT)
+    half = x.like(0.5)
+    small = (size.bits(f32) + half).bits(i32) - half.bits(i32)
+    quiet = size.shift_right_logical(F16_SHIFT) & 0x3FF | 0x7E00
+    special = size.compare("ugt", F32_INFINITY).select(quiet, bits.like(0x7C00))
+    result = size.compare("ult", 113 << 23).select(small, normal)
+    result = size.compare("uge", 143 << 23).select(special, result)
+    return _from_low_bits(result | sign.shift_right_logical(16), f16)
 
 
-def f32_to_odd(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+def _f32_to_odd(x: Number) -> Number:
     """Rounds an f64 to odd in f32: an inexact number becomes its neighbour with an odd last bit.
 
     Rounding the result to 16 bits equals a single rounding, since an inexact number never looks like the middle between
     two others (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
     """
-    lanes, insert = Lanes(x.type, rewriter), rewriter.insert
-    near = insert(arith.TruncFOp(x, with_element(x.type, f32))).result
-    back = insert(arith.ExtFOp(near, x.type)).result
-    bits = lanes.bits(near)
-    is_even = lanes.compare_integers("eq", lanes.and_bits(bits, lanes.integer(1)), lanes.integer(0))
-    inexact = insert(CmpfOp(back, x, "one")).result
-    wide = Lanes(x.type, rewriter, floats=f64, integers=i64)
-    too_large = insert(CmpfOp(wide.absolute(back), wide.absolute(x), "ogt")).result
-    step = lanes.select(too_large, lanes.integer(-1), lanes.integer(1))
-    other = lanes.add_integers(bits, step)
-    return lanes.from_bits(lanes.select(insert(arith.AndIOp(is_even, inexact)).result, other, bits))
+    near = x.convert(arith.TruncFOp, f32)
+    back = near.convert(arith.ExtFOp, f64)
+    bits = near.bits(i32)
+    is_even = (bits & 1).compare("eq", 0)
+    inexact = back.compare("one", x)
+    too_large = back.absolute().compare("ogt", x.absolute())
+    other = bits + too_large.select(bits.like(-1), bits.like(1))
+    return (is_even & inexact).select(other, bits).bits(f32)
 
 
-def f64_to_odd(x: SSAValue, rewriter: ConversionRewriter, *, signed: bool) -> SSAValue:
+def _f64_to_odd(x: Number, *, signed: bool) -> Number:
     """Converts an i64 to f64: exact up to 2⁵³, else rounded to odd to a multiple of 2¹¹."""
-    wide, insert = Lanes(x.type, rewriter, floats=f64, integers=i64), rewriter.insert
-    lost = wide.and_bits(x, wide.integer(0x7FF))
-    odd = wide.select(wide.compare_integers("ne", lost, wide.integer(0)), wide.integer(0x800), wide.integer(0))
-    shortened = wide.or_bits(wide.sub_integers(x, lost), odd)
-    limit, distance = EXACT_IN_F64, x
-    if signed:
-        limit, distance = 2 * EXACT_IN_F64, wide.add_integers(x, wide.integer(EXACT_IN_F64))
-    is_large = wide.compare_integers("ugt", distance, wide.integer(limit))
-    cast = SIToFPOp if signed else UIToFPOp
-    return insert(cast(wide.select(is_large, shortened, x), wide.floats)).result
+    lost = x & 0x7FF
+    odd = lost.compare("ne", 0).select(x.like(0x800), x.like(0))
+    shortened = (x - lost) | odd
+    limit, distance = (2 * EXACT_IN_F64, x + EXACT_IN_F64) if signed else (EXACT_IN_F64, x)
+    is_large = distance.compare("ugt", limit)
+    return is_large.select(shortened, x).convert(SIToFPOp if signed else UIToFPOp, f64)
 
 
-def flip_sign(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Returns `-x` for a 16-bit float."""
-    halves = Lanes(x.type, rewriter, floats=element_type(x.type), integers=i16)
-    return halves.from_bits(rewriter.insert(arith.XOrIOp(halves.bits(x), halves.integer(-0x8000))).result)
-
-
-def clear_sign(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Returns `|x|` for a 16-bit float."""
-    halves = Lanes(x.type, rewriter, floats=element_type(x.type), integers=i16)
-    return halves.from_bits(halves.and_bits(halves.bits(x), halves.integer(0x7FFF)))
-
-
-def copy_sign(magnitude: SSAValue, sign: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Returns `magnitude` with the sign of `sign`, both 16-bit floats."""
-    halves = Lanes(sign.type, rewriter, floats=element_type(sign.type), integers=i16)
-    size = halves.and_bits(halves.bits(magnitude), halves.integer(0x7FFF))
-    return halves.from_bits(halves.or_bits(size, halves.and_bits(halves.bits(sign), halves.integer(-0x8000))))
-
-
-def _bits(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+def _low_bits(x: Number) -> Number:
     """Returns the bits of a 16-bit float as the low half of an i32."""
-    bits = rewriter.insert(arith.BitcastOp(x, with_element(x.type, i16))).result
-    return rewriter.insert(ExtUIOp(bits, with_element(x.type, i32))).result
+    return x.bits(i16).convert(ExtUIOp, i32)
 
 
-def _from_low_bits(bits: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
-    low = rewriter.insert(TruncIOp(bits, with_element(bits.type, i16))).result
-    return rewriter.insert(arith.BitcastOp(low, with_element(bits.type, type_))).result
+def _from_low_bits(bits: Number, element: Attribute) -> Number:
+    return bits.convert(TruncIOp, i16).bits(element)
 
 
 @dataclass(frozen=True)

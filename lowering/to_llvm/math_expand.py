@@ -35,11 +35,12 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import math
-from xdsl.dialects.builtin import Float32Type, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type, ModuleOp, f32, i32
+from xdsl.ir import Operation
 
-from xrelay.dialects.upstream.arith_extras import element_type
-from xrelay.lowering.to_llvm.expansions import InlinedOps, Lanes
+from xrelay.dialects.upstream.arith_extras import SIToFPOp, element_type
+from xrelay.lowering.arithmetic import Number
+from xrelay.lowering.to_llvm.expansions import InlinedOps, number
 from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
@@ -100,12 +101,12 @@ class ExpandExp(ConversionPattern[math.ExpOp]):
 
     def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
         """Clamps the operand to the range beyond which the result is 0 or inf, and computes."""
-        lanes = Lanes(op.result.type, rewriter)
-        x = lanes.at_least(lanes.at_most(op.operand, 89.0), -105.0)
-        mantissa, exponent = _exp_parts(lanes, x)
-        half = lanes.shift_right(exponent, 1)
-        scaled = lanes.mul(mantissa, _power_of_two(lanes, half))
-        rewriter.replace(op, [lanes.mul(scaled, _power_of_two(lanes, lanes.sub_integers(exponent, half)))])
+        x = _at_most(number(op.operand, rewriter), 89.0)
+        least = x.like(-105.0)
+        mantissa, exponent = _exp_parts(least.compare("ogt", x).select(least, x))
+        half = exponent >> 1
+        result = mantissa * _power_of_two(half) * _power_of_two(exponent - half)
+        rewriter.replace(op, [result.value])
         return None
 
 
@@ -114,25 +115,23 @@ class ExpandLog(ConversionPattern[math.LogOp]):
 
     def rewrite(self, op: math.LogOp, rewriter: ConversionRewriter) -> str | None:
         """Separates exponent and mantissa, computes, and corrects the special cases at the end."""
-        lanes, x = Lanes(op.result.type, rewriter), op.operand
-        tiny = lanes.compare("olt", x, lanes.number(2.0**-126))
-        normal = lanes.select(tiny, lanes.mul(x, lanes.number(2.0**23)), x)
-        bits = lanes.bits(normal)
-        exponent = lanes.shift_right(lanes.sub_integers(bits, lanes.integer(0x3F3504F3)), 23)
-        mantissa = lanes.from_bits(lanes.sub_integers(bits, lanes.shift_left(exponent, 23)))
-        e = lanes.sub(lanes.to_float(exponent), lanes.select(tiny, lanes.number(23.0), lanes.number(0.0)))
-        f = lanes.sub(mantissa, lanes.number(1.0))
-        square = lanes.mul(f, f)
-        tail = lanes.mul(lanes.mul(square, f), lanes.polynomial(f, LOG))
-        tail = lanes.multiply_add(e, lanes.number(LN2_LOW), tail)
-        tail = lanes.multiply_add(square, lanes.number(-0.5), tail)
-        result = lanes.multiply_add(e, lanes.number(LN2_HIGH), lanes.add(f, tail))
+        x = number(op.operand, rewriter)
+        tiny = x.compare("olt", 2.0**-126)
+        bits = tiny.select(x * 2.0**23, x).bits(i32)
+        exponent = (bits - 0x3F3504F3) >> 23
+        mantissa = (bits - (exponent << 23)).bits(f32)
+        e = exponent.convert(SIToFPOp, f32) - tiny.select(x.like(23.0), x.like(0.0))
+        f = mantissa - 1.0
+        square = f * f
+        tail = e.multiply_add(LN2_LOW, square * f * f.polynomial(LOG))
+        tail = square.multiply_add(-0.5, tail)
+        result = e.multiply_add(x.like(LN2_HIGH), f + tail)
 
-        zero, infinity = lanes.number(0.0), lanes.number(float("inf"))
-        result = lanes.select(lanes.compare("oeq", x, infinity), infinity, result)
-        result = lanes.select(lanes.compare("oeq", x, zero), lanes.number(float("-inf")), result)
-        negative = lanes.compare("ult", x, zero)
-        rewriter.replace(op, [lanes.select(negative, lanes.number(float("nan")), result)])
+        zero, infinity = x.like(0.0), x.like(float("inf"))
+        result = x.compare("oeq", infinity).select(infinity, result)
+        result = x.compare("oeq", zero).select(x.like(float("-inf")), result)
+        result = x.compare("ult", zero).select(x.like(float("nan")), result)
+        rewriter.replace(op, [result.value])
         return None
 
 
@@ -141,16 +140,16 @@ class ExpandTanh(ConversionPattern[math.TanhOp]):
 
     def rewrite(self, op: math.TanhOp, rewriter: ConversionRewriter) -> str | None:
         """Computes both, and selects."""
-        lanes, x = Lanes(op.result.type, rewriter), op.operand
-        square = lanes.mul(x, x)
-        near = lanes.multiply_add(lanes.mul(x, square), lanes.polynomial(square, TANH), x)
-        size = lanes.absolute(x)
-        double = lanes.at_most(lanes.add(size, size), 20.0)
-        one = lanes.number(1.0)
-        quotient = lanes.div(lanes.number(2.0), lanes.add(_exp_in_range(lanes, double), one))
-        is_near = lanes.compare("olt", size, lanes.number(TANH_SWITCH))
+        x = number(op.operand, rewriter)
+        square = x * x
+        near = (x * square).multiply_add(square.polynomial(TANH), x)
+        size = x.absolute()
+        double = _at_most(size + size, 20.0)
+        one = x.like(1.0)
+        quotient = x.like(2.0) / (_exp_in_range(double) + one)
+        is_near = size.compare("olt", TANH_SWITCH)
         # The sign comes last: near -0 the terms of the polynomial have different signs, and their sum is 0.
-        rewriter.replace(op, [lanes.copy_sign(lanes.select(is_near, near, lanes.sub(one, quotient)), x)])
+        rewriter.replace(op, [is_near.select(near, one - quotient).copy_sign(x).value])
         return None
 
 
@@ -159,13 +158,12 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
 
     def rewrite(self, op: math.ErfOp, rewriter: ConversionRewriter) -> str | None:
         """Computes both, and selects."""
-        lanes, x = Lanes(op.result.type, rewriter), op.operand
-        near = lanes.multiply_add(x, lanes.polynomial(lanes.mul(x, x), ERF), x)
-        size = lanes.absolute(x)
-        exponent = lanes.polynomial(lanes.at_most(size, 4.0), LOG_ERFC)
-        far = lanes.copy_sign(lanes.sub(lanes.number(1.0), _exp_in_range(lanes, exponent)), x)
-        is_near = lanes.compare("olt", size, lanes.number(ERF_SWITCH))
-        rewriter.replace(op, [lanes.select(is_near, near, far)])
+        x = number(op.operand, rewriter)
+        near = x.multiply_add((x * x).polynomial(ERF), x)
+        size = x.absolute()
+        exponent = _at_most(size, 4.0).polynomial(LOG_ERFC)
+        far = (x.like(1.0) - _exp_in_range(exponent)).copy_sign(x)
+        rewriter.replace(op, [size.compare("olt", ERF_SWITCH).select(near, far).value])
         return None
 
 
@@ -185,26 +183,31 @@ class CallExpansion(ConversionPattern[Expanded]):
         return None
 
 
-def _exp_parts(lanes: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+def _at_most(x: Number, bound: float) -> Number:
+    """Returns `min(x, bound)`; NaN is preserved. This form is one instruction on x86."""
+    limit = x.like(bound)
+    return limit.compare("olt", x).select(limit, x)
+
+
+def _exp_parts(x: Number) -> tuple[Number, Number]:
     """Returns `m` and the integer `n` with exp x = m · 2ⁿ and m between sqrt ½ and sqrt 2."""
-    shifted = lanes.multiply_add(x, lanes.number(LOG2_E), lanes.number(ROUNDING))
-    n = lanes.sub(shifted, lanes.number(ROUNDING))
-    r = lanes.multiply_add(n, lanes.number(-LN2_HIGH), x)
-    r = lanes.multiply_add(n, lanes.number(-LN2_LOW), r)
-    tail = lanes.multiply_add(lanes.mul(r, r), lanes.polynomial(r, EXP), r)
-    exponent = lanes.sub_integers(lanes.bits(shifted), lanes.integer(ROUNDING_BITS))
-    return lanes.add(tail, lanes.number(1.0)), exponent
+    shifted = x.multiply_add(LOG2_E, ROUNDING)
+    n = shifted - ROUNDING
+    r = n.multiply_add(-LN2_LOW, n.multiply_add(-LN2_HIGH, x))
+    tail = (r * r).multiply_add(r.polynomial(EXP), r)
+    exponent = shifted.bits(i32) - ROUNDING_BITS
+    return tail + 1.0, exponent
 
 
-def _exp_in_range(lanes: Lanes, x: SSAValue) -> SSAValue:
+def _exp_in_range(x: Number) -> Number:
     """Returns exp x; the result and 2ⁿ must be normal floats."""
-    mantissa, exponent = _exp_parts(lanes, x)
-    return lanes.mul(mantissa, _power_of_two(lanes, exponent))
+    mantissa, exponent = _exp_parts(x)
+    return mantissa * _power_of_two(exponent)
 
 
-def _power_of_two(lanes: Lanes, exponent: SSAValue) -> SSAValue:
+def _power_of_two(exponent: Number) -> Number:
     """Returns 2ⁿ for -126 ≤ n ≤ 127."""
-    return lanes.from_bits(lanes.shift_left(lanes.add_integers(exponent, lanes.integer(127)), 23))
+    return ((exponent + 127) << 23).bits(f32)
 
 
 EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())
