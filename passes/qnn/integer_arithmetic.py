@@ -15,7 +15,7 @@ from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.algorithm.sort import TopKOp
 from xrelay.dialects.relay.ops.image.resize import ResizeOp
-from xrelay.dialects.relay.ops.nn.adaptive_pool import AdaptivePoolOp, GlobalPoolOp
+from xrelay.dialects.relay.ops.nn.adaptive_pool import GlobalPoolOp
 from xrelay.dialects.relay.ops.nn.pool import AvgPool2DOp, AvgPoolOp
 from xrelay.dialects.relay.ops.nn.upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp
@@ -62,9 +62,8 @@ def clip(w: IntegerWriter) -> QuantizedValue:
     """Clip to the steps nearest to the bounds; 8-bit data whose steps differ from the result's get finer steps."""
     data = w.tensor(0)
     require_order(data)
-    if not isinstance(w.op, ClipOp):
-        raise NoIntegerFormError("its bounds are unknown")
-    low, high = w.op.a_min.value.data, w.op.a_max.value.data
+    op = w.op_as(ClipOp)
+    low, high = op.a_min.value.data, op.a_max.value.data
     rounded_alike = w.steps is not None and data.steps.is_like(w.steps)
     between = any(np.isfinite(bound) and bound != 0 for bound in (low, high))
     if data.dtype != np.int32 and between and not rounded_alike:
@@ -117,21 +116,17 @@ def function(w: IntegerWriter) -> QuantizedValue:
 def avg_pool2d(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator, which rounds to steps of the operand; `mean_pool` if the result has smaller steps."""
     data = w.single(0)
-    if not isinstance(w.op, AvgPool2DOp):
-        raise NoIntegerFormError("it is not a pooling op")
     own, goal = (known_array(steps.scale) for steps in (data.steps, w.goal()))
     if own is None or goal is None or not (np.abs(own) <= np.abs(goal)).all():
         return mean_pool(w)
-    return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op.layouts[0]))
+    return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op_as(AvgPool2DOp).layouts[0]))
 
 
 @integer_rule("nn.avg_pool1d", "nn.avg_pool3d", result=Result.OWN)
 def mean_pool(w: IntegerWriter) -> QuantizedValue:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
-    if not isinstance(w.op, AvgPoolOp):
-        raise NoIntegerFormError("it is not a pooling op")
-    require_headroom(FINER * math.prod(w.op.sizes), data)
+    require_headroom(FINER * math.prod(w.op_as(AvgPoolOp).sizes), data)
     return _finer(w, data, lambda distances: w.again(distances))
 
 
@@ -139,8 +134,6 @@ def mean_pool(w: IntegerWriter) -> QuantizedValue:
 def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     """`mean_pool`; a window of m in n elements has at most `n / m` elements and one at each side."""
     data = w.single(0)
-    if not isinstance(w.op, AdaptivePoolOp):
-        raise NoIntegerFormError("it is not a pooling op")
     before, after = (shape_of(value.type) for value in (data.value, w.op.results[0]))
     counts = [
         n // max(m, 1) + 2 for n, m in zip(before, after, strict=True) if isinstance(n, int) and isinstance(m, int)
@@ -157,11 +150,10 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
 def resize(w: IntegerWriter) -> QuantizedValue:
     """The op itself; interpolation uses finer steps, for which 32-bit data has no room."""
     data = w.single(0)
-    if not isinstance(w.op, ResizeOp | Upsampling2DOp):
-        raise NoIntegerFormError("it is not a resize op")
     if isinstance(w.op, ResizeOp) and w.op.resampling.crops:
         raise NoIntegerFormError("the fill value is not representable in the operand's scale")
-    if w.op.method.data == "nearest_neighbor":
+    method = w.op.method if isinstance(w.op, ResizeOp) else w.op_as(Upsampling2DOp).method
+    if method.data == "nearest_neighbor":
         return replace(data, value=w.again(data.value))
     require_headroom(_OVERSHOOT * FINER, data)
     return _finer(w, data, lambda distances: w.again(distances))
@@ -202,11 +194,12 @@ def reduce(w: IntegerWriter) -> QuantizedValue:
 def global_avg_pool(w: IntegerWriter) -> QuantizedValue:
     """The sum of distances over the spatial axes, in 32 bits, with the scale divided by their number."""
     data = w.single(0)
-    if not isinstance(w.op, GlobalPoolOp) or w.op.out_layout.data not in ("", w.op.layout.data):
+    op = w.op_as(GlobalPoolOp)
+    if op.out_layout.data not in ("", op.layout.data):
         raise NoIntegerFormError("its result has another layout")
-    layout, count = w.op.layouts[0], _count(data.value, w.op.results[0])
+    layout, count = op.layouts[0], _count(data.value, op.results[0])
     require_headroom(count, data)
-    axes = [layout.index(axis) for axis in w.op.AXES]
+    axes = [layout.index(axis) for axis in op.AXES]
     total = w.in_32_bits(data, w.call("sum", w.distance(data), axis=axes, keepdims=True))
     return _shared_out(w, total, count)
 
@@ -259,7 +252,7 @@ def choose(w: IntegerWriter) -> QuantizedValue:
 @integer_rule("topk", result=Result.KEPT)
 def choose_greatest(w: IntegerWriter) -> QuantizedValue:
     """The op itself, if it returns values only."""
-    if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
+    if w.op_as(TopKOp).ret_type.data != "values":
         raise NoIntegerFormError("it also returns indices")
     return choose(w)
 
@@ -269,9 +262,10 @@ def transpose(w: IntegerWriter) -> QuantizedValue:
     """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
     value = w.again(data.value)
-    if data.steps.is_single or not isinstance(w.op, TransposeOp):
+    if data.steps.is_single:
         return replace(data, value=value)
-    return Quantized(value, replace(data.steps, axis=w.op.permutation(data.rank).index(data.steps.axis)))
+    axis = w.op_as(TransposeOp).permutation(data.rank).index(data.steps.axis)
+    return Quantized(value, replace(data.steps, axis=axis))
 
 
 @integer_rule("split", result=Result.KEPT)
@@ -294,9 +288,9 @@ def gather_fields(w: IntegerWriter) -> QuantizedValue:
 def take_field(w: IntegerWriter) -> QuantizedValue:
     """The quantised field."""
     fields = w.operands[0]
-    if not isinstance(fields, tuple) or not isinstance(w.op, TupleGetItemOp):
+    if not isinstance(fields, tuple):
         raise NoIntegerFormError("operand #0 is not a tuple of quantised numbers")
-    return fields[w.op.index.value.data]
+    return fields[w.op_as(TupleGetItemOp).index.value.data]
 
 
 @integer_rule("nn.pad", result=Result.KEPT)
@@ -304,7 +298,7 @@ def pad(w: IntegerWriter) -> QuantizedValue:
     """The op itself; a constant padding value must be one of the operand's steps."""
     data = w.single(0)
     number = np.zeros(())
-    if isinstance(w.op, PadOp) and w.op.pad_mode.data == "constant":
+    if w.op_as(PadOp).pad_mode.data == "constant":
         number = step_of(w.op.operands[1], data.steps)
     return replace(data, value=w.again(data.value, w.constant(number.astype(data.dtype))))
 

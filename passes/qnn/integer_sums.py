@@ -45,11 +45,10 @@ FINER = 256
 @integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
 def bias_add(w: IntegerWriter) -> QuantizedValue:
     """`add` of the bias with trailing axes, with weaker requirements on dynamic extents."""
-    if not isinstance(w.op, BiasAddOp):
-        raise NoIntegerFormError("it has no bias")
-    shape = shape_of(w.op.data.type)
-    axis = axis_index(w.op.axis.value.data, len(shape))
-    if shape_of(w.op.bias.type) != (shape[axis],):
+    op = w.op_as(BiasAddOp)
+    shape = shape_of(op.data.type)
+    axis = axis_index(op.axis.value.data, len(shape))
+    if shape_of(op.bias.type) != (shape[axis],):
         raise NoIntegerFormError("the extents of bias and data may differ")
     return _sum(w, "add", axis)
 
@@ -273,13 +272,11 @@ def conv(w: IntegerWriter) -> QuantizedValue:
 
 def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     """Data and filters, which may have a scale each, and the channel axis of the result."""
-    data, weight = w.single(0), w.tensor(1)
-    if not isinstance(w.op, FilterOp):
-        raise NoIntegerFormError("it is not a convolution")
-    if not weight.steps.is_single and weight.steps.axis != axis_of_filters(w.op):
+    data, weight, op = w.single(0), w.tensor(1), w.op_as(FilterOp)
+    if not weight.steps.is_single and weight.steps.axis != axis_of_filters(op):
         raise NoIntegerFormError("the weight does not have one scale per filter")
-    require_headroom(count_of_products(w.op), data, weight)
-    return data, weight, w.op.layouts[2].index("C")
+    require_headroom(count_of_products(op), data, weight)
+    return data, weight, op.layouts[2].index("C")
 
 
 def axis_of_filters(op: FilterOp) -> int | None:
@@ -330,11 +327,9 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> QuantizedVal
 @integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
 def matmul(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator, with the second operand transposed unless it has a row per column of the result."""
-    left, right = w.single(0), w.tensor(1)
-    if not isinstance(w.op, MatrixProductOp):
-        raise NoIntegerFormError("it is not a matrix product")
-    left = _turned(w, left) if w.op.transpose_a.value.data else left
-    right = right if w.op.transpose_b.value.data else _turned(w, right)
+    left, right, op = w.single(0), w.tensor(1), w.op_as(MatrixProductOp)
+    left = _turned(w, left) if op.transpose_a.value.data else left
+    right = right if op.transpose_b.value.data else _turned(w, right)
     if w.op.relay_name() == "nn.matmul" and right.rank == 2:
         return _dense(w, left, right)
     if not right.steps.is_single or right.rank < 3 or left.rank < 3:

@@ -25,19 +25,16 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp, QnnSoftmaxOp
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.op_lists import derived
-from xrelay.dialects.shared.types import element_type_of, tensor_type
-from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.passes.qnn.tables import look_up
+from xrelay.passes.qnn.tables import all_numbers, evaluated, look_up
 
 
 @dataclass(frozen=True)
@@ -74,18 +71,7 @@ class LookUpFunction(RewritePattern):
         known = [constant for constant in constants if constant is not None]
         if not isinstance(data.type, TensorType) or len(known) != len(constants):
             return
-        dtype = numpy_dtype(data.type.element_type)
-        if dtype.itemsize != 1:
-            return
-        emit = Emitter(rewriter, op)
-        emit.replace(look_up(emit, data, _values(op, dtype, known), f"{op.name.removeprefix('relay.')}.table"))
-
-
-def _values(op: Operation, dtype: np.dtype, parameters: list[Array]) -> Array:
-    """The value of the function for each bit pattern from 0 to 255."""
-    numbers = np.arange(256, dtype=np.uint8).view(dtype)
-    types = [tensor_type((256,), element_type_of(op.operands[0].type)), *(operand.type for operand in op.operands[1:])]
-    block = Block(arg_types=types)
-    probe = type(op).create(operands=block.args, result_types=[types[0]], properties=op.properties)
-    value = evaluate_op(probe, [numbers, *parameters])
-    return np.asarray(value)
+        if numpy_dtype(data.type.element_type).itemsize == 1:
+            emit = Emitter(rewriter, op)
+            table = np.asarray(evaluated(op, [all_numbers(data), *known]))
+            emit.replace(look_up(emit, data, table, f"{op.name.removeprefix('relay.')}.table"))

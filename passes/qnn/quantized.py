@@ -129,6 +129,11 @@ class IntegerWriter:
         self.op, self.operands, self.steps, self.rounds_constants = op, operands, steps, rounds_constants
         self.ops: list[Operation] = []
 
+    def op_as(self, kind: type[OpT]) -> OpT:
+        """Returns `op`, which is of the class `kind` because the rule is registered for names of such ops."""
+        assert isinstance(self.op, kind), f"a rule for {kind.__name__} was called for {self.op.name}"
+        return self.op
+
     def insert(self, op: OpT) -> OpT:
         """Append `op` to `ops`, with the location and the name of the float op."""
         op.location = self.op.location

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -39,21 +39,16 @@ def function_table(quantize: QuantizeOp) -> tuple[SSAValue, Array] | None:
 
     The function starts at one dequantisation of 8-bit numbers; its other operands are constants of one number.
     """
-    ops = _ops_between(quantize)
+    ops = _ops_of_function(quantize)
     if ops is None:
         return None
-    start, *path = ops
-    values: dict[SSAValue, Array] = {start.operands[0]: _all_numbers(start.operands[0])}
-    for op in (start, *path, quantize):
-        operands: list[Array] = []
-        for operand in op.operands:
-            own = values.get(operand)
-            own = _one_number(operand) if own is None else own
-            if own is None:
-                return None
-            operands.append(own)
+    start = ops[0]
+    values: dict[SSAValue, Array] = {start.operands[0]: all_numbers(start.operands[0])}
+    for op in (*ops, quantize):
+        own = [values[operand] if operand in values else _one_number(operand) for operand in op.operands]
+        operands = [array for array in own if array is not None]
         try:
-            result = _evaluated(op, operands)
+            result = evaluated(op, operands) if len(operands) == len(own) else None
         except InterpreterError:
             return None
         if not isinstance(result, np.ndarray) or result.shape != (256,):
@@ -62,46 +57,34 @@ def function_table(quantize: QuantizeOp) -> tuple[SSAValue, Array] | None:
     return start.operands[0], values[quantize.result]
 
 
-def _ops_between(quantize: QuantizeOp) -> list[RelayOp] | None:
-    """The dequantisation and the ops from it to `quantize`, in order; `None` if they are not such a function."""
-    found: dict[Operation, None] = {}
-    starts: dict[Operation, None] = {}
+def _ops_of_function(quantize: QuantizeOp) -> list[RelayOp] | None:
+    """The dequantisation of 8-bit numbers, and the ops from it to `quantize` in topological order.
+
+    Returns None if there are other ops than elementwise ones, or several dequantisations.
+    """
+    ordered: dict[RelayOp, None] = {}
+    entered = set[RelayOp]()
     shape = shape_of(quantize.result.type)
     pending = [quantize.operands[0]]
     while pending:
-        value = pending.pop()
-        if _one_number(value) is not None:
-            continue
+        value = pending[-1]
         op = value.op if isinstance(value, OpResult) else None
-        if not isinstance(op, RelayOp) or not isinstance(value.type, TensorType) or shape_of(value.type) != shape:
+        if op in ordered or _one_number(value) is not None:
+            pending.pop()
+        elif not isinstance(op, RelayOp) or not isinstance(value.type, TensorType) or shape_of(value.type) != shape:
             return None
-        if isinstance(op, DequantizeOp):
-            starts[op] = None
-        elif op not in found:
-            if not _is_elementwise(op) or len(found) == MOST_OPS:
-                return None
-            found[op] = None
-            pending += op.operands
-    if len(starts) != 1:
-        return None
-    start = next(iter(starts))
-    if not isinstance(start, RelayOp) or numpy_dtype(element_type_of(start.operands[0].type)).itemsize != 1:
-        return None
-    return [start, *_in_order(found)]
-
-
-def _in_order(ops: Mapping[Operation, None]) -> list[RelayOp]:
-    """`ops` in topological order."""
-    ordered: dict[RelayOp, None] = {}
-    pending = [op for op in ops if isinstance(op, RelayOp)]
-    while pending:
-        makers = (operand.op for operand in pending[-1].operands if isinstance(operand, OpResult))
-        missing = [op for op in makers if op in ops and op not in ordered and isinstance(op, RelayOp)]
-        if missing:
-            pending += missing
+        elif op in entered or isinstance(op, DequantizeOp):
+            ordered[op] = None
+            pending.pop()
+        elif not _is_elementwise(op) or len(entered) == MOST_OPS:
+            return None
         else:
-            ordered.setdefault(pending.pop())
-    return list(ordered)
+            entered.add(op)
+            pending += op.operands
+    starts = [op for op in ordered if isinstance(op, DequantizeOp)]
+    if len(starts) != 1 or numpy_dtype(element_type_of(starts[0].operands[0].type)).itemsize != 1:
+        return None
+    return [starts[0], *(op for op in ordered if op is not starts[0])]
 
 
 def _is_elementwise(op: RelayOp) -> bool:
@@ -120,12 +103,13 @@ def _one_number(value: SSAValue) -> Array | None:
     return known.reshape(()) if known is not None and known.size == 1 else None
 
 
-def _all_numbers(data: SSAValue) -> Array:
+def all_numbers(data: SSAValue) -> Array:
+    """Returns the number of the element type of `data` for each bit pattern from 0 to 255."""
     return np.arange(256, dtype=np.uint8).view(numpy_dtype(element_type_of(data.type)))
 
 
-def _evaluated(op: Operation, operands: Sequence[Array]) -> object:
-    """The value of `op` for operands of other shapes."""
+def evaluated(op: Operation, operands: Sequence[Array]) -> object:
+    """Returns the 256 values of `op` for operands of other shapes than its own."""
     types = [
         tensor_type(array.shape, element_type_of(operand.type))
         for array, operand in zip(operands, op.operands, strict=True)
