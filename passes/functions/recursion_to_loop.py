@@ -172,6 +172,11 @@ class Step:
         """The branch without the call."""
         return self.op.regions[1 - self.index].block
 
+    def choice(self, values: Values, inside: Region, outside: Region, result: SSAValue) -> IfOp:
+        """A copy of the branch with these regions, `inside` being the one with the call."""
+        regions = (inside, outside) if self.index == 0 else (outside, inside)
+        return IfOp(_of(values, self.op.condition), result.type, *regions)
+
 
 @dataclass(frozen=True)
 class Recursion:
@@ -317,10 +322,9 @@ def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValu
         other = Writer(Block(), recursion.call)
         end = other.pack([other.constant(False), *(values[parameter] for parameter in recursion.parameters)])
         other.block.add_op(YieldOp(end))
-        regions = [Region(inner.block), Region(other.block)]
-        condition = _of(values, step.op.condition)
+        chosen = step.choice(values, Region(inner.block), Region(other.block), result)
         inner = levels.pop()
-        result = inner.add(IfOp(condition, result.type, *(regions if step.index == 0 else reversed(regions))))
+        result = inner.add(chosen)
     return result
 
 
@@ -340,11 +344,8 @@ def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SS
         inner.block.add_op(YieldOp(_of(values, _yielded(step.branch))))
         other = Region()
         step.op.regions[1 - step.index].clone_into(other, value_mapper=values)
-        regions = [Region(inner.block), other]
+        chosen = step.choice(values, Region(inner.block), other, step.op.result)
         inner = levels.pop()
-        chosen = IfOp(
-            _of(values, step.op.condition), step.op.result.type, *(regions if step.index == 0 else reversed(regions))
-        )
         values[step.op.result] = inner.add(chosen)
         inner.copy(_ops_after(step.op), values)
     return [_of(values, value) for value in recursion.results]

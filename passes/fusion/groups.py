@@ -13,8 +13,7 @@ summand from each of these consumers, and increases the merged group's summand i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.errors import PassError
@@ -64,13 +63,6 @@ class Groups:
             self.pattern[parent] = max(self.pattern[child], self.pattern[parent])
 
 
-class Count(NamedTuple):
-    """Arguments of the possible kernel, and the last consumer whose count is provisional, if any."""
-
-    arguments: int
-    waits_for: int | None
-
-
 class ArgumentCounter:
     """Counts over the current groups; `commit` must be called after every merge."""
 
@@ -111,14 +103,14 @@ class ArgumentCounter:
             limit = self._limits[node] = max(self.maximum - outputs, 0)
         return limit
 
-    def fused(self, node: int) -> Count:
-        """The count of the kernel if `node` were fused into its consumers: the greatest count among them."""
+    def fused(self, node: int) -> tuple[int, int | None]:
+        """The greatest count of the consumers' kernels, and a consumer whose count is provisional, if any."""
         found, waits_for = 0, None
         for edge in self.graph.outputs[node]:
             consumer = edge.consumer
             found = max(found, self.groups.arguments[consumer] + self._feeding[consumer])
             waits_for = consumer if self._empty[consumer] else waits_for
-        return Count(found, waits_for)
+        return found, waits_for
 
     def settled(self, node: int) -> int:
         """Arguments of `node` and the groups that feed it, an empty group being replaced by the groups that feed it.
@@ -168,15 +160,15 @@ class ArgumentCounter:
         """
         for root, arguments in before.items():
             if root != target:
-                self._change(root, self._consumers[root], -arguments, filled=arguments == 0)
+                self._change(root, -arguments, filled=arguments == 0)
         gained = self.groups.arguments[target] - before[target]
         if gained:
-            self._change(target, self._consumers[target], gained, filled=before[target] == 0)
+            self._change(target, gained, filled=before[target] == 0)
             self._forget(target)
 
-    def _change(self, root: int, consumers: Iterable[int], difference: int, *, filled: bool) -> None:
-        """Adds `difference` to the count of the group of `root` in `consumers`; `filled`: it was empty before."""
-        for consumer in consumers:
+    def _change(self, root: int, difference: int, *, filled: bool) -> None:
+        """Adds `difference` to the count of the group of `root` in its consumers; `filled`: it was empty before."""
+        for consumer in self._consumers[root]:
             self._feeding[consumer] += difference
             if filled:
                 self._empty[consumer] -= 1

@@ -279,17 +279,27 @@ class _Partitioner:
         if rule is None or phase not in rule.phases:
             return None
         if into_tuple:
-            self.decisions[node] = FusionDecision(node, sink, FusionRule.TUPLE, fused=False, blocker=sink)
+            self.decisions[node] = self._refusal(node, FusionRule.TUPLE, blocker=sink)
             return None
         return rule
+
+    def _refusal(
+        self,
+        node: int,
+        rule: FusionRule,
+        *,
+        blocker: int | Edge | None = None,
+        found: int | None = None,
+        limit: int | None = None,
+    ) -> FusionDecision:
+        return FusionDecision(node, self.tree.parents[node], rule, False, blocker, found, limit)
 
     def _refuse_pattern(self, node: int, sink: int, rule: PathRule) -> FusionDecision | None:
         """Returns a refusal by the patterns of the edges or of the sink's group, which needs no walk over paths."""
         if self.tree.patterns[node] not in rule.dominator:
-            edge = self.tree.worst_edges[node]
-            return FusionDecision(node, sink, rule.rule, fused=False, blocker=edge)
+            return self._refusal(node, rule.rule, blocker=self.tree.worst_edges[node])
         if self.groups.pattern[self.groups.root(sink)] not in rule.sink:
-            return FusionDecision(node, sink, rule.rule, fused=False, blocker=sink)
+            return self._refusal(node, rule.rule, blocker=sink)
         return None
 
     # --- paths ------------------------------------------------------------------------------------------------------
@@ -316,9 +326,9 @@ class _Partitioner:
                 pending.append(iter(self.outputs[current]))
         if count > limit:
             self.too_deep.add(node)
-            return (), FusionDecision(node, sink, FusionRule.DEPTH, fused=False, found=count, limit=limit)
+            return (), self._refusal(node, FusionRule.DEPTH, found=count, limit=limit)
         if blocker is not None:
-            return (), FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+            return (), self._refusal(node, rule.rule, blocker=blocker)
         return path, None
 
     # --- arguments --------------------------------------------------------------------------------------------------
@@ -330,7 +340,7 @@ class _Partitioner:
             return None, None
         found, waits_for = self.arguments.fused(node)
         if found > limit:
-            return FusionDecision(node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit), None
+            return self._refusal(node, FusionRule.ARGUMENTS, found=found, limit=limit), None
         return None, waits_for
 
     def _settle(self, consumer: int) -> None:
@@ -345,16 +355,14 @@ class _Partitioner:
                 continue  # Fused since, by another node's path or because a hint made it visited twice.
             found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
             if found > limit:
-                self.decisions[node] = FusionDecision(
-                    node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit
-                )
+                self.decisions[node] = self._refusal(node, FusionRule.ARGUMENTS, found=found, limit=limit)
                 continue
             path = [node, *self._between(node, sink)]
             blocker = self._second_anchor(path, sink)
             if blocker is None:
                 self._commit(path, sink, rule)
             else:
-                self.decisions[node] = FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+                self.decisions[node] = self._refusal(node, rule.rule, blocker=blocker)
 
     def _second_anchor(self, path: Sequence[int], sink: int) -> int | None:
         """Returns a node that prevents the merge: a sink with a heavy op, or a node that adds a second heavy op."""

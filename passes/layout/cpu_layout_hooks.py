@@ -180,11 +180,7 @@ def _multiplies_bytes(op: RelayOp) -> bool:
 
 def _lanes_of_product(op: RelayOp, f32_lanes: int) -> int | None:
     """Returns the number of results in a vector; `None` for element types without blocked implementations."""
-    return f32_lanes if _multiplies_bytes(op) else _lanes(element_type_of(op.operands[0].type), f32_lanes)
-
-
-def _lanes(element: Attribute, f32_lanes: int) -> int | None:
-    """Returns the number of elements of a type in a vector; `None` for types without blocked implementations."""
-    if isinstance(element, Float32Type) or element == i32:
+    element = element_type_of(op.operands[0].type)
+    if _multiplies_bytes(op) or isinstance(element, Float32Type) or element == i32:
         return f32_lanes
     return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None

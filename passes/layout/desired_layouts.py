@@ -17,28 +17,13 @@ from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.image.resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
-from xrelay.dialects.relay.ops.nn.adaptive_pool import (
-    GlobalAvgPool1DOp,
-    GlobalAvgPool2DOp,
-    GlobalAvgPool3DOp,
-    GlobalMaxPool1DOp,
-    GlobalMaxPool2DOp,
-    GlobalMaxPool3DOp,
-)
-from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
-from xrelay.dialects.relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
+from xrelay.dialects.relay.ops.image.resize import ResizeOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp, ConvOp
+from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn.deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.nn.pool import (
-    AvgPool1DOp,
-    AvgPool2DOp,
-    AvgPool3DOp,
-    MaxPool1DOp,
-    MaxPool2DOp,
-    MaxPool3DOp,
     PoolOp,
 )
-from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp, QnnConv2DTransposeOp
 from xrelay.dialects.relay.ops.vision.regions import RoiAlignOp, RoiPoolOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
@@ -46,17 +31,13 @@ from xrelay.passes.layout.layout_hooks import LayoutHook
 
 ConvertibleOp: TypeAlias = ConvOp | ConvTransposeOp | DeformableConv2DOp | PoolOp | ResizeOp | RoiAlignOp | RoiPoolOp
 
-_OPS: tuple[type[ConvertibleOp], ...] = (
-    Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp,
-    MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp,
-    MaxPool1DOp, AvgPool1DOp, GlobalAvgPool1DOp, GlobalMaxPool1DOp,
-    MaxPool3DOp, AvgPool3DOp, GlobalAvgPool3DOp, GlobalMaxPool3DOp,
-    *TRANSPOSED_CONVOLUTIONS, QnnConv2DTransposeOp, DeformableConv2DOp,
-    Resize2DOp, Resize1DOp, Resize3DOp, RoiAlignOp, RoiPoolOp,
+CONVERTIBLE = (
+    "nn.conv2d", "nn.conv1d", "nn.conv3d", "qnn.conv2d",
+    *(f"nn.{kind}_pool{rank}d" for rank in (2, 1, 3) for kind in ("max", "avg", "global_avg", "global_max")),
+    "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "qnn.conv2d_transpose",
+    "nn.deformable_conv2d", "image.resize2d", "image.resize1d", "image.resize3d", "vision.roi_align", "vision.roi_pool",
 )  # fmt: skip
-
-CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in _OPS}
-"""The operators that have a layout, by Relay's name."""
+"""Relay's names of the operators that have a layout."""
 
 ORDERS = ("NCHW", "NHWC")
 """The layouts of operators that support two."""
@@ -86,12 +67,13 @@ def _operator(place: str, name: str) -> type[RelayOp] | None:
         op = get_relay_op(name)
     except UnknownOpError as error:
         raise PassError(f"{place}: {error.message}", help=error.help) from error
-    found = CONVERTIBLE.get(op.relay_name())
-    if found is None and op.propagate_layouts is RelayOp.propagate_layouts:
+    if op.relay_name() in CONVERTIBLE:
+        return op
+    if op.propagate_layouts is RelayOp.propagate_layouts:
         raise PassError(
             f"{place}: {op.relay_name()!r} has no layout to choose", help=f"one of {', '.join(CONVERTIBLE)}"
         )
-    return found
+    return None
 
 
 def _hook_for(kind: type[RelayOp], entry: DesiredEntry) -> LayoutHook:

@@ -127,7 +127,7 @@ def mean_pool(w: IntegerWriter) -> QuantizedValue:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
     require_headroom(FINER * math.prod(w.op_as(AvgPoolOp).sizes), data)
-    return _finer(w, data, lambda distances: w.again(distances))
+    return _finer(w, data, w.again)
 
 
 @integer_rule("nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", result=Result.OWN)
@@ -143,7 +143,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     require_headroom(
         FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data
     )
-    return _finer(w, data, lambda distances: w.again(distances))
+    return _finer(w, data, w.again)
 
 
 @integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
@@ -156,7 +156,7 @@ def resize(w: IntegerWriter) -> QuantizedValue:
     if method.data == "nearest_neighbor":
         return replace(data, value=w.again(data.value))
     require_headroom(_OVERSHOOT * FINER, data)
-    return _finer(w, data, lambda distances: w.again(distances))
+    return _finer(w, data, w.again)
 
 
 def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
