@@ -22,8 +22,8 @@ from xrelay.dialects.shared.types import (
     tensor_type,
 )
 from xrelay.frontend.onnx.conversion import convert_nodes
-from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.tensors import weight_name
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
 
@@ -39,12 +39,9 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
         raise node.error(f"attribute {name!r} has {len(body.input)} inputs, must have {len(inputs)}")
     for value, given in zip(body.input, inputs, strict=True):
         graph.values[value.name] = given
-    for tensor in body.initializer:
-        if tensor.name in graph.read_names:
-            define_initializer(tensor, graph)
-    for sparse in body.sparse_initializer:
-        if sparse.values.name in graph.read_names:
-            define_sparse_initializer(sparse, graph)
+    for weight in (*body.initializer, *body.sparse_initializer):
+        if weight_name(weight) in graph.read_names:
+            graph.define_weight(weight)
     results = convert_nodes(graph, body, node, f"attribute {name!r}")
     for output, value in zip(body.output, results, strict=True):
         dtype = graph.carried.of(value)

@@ -22,7 +22,7 @@ from xrelay.frontend.onnx.functions import (
 )
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.node_list import NodeList
+from xrelay.frontend.onnx.node_list import NodeList, Uses
 from xrelay.frontend.onnx.problems import (
     BranchRanksError,
     DependentNodeError,
@@ -34,7 +34,6 @@ from xrelay.frontend.onnx.problems import (
 )
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
 from xrelay.frontend.onnx.spliced import spliced_call
-from xrelay.frontend.onnx.uses import Uses
 
 _AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, BranchRanksError, ReplacedNodeError)
 """Errors of nodes whose cause is not the type of an input."""

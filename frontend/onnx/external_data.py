@@ -20,7 +20,7 @@ from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.model_bytes import FileBytes, opened
 from xrelay.frontend.onnx.needed import bodies_of, names_read, needed_nodes
 from xrelay.frontend.onnx.signature import stored_bytes
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import TensorBytes
 
 
 def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:

@@ -15,11 +15,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import ModelImportError
+from xrelay.errors import ModelImportError, XRelayError
 from xrelay.frontend.onnx.carried import CarriedTypes, as_carried
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.needed import names_read, needed_nodes
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.signature import identifier
+from xrelay.frontend.onnx.tensors import TensorBytes, dense_array, tensor_array, weight_name
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -161,6 +162,17 @@ class GraphBuilder:
         if value.name_hint is None:
             value.name_hint = identifier(name)
 
+    def define_weight(self, weight: onnx.TensorProto | onnx.SparseTensorProto, name: str | None = None) -> None:
+        """Bind a tensor, or a sparse tensor as a dense constant, to its name, or to `name`."""
+        name = weight_name(weight) if name is None else name
+        if isinstance(weight, onnx.SparseTensorProto):
+            self.define_constant(name, dense_array(weight, self.tensors))
+            return
+        try:
+            self.define_constant(name, tensor_array(weight, self.tensors))
+        except XRelayError as error:
+            raise ModelImportError(error.message, location=f"tensor {weight.name!r}", help=error.help) from error
+
     def define_constant(self, name: str, array: Array) -> None:
         """Bind an ONNX name to a new constant of that name."""
         self.define(name, self.insert_constant(array, name, name))
@@ -171,10 +183,3 @@ class GraphBuilder:
         value = self.insert(ConstantOp.of(held, name), source).result
         self.carried.note(value, dtype)
         return value
-
-
-def identifier(name: str) -> str | None:
-    """Returns `name` with characters that SSA names cannot contain replaced by `_`; `None` if no character is left."""
-    text = "".join(character if character.isascii() and character.isalnum() else "_" for character in name)
-    text = text.strip("_")
-    return f"v{text}" if text[:1].isdigit() else text or None

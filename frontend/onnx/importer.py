@@ -9,8 +9,7 @@ other, and the relay interpreter evaluates its ops at once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import onnx
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -27,10 +26,9 @@ from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
-from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
-from xrelay.frontend.onnx.node_list import NodeList
+from xrelay.frontend.onnx.node_list import NodeList, Uses
 from xrelay.frontend.onnx.signature import (
     CAST_INSIDE,
     check_declared,
@@ -40,7 +38,7 @@ from xrelay.frontend.onnx.signature import (
     input_type,
     name_by_position,
 )
-from xrelay.frontend.onnx.uses import Uses
+from xrelay.frontend.onnx.tensors import weight_name
 
 _LOG = logging.getLogger(__name__)
 
@@ -114,12 +112,9 @@ class ModelImport:
         for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
             self.graph.define(value.name, argument)
         needed = self._needed_values()
-        for tensor in self.model.graph.initializer:
-            if tensor.name in needed:
-                self._define(tensor.name, partial(define_initializer, tensor, self.graph))
-        for sparse in self.model.graph.sparse_initializer:
-            if sparse.values.name in needed:
-                self._define(sparse.values.name, partial(define_sparse_initializer, sparse, self.graph))
+        for weight in (*self.model.graph.initializer, *self.model.graph.sparse_initializer):
+            if weight_name(weight) in needed:
+                self._define(weight)
         protos, outputs = self.graph.needed_nodes, [output.name for output in self.model.graph.output]
         nodes = NodeList(self.graph, Uses(list(protos.values()), outputs), try_convert, any_rank=True)
         for number, proto in protos.items():
@@ -129,12 +124,12 @@ class ModelImport:
                 self._leave_out(proto)
         nodes.finish()
 
-    def _define(self, name: str, define: Callable[[], None]) -> None:
+    def _define(self, weight: onnx.TensorProto | onnx.SparseTensorProto) -> None:
         """Binds a weight to its constant, or handles its error."""
         try:
-            define()
+            self.graph.define_weight(weight)
         except ModelImportError as error:
-            self._refuse_value(name, error)
+            self._refuse_value(weight_name(weight), error)
 
     def _needed_values(self) -> frozenset[str]:
         """Returns the names that the graph reads, without its inputs."""

@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.external_data import bring_external_data
 from xrelay.frontend.onnx.model_bytes import MemoryBytes, opened
 from xrelay.frontend.onnx.needed import bodies_of
 from xrelay.frontend.onnx.slim_model import Content, slim_model
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import TensorBytes
 
 ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 """A path, serialised bytes, or a model in memory."""

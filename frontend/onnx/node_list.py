@@ -16,6 +16,7 @@ model output of several ranks becomes an optional that always has a value, as an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,7 +27,6 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.branches import Branch, emit_if, in_optional, joined_type
 from xrelay.frontend.onnx.graph import GraphBuilder
-from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.needed import names_read
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.problems import (
@@ -37,13 +37,52 @@ from xrelay.frontend.onnx.problems import (
     UntypedNodeError,
 )
 from xrelay.frontend.onnx.spliced import SplicedBranch
-from xrelay.frontend.onnx.uses import Uses
 
 MOST_MOVED: Final = 10_000
 """The maximum number of nodes that are moved into branches: twenty Ifs in a row may duplicate nodes a million times."""
 
 ConvertNode = Callable[[onnx.NodeProto, GraphBuilder, Iterable[ModelImportError]], ModelImportError | None]
 """Converts one node; returns the reason if it cannot be converted."""
+
+
+class Uses:
+    """For each name, the number of nodes of a list that read it and are not converted yet.
+
+    The counts are computed at first use, as few models need them.
+    """
+
+    outputs: frozenset[str]
+    """The values that the list computes for its graph."""
+
+    def __init__(self, nodes: Sequence[onnx.NodeProto], outputs: Collection[str] = (), around: Uses | None = None):
+        self._nodes, self._converted = nodes, 0
+        self.outputs, self._around = frozenset(outputs), around
+        self._left: Counter[str] | None = None
+
+    def forget(self, node: onnx.NodeProto) -> None:
+        """Subtract the reads of `node`, which is converted next."""
+        if self._left is None:
+            self._converted += 1
+        else:
+            self._left.subtract(names_read(node))
+
+    def add(self, nodes: Sequence[onnx.NodeProto]) -> None:
+        """Add the reads of further nodes."""
+        for node in nodes:
+            self._counts().update(names_read(node))
+
+    def is_read(self, name: str) -> bool:
+        """Returns whether an unconverted node reads `name`, here or in an enclosing list."""
+        return self._counts()[name] > 0 or (self._around is not None and self._around.is_read(name))
+
+    def is_output(self, name: str) -> bool:
+        """Returns whether `name` is an output, here or of an enclosing list."""
+        return name in self.outputs or (self._around is not None and self._around.is_output(name))
+
+    def _counts(self) -> Counter[str]:
+        if self._left is None:
+            self._left = Counter(name for node in self._nodes[self._converted :] for name in names_read(node))
+        return self._left
 
 
 class NodeList:
@@ -78,10 +117,8 @@ class NodeList:
     def splice(self, proto: onnx.NodeProto, branch: str) -> ModelImportError | None:
         """Convert the nodes of a branch at the position of its If."""
         spliced = SplicedBranch.of(proto, branch)
-        for name, tensor in spliced.initializers:
-            define_initializer(tensor, self.graph, name)
-        for name, sparse in spliced.sparse_initializers:
-            define_sparse_initializer(sparse, self.graph, name)
+        for name, weight in spliced.weights:
+            self.graph.define_weight(weight, name)
         return self._insert(spliced.nodes)
 
     def _insert(self, nodes: Sequence[onnx.NodeProto]) -> ModelImportError | None:

@@ -16,7 +16,6 @@ from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import OptionalType, SequenceType, shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean, printable
 from xrelay.frontend.onnx.carried import bits_of, carrier_of
-from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
 CAST_INSIDE = "declare FLOAT or INT8 here, and convert with a Cast node in the model"
@@ -214,3 +213,10 @@ def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, locatio
         if isinstance(known, int) and known != given:
             raise ModelImportError(f"shapes has {given} for dimension {axis}, the model has {known}", location=location)
     return tuple(override)
+
+
+def identifier(name: str) -> str | None:
+    """Returns `name` with characters that SSA names cannot contain replaced by `_`; `None` if no character is left."""
+    text = "".join(character if character.isascii() and character.isalnum() else "_" for character in name)
+    text = text.strip("_")
+    return f"v{text}" if text[:1].isdigit() else text or None

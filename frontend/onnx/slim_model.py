@@ -16,7 +16,7 @@ import onnx
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import TensorBytes
 
 LEAST: Final = 1 << 14
 """The size in bytes from which on a tensor is large."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import onnx
 
 from xrelay.frontend.onnx.needed import bodies_of, names_defined, needed_nodes
+from xrelay.frontend.onnx.tensors import weight_name
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,7 @@ class SplicedBranch:
     """
 
     nodes: Sequence[onnx.NodeProto]
-    initializers: Sequence[tuple[str, onnx.TensorProto]]
-    sparse_initializers: Sequence[tuple[str, onnx.SparseTensorProto]]
+    weights: Sequence[tuple[str, onnx.TensorProto | onnx.SparseTensorProto]]
 
     @staticmethod
     def of(node: onnx.NodeProto, branch: str) -> SplicedBranch:
@@ -30,8 +30,7 @@ class SplicedBranch:
         names = {name: prefix + name for name in names_defined(body) if name}
         return SplicedBranch(
             _nodes(body, names, node.output, node.name),
-            [(names[tensor.name], tensor) for tensor in body.initializer],
-            [(names[tensor.values.name], tensor) for tensor in body.sparse_initializer],
+            [(names[weight_name(weight)], weight) for weight in (*body.initializer, *body.sparse_initializer)],
         )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xrelay.frontend.onnx.op_reference import onnx_reference
-from xrelay.frontend.onnx.op_table import op_table
+from xrelay.frontend.onnx.op_reference import onnx_reference, op_table
 from xrelay.frontend.onnx.registry import registered_ops
 from xrelay.tools.reference import ONNX_OPS
 

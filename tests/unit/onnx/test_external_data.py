@@ -17,7 +17,7 @@ from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.frontend.onnx.external_data import bring_external_data
 from xrelay.frontend.onnx.model_bytes import FileBytes
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import TensorBytes
 from xrelay.interpreters.relay import run_relay
 
 ELEMENTS = np.arange(4, dtype=np.float32)

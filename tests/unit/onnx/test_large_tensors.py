@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.weights import weights_of
 from xrelay.errors import ModelImportError, XRelayError
 from xrelay.frontend.onnx import import_onnx, load, slim_model
 from xrelay.frontend.onnx.model_bytes import FileBytes, MemoryBytes
-from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import TensorBytes
 
 SHAPE = (32, 32)
 NUMBERS: NDArray[np.float32] = np.arange(1024, dtype=np.float32).reshape(SHAPE)

@@ -29,11 +29,8 @@ from xrelay.frontend.onnx.converters.ml.scores import (
     rows_of_features,
     transformed,
 )
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
-from xrelay.frontend.onnx.tree_attributes import Ensemble, read_indexed, read_numbered
-from xrelay.frontend.onnx.tree_tables import (
+from xrelay.frontend.onnx.converters.ml.tree_attributes import Ensemble, read_indexed, read_numbered
+from xrelay.frontend.onnx.converters.ml.tree_tables import (
     TreeNodes,
     TreeTables,
     check_nodes,
@@ -41,6 +38,9 @@ from xrelay.frontend.onnx.tree_tables import (
     trees_of_leaves,
     trees_of_targets,
 )
+from xrelay.frontend.onnx.converters.shared.extents import known_extent
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 AGGREGATES: Final = ("AVERAGE", "SUM", "MIN", "MAX")
 """The functions that combine the weights of trees, numbered as in `TreeEnsemble`."""

@@ -11,7 +11,7 @@ from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.sparse_tensors import dense_array
+from xrelay.frontend.onnx.tensors import dense_array
 
 _CONSTANT_FORMS = ("sparse_value", "value", "value_float", "value_floats", "value_int", "value_ints")
 
