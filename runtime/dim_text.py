@@ -52,6 +52,16 @@ def name_and_size(text: str, extent: int) -> tuple[str, int | None] | None:
     return match[2], size if not rest and size >= 0 else None
 
 
+def solved_sizes(extents: Iterable[tuple[int | str, int]]) -> dict[str, int]:
+    """Returns the size of each name that an extent determines, from pairs of an extent and its value."""
+    sizes: dict[str, int] = {}
+    for text, extent in extents:
+        name, size = (isinstance(text, str) and name_and_size(text, extent)) or ("", None)
+        if size is not None:
+            sizes.setdefault(name, size)
+    return sizes
+
+
 class _Reader:
     """A parser that evaluates an expression as it reads."""
 

@@ -28,7 +28,7 @@ from xrelay.runtime.abi import (
 )
 from xrelay.runtime.arena import Pool, address_of, aligned_bytes
 from xrelay.runtime.artifact import Artifact, check_machine
-from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
+from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
 from xrelay.runtime.lists import DynamicBufferReader, Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
 from xrelay.runtime.metadata import TensorSpec
@@ -166,11 +166,7 @@ class SizeBinder:
         The first extent that is a linear function of a single name determines its size. Raises an `InputError` that
         names the input whose extents disagree with the sizes.
         """
-        sizes: dict[str, int] = {}
-        for number, axis, text in self._axes:
-            solved = name_and_size(text, arrays[number].shape[axis])
-            if solved is not None and solved[1] is not None:
-                sizes.setdefault(solved[0], solved[1])
+        sizes = solved_sizes((text, arrays[number].shape[axis]) for number, axis, text in self._axes)
         for number, axis, text in self._axes:
             if self._value(text, sizes) != arrays[number].shape[axis]:
                 raise self._mismatch(number, arrays[number], sizes)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import ALIGNMENT
-from xrelay.runtime.files import open_regular, read_bytes, write_file
+from xrelay.runtime.files import read_bytes, write_file
 from xrelay.runtime.json_fields import is_extent, is_list, is_object, parse_json_object
 
 # Maps dtype names of numpy and ml_dtypes to safetensors' codes; other dtypes are stored as bytes.
@@ -56,14 +56,6 @@ class Header:
     """The begin and end of each tensor by name, without padding."""
     fields: Mapping[str, object]
     """The header as parsed JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class SafetensorsFile:
-    """A mapped file: its metadata strings, and the bytes of each tensor by name, as read-only views of the mapping."""
-
-    metadata: Mapping[str, str]
-    tensors: Mapping[str, NDArray[np.uint8]]
 
 
 class SafetensorsWriter:
@@ -108,17 +100,6 @@ def _entry(array: NDArray[Any], begin: int, end: int) -> dict[str, object]:
     code = _CODES.get(array.dtype.name)
     shape = list(array.shape) if code is not None else [array.nbytes]
     return {"dtype": "U8" if code is None else code, "shape": shape, "data_offsets": [begin, end]}
-
-
-def read_safetensors(path: Path) -> SafetensorsFile:
-    """Maps a file. Raises `ArtifactError` if it cannot be opened, is truncated, or is not of this format."""
-    try:
-        with open_regular(path) as descriptor:
-            header = read_header(path, descriptor)
-            data = map_file(descriptor)
-    except (OSError, ValueError, EOFError) as error:
-        raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
-    return SafetensorsFile(header.metadata, {name: data[begin:end] for name, (begin, end) in header.tensors.items()})
 
 
 def map_file(descriptor: int) -> NDArray[np.uint8]:

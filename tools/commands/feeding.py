@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import printable
-from xrelay.runtime.dim_text import name_and_size, names_in
+from xrelay.runtime.dim_text import names_in, solved_sizes
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
 from xrelay.tools.commands.base import UsageError, named_size
 
@@ -81,12 +81,8 @@ def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, ND
     for name in sizes:
         if name not in names:
             raise UsageError(f"the inputs have no dimension {name!r}", help=f"they have {', '.join(names) or 'none'}")
-    for spec in specs:
-        found = loaded[spec.name].shape if spec.name in loaded else ()
-        for text, extent in zip(spec.shape, found, strict=False):
-            solved = name_and_size(text, extent) if isinstance(text, str) else None
-            if solved is not None and solved[1] is not None:
-                sizes.setdefault(solved[0], solved[1])
+    pairs = (zip(spec.shape, loaded[spec.name].shape, strict=False) for spec in specs if spec.name in loaded)
+    sizes = solved_sizes(pair for pairs_of_input in pairs for pair in pairs_of_input) | sizes
     usual: dict[str, int] = {name: said[2] for name, said in args.shapes if len(said) == 3}
     chosen = {**{name: drawn_size(name, args.seed) for name in names}, **usual, **sizes}
     return {name: chosen[name] for name in names}

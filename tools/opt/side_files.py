@@ -50,10 +50,12 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
 
 
 def _keys(path: Path) -> frozenset[str]:
-    """Returns the names of the tensors in a side file; none if there is no such file."""
-    from xrelay.runtime.safetensors_file import read_safetensors
+    """Returns the names of the tensors in a side file; empty if it is absent or damaged."""
+    from xrelay.runtime.files import open_regular
+    from xrelay.runtime.safetensors_file import read_header
 
     try:
-        return frozenset(read_safetensors(path).tensors)
-    except ArtifactError:
+        with open_regular(path) as descriptor:
+            return frozenset(read_header(path, descriptor).tensors)
+    except (ArtifactError, OSError, EOFError):
         return frozenset()

@@ -101,6 +101,6 @@ def _compared(
 
 
 def largest_finite(array: Array) -> float:
-    """Returns the largest finite absolute value of an array; 0 if there is none."""
+    """Returns the largest finite absolute value of an array, or 0."""
     values = array.astype(np.float64)
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))

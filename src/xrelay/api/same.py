@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
-from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
+from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.lists import flattened
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec, dtype_from_name
@@ -179,14 +179,10 @@ def _input_row(left: TensorSpec, right: TensorSpec, shapes: Shapes, found: Shape
 
 def _sizes(known: KnownExtents, hints: Mapping[str, SizeHint], rng: np.random.Generator, draw: int) -> dict[str, int]:
     """Returns the size of each named dimension: from a number for the same extent, else by hint or at random."""
-    sizes: dict[str, int] = {}
     extents = [dims for row in known for dims in row]
-    for dims in extents:
-        numbers = [dim for dim in dims if isinstance(dim, int)]
-        for dim in dims if numbers else ():
-            name, size = (isinstance(dim, str) and name_and_size(dim, numbers[0])) or ("", None)
-            if size is not None:
-                sizes.setdefault(name, size)
+    numbers = [next((dim for dim in dims if isinstance(dim, int)), None) for dims in extents]
+    pairs = ((dim, number) for dims, number in zip(extents, numbers, strict=True) if number is not None for dim in dims)
+    sizes = solved_sizes(pairs)
     names = names_in(dim for dims in extents for dim in dims if isinstance(dim, str))
     drawn = drawn_sizes({*names} - sizes.keys(), rng, draw)
     for name, hint in hints.items():

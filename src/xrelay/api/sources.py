@@ -64,10 +64,8 @@ def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = T
 def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
     """Sets the sizes of the named dimensions of `@main`. Raises `InputError` for unknown names."""
     from xrelay.dialects.relay.core.size_hints import add_size_hints
-    from xrelay.dialects.relay.structure.call import names_in
 
-    main = _main(module)
-    names = [] if main is None else names_in(main.function_type.inputs)
+    main, names = _main_with_names(module)
     for name in sizes:
         if name not in names:
             raise InputError(
@@ -80,23 +78,20 @@ def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
 
 def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
     """Returns the module, or a copy whose `@main` declares the sizes of those names in `sizes` that it has."""
-    from xrelay.dialects.relay.core.size_hints import add_size_hints
+    _, names = _main_with_names(module)
+    known = {name: numbers for name, numbers in (sizes or {}).items() if name in names}
+    if known:
+        module = module.clone()
+        _add_sizes(module, known)
+    return module
+
+
+def _main_with_names(module: ModuleOp) -> tuple[FuncOp | None, list[str]]:
+    """Returns `@main` and the names of its dimensions."""
     from xrelay.dialects.relay.structure.call import names_in
 
-    main = _main(module)
-    names = [] if main is None else names_in(main.function_type.inputs)
-    known = {name: numbers for name, numbers in (sizes or {}).items() if name in names}
-    if not known:
-        return module
-    copy = module.clone()
-    main = _main(copy)
-    assert main is not None, "the copy has what the module has"
-    add_size_hints(main, known)
-    return copy
-
-
-def _main(module: ModuleOp) -> FuncOp | None:
-    return next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"), None)
+    main = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"), None)
+    return main, [] if main is None else list(names_in(main.function_type.inputs))
 
 
 def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> None:

@@ -17,7 +17,7 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import DIGEST, Artifact, code_digest
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp, dtype_from_name
-from xrelay.runtime.safetensors_file import read_safetensors, write_safetensors
+from xrelay.runtime.safetensors_file import read_header, write_safetensors
 
 DTYPES = [
     "bool",
@@ -95,13 +95,14 @@ def test_weights_lie_aligned(tmp_path: Path, mapped: bool):
     arrays["scalar"] = np.array(5, np.float32)
     weights_artifact(arrays).save(tmp_path / "m")
     loaded = Artifact.load(tmp_path / "m", mmap=mapped).weights
-    file = read_safetensors(tmp_path / "m")
+    with (tmp_path / "m").open("rb") as file:
+        places = read_header(tmp_path / "m", file.fileno()).tensors.values()
     for array, expected in zip(loaded, arrays.values(), strict=True):
         np.testing.assert_array_equal(array, expected)
         if array.size:
             assert address_of(array) % 64 == 0
             assert not array.flags.writeable
-    assert all(address_of(data) % 64 == 0 for data in file.tensors.values() if data.size)
+    assert all(begin % 64 == 0 for begin, _ in places)
 
 
 def test_other_readers_of_safetensors_read_the_file(tmp_path: Path):
