@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import get_args, get_type_hints
 
@@ -43,14 +43,6 @@ class PipelineEntry:
     """0 for a pass that runs on the module."""
 
 
-@dataclass(frozen=True)
-class _Item:
-    """A text without parentheses, the anchor before an opening parenthesis, or a closing parenthesis."""
-
-    kind: str
-    text: str
-
-
 def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[ModulePass]:
     """Returns the passes that a text without `func.func(…)` names, with their options.
 
@@ -64,24 +56,23 @@ def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -
 
 def parse_entries(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[PipelineEntry]:
     """Returns the entries that `spec` names; raises as `parse_passes`, and for a module pass in `func.func(…)`."""
-    items = _items(_without_module(spec))
     found: list[PipelineEntry] = []
-    inside, anchors = False, 0
-    for item in items:
-        match item.kind:
-            case "open":
-                _check_anchor(item.text, spec, inside=inside)
-                inside, anchors = True, anchors + 1
-            case "close":
-                if not inside:
-                    raise _malformed(spec, "it has a ')' too many")
-                inside = False
-            case _:
-                anchor = anchors if inside else 0
-                found += [replace(entry, anchor=anchor) for entry in _flat(item.text, spec, available, pipelines)]
-                if inside:
-                    _refuse_module_passes(found, anchor)
-    if inside:
+    anchor, anchors = 0, 0
+    for text, parenthesis in _pieces(_without_module(spec)):
+        listed, _, name = text.rpartition(",") if parenthesis == "(" else (text, "", "")
+        passes = listed.strip().strip(",").strip()
+        entries = _flat(passes, spec, available, pipelines, anchor) if passes else []
+        if anchor:
+            _refuse_module_passes(entries)
+        found += entries
+        if parenthesis == "(":
+            _check_anchor(name.strip(), spec, inside=anchor > 0)
+            anchor = anchors = anchors + 1
+        elif parenthesis == ")":
+            if not anchor:
+                raise _malformed(spec, "it has a ')' too many")
+            anchor = 0
+    if anchor:
         raise _malformed(spec, "it lacks a ')'")
     return found
 
@@ -101,9 +92,8 @@ def _without_module(spec: str) -> str:
     return text.removeprefix(f"{MODULE}(").removesuffix(")")
 
 
-def _items(text: str) -> list[_Item]:
-    """Returns the text split at parentheses that are outside options and quoted text."""
-    items: list[_Item] = []
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yields the pieces of a text between parentheses outside of options and quoted text, each with the next one."""
     start, braces, quoted = 0, 0, False
     for position, char in enumerate(text):
         if char == '"' and text[position - 1 : position] != "\\":
@@ -111,21 +101,9 @@ def _items(text: str) -> list[_Item]:
         elif not quoted and char in "{}":
             braces += 1 if char == "{" else -1
         elif not quoted and not braces and char in "()":
-            before, start = text[start:position], position + 1
-            items += _before_opening(before) if char == "(" else [*_listed(before), _Item("close", "")]
-    return [*items, *_listed(text[start:])]
-
-
-def _before_opening(text: str) -> list[_Item]:
-    """Returns the passes listed before an anchor, and the anchor."""
-    listed, _, anchor = text.rpartition(",")
-    return [*_listed(listed), _Item("open", anchor.strip())]
-
-
-def _listed(text: str) -> list[_Item]:
-    """Returns the passes listed in a text, ignoring commas next to parentheses."""
-    inner = text.strip().strip(",").strip()
-    return [_Item("passes", inner)] if inner else []
+            yield text[start:position], char
+            start = position + 1
+    yield text[start:], ""
 
 
 def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
@@ -138,14 +116,16 @@ def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
         raise PassError(f"malformed pass pipeline {spec!r}: functions hold no functions", help=f"nest no {FUNCTION}(…)")
 
 
-def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None:
+def _refuse_module_passes(entries: Sequence[PipelineEntry]) -> None:
     for entry in entries:
-        if entry.anchor == anchor and not is_per_function(type(entry.current)):
+        if not is_per_function(type(entry.current)):
             name = entry.current.name
             raise PassError(f"[{name}] the pass runs on a module, not in {FUNCTION}(…)", help=f"put {name} outside")
 
 
-def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[PipelineEntry]:
+def _flat(
+    spec: str, whole: str, available: PassTable, pipelines: Pipelines, anchor: int, group: str = ""
+) -> list[PipelineEntry]:
     """Returns the passes of `spec`, which has no anchors; those of a named pipeline have its name as group."""
     try:
         items = _arguments(spec)
@@ -154,14 +134,14 @@ def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, gro
     result: list[PipelineEntry] = []
     for number, item in enumerate(items):
         if item.name in available:
-            result.append(PipelineEntry(_instantiate(spec, number, available), group))
+            result.append(PipelineEntry(_instantiate(spec, number, available), group, anchor))
             continue
         named: Mapping[str, str] = {} if group else pipelines()
         if item.name in named and item.parameters:
             raise PassArgumentError(f"the pipeline {item.name!r} takes no options", help="give them to its passes")
         if item.name not in named:
             raise unknown_name("pass", item.name, [*available, *named], "xrelay-opt --list-passes shows them all")
-        result += _flat(named[item.name], whole, available, pipelines, item.name)
+        result += _flat(named[item.name], whole, available, pipelines, anchor, item.name)
     return result
 
 

@@ -29,50 +29,16 @@ from xrelay.passes.patterns.nodes import (
     operator,
 )
 
-
-def wildcard() -> WildcardPattern:
-    """Returns a pattern that matches anything."""
-    return WildcardPattern()
-
-
-def is_var(name: str = "") -> VarPattern:
-    """Returns a pattern for a variable of a name, or for any variable."""
-    return VarPattern(name)
-
-
-def is_constant() -> ConstantPattern:
-    """Returns a pattern for any constant."""
-    return ConstantPattern()
-
-
-def is_expr(expr: object) -> ExprPattern:
-    """Returns a pattern for expressions with the structure of `expr`, the same variables and equal constants."""
-    return ExprPattern(expr)
-
-
-def is_op(op_name: str) -> ExprPattern:
-    """Returns a pattern for an operator, which can be called. Raises `UnknownOpError` for an unknown name."""
-    return operator(op_name)
-
-
-def is_tuple(fields: Sequence[DFPattern] | None) -> TuplePattern:
-    """Returns a pattern for a tuple of these fields, or of any fields."""
-    return TuplePattern(fields)
-
-
-def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> TupleGetItemPattern:
-    """Returns a pattern for field `index` of a tuple, or for any field."""
-    return TupleGetItemPattern(tuple_value, index)
-
-
-def is_if(cond: DFPattern, true_branch: DFPattern, false_branch: DFPattern) -> IfPattern:
-    """Returns a pattern for an if."""
-    return IfPattern(cond, true_branch, false_branch)
-
-
-def is_let(var: DFPattern, value: DFPattern, body: DFPattern) -> LetPattern:
-    """Returns a pattern for a let."""
-    return LetPattern(var, value, body)
+wildcard = WildcardPattern
+is_var = VarPattern
+is_constant = ConstantPattern
+is_expr = ExprPattern
+is_op = operator
+is_tuple = TuplePattern
+is_tuple_get_item = TupleGetItemPattern
+is_if = IfPattern
+is_let = LetPattern
+dominates = DominatorPattern
 
 
 def has_type(ttype: object, pattern: DFPattern | None = None) -> TypePattern:
@@ -93,11 +59,6 @@ def has_shape(shape: Sequence[object], pattern: DFPattern | None = None) -> Shap
 def has_attr(attrs: Mapping[str, object], pattern: DFPattern | None = None) -> AttrPattern:
     """Returns `pattern`, by default a wildcard, restricted to nodes with these attributes."""
     return _or_any(pattern).has_attr(attrs)
-
-
-def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DominatorPattern:
-    """Returns a pattern for a `child` that all paths from `parent` reach through nodes that match `path`."""
-    return DominatorPattern(parent, path, child)
 
 
 def match(pattern: DFPattern, expr: object) -> bool:

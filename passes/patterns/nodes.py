@@ -251,9 +251,9 @@ class ShapePattern(NarrowedPattern):
     shape: Sequence[object]
 
 
-def operator(name: str) -> ExprPattern:
-    """Returns a pattern for an operator. Raises `UnknownOpError` for an unknown name."""
-    return ExprPattern(Op.of(get_relay_op(name)))
+def operator(op_name: str) -> ExprPattern:
+    """Returns a pattern for an operator, which can be called. Raises `UnknownOpError` for an unknown name."""
+    return ExprPattern(Op.of(get_relay_op(op_name)))
 
 
 def checked(pattern: object) -> DFPattern:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
@@ -95,23 +94,24 @@ def fold_scale_axis(module: ModuleOp, *, direction: str = "both", weights: str =
     """
     if weights not in ("constant", "any"):
         raise PassError(f"relay-fold-scale-axis: weights is {weights!r}", help="it is constant or any")
-    remarks, any_value = Remarks("relay-fold-scale-axis"), weights == "any"
-    backward, forward = ScaleBackward(remarks, any_value), ScaleForward(remarks, any_value)
-    patterns: dict[str, tuple[ScaleBackward | ScaleForward, ...]] = {
-        "backward": (backward,),
-        "forward": (forward,),
-        "both": (backward, forward),
-    }
-    if direction not in patterns:
+    if direction not in ("backward", "both", "forward"):
         raise PassError(
-            f"relay-fold-scale-axis: direction is {direction!r}", help=f"it is one of {', '.join(sorted(patterns))}"
+            f"relay-fold-scale-axis: direction is {direction!r}", help="it is one of backward, both, forward"
         )
-    for pattern in patterns[direction]:
-        rewrite_once(module, pattern.KIND, pattern)
+    remarks = Remarks("relay-fold-scale-axis")
+    if direction != "forward":
+        rewrite_once(module, MultiplyOp, ScaleBackward(remarks, weights == "any"))
+    if direction != "backward":
+        rewrite_once(module, HeavyOp, ScaleForward(remarks, weights == "any"))
     return remarks.all
 
 
-class ScaleBackward(RewritePattern):
+class _FoldScale(RewritePattern):
+    def __init__(self, remarks: Remarks, any_value: bool):
+        self.remarks, self.any_value = remarks, any_value
+
+
+class ScaleBackward(_FoldScale):
     """Folds a factor after a heavy op into its weight and into the constants added between the two.
 
     Before:
@@ -127,12 +127,6 @@ class ScaleBackward(RewritePattern):
 
     A factor after a sum of two tensors is folded into the weights of both.
     """
-
-    KIND: ClassVar = MultiplyOp
-    """The class of the ops to which the pattern applies."""
-
-    def __init__(self, remarks: Remarks, any_value: bool = False):
-        self.remarks, self.any_value = remarks, any_value
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
@@ -174,7 +168,7 @@ class ScaleBackward(RewritePattern):
         return "" if segment.joins else f"{scaling.into} of {segment.top.name}"
 
 
-class ScaleForward(RewritePattern):
+class ScaleForward(_FoldScale):
     """Folds a factor before a heavy op into its weight; divides the constants added between the two by the factor.
 
     Before:
@@ -188,12 +182,6 @@ class ScaleForward(RewritePattern):
         %b = relay.add(%x, %d)                 %d : %bias divided by %s, a constant
         %y = relay.nn.conv2d(%b, %v)           %v : %w times %s along I, a constant
     """
-
-    KIND: ClassVar = HeavyOp
-    """The class of the ops to which the pattern applies."""
-
-    def __init__(self, remarks: Remarks, any_value: bool = False):
-        self.remarks, self.any_value = remarks, any_value
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Folds factors that precede the heavy op until there are no more."""

@@ -103,13 +103,12 @@ class ApplyHook(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Calls the hook for the class of `op`, if there is one."""
-        hook = self._hooks.get(type(op)) if isinstance(op, RelayOp) else None
-        if hook is None or not isinstance(op, RelayOp):
+        if not isinstance(op, RelayOp) or type(op) not in self._hooks:
             return
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
         emit = Emitter(rewriter, op)
-        value = apply_hook(hook, op, emit)
+        value = apply_hook(self._hooks[type(op)], op, emit)
         if value is not None:
             emit.replace(value)
 

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, i8, i32
+from xdsl.dialects.builtin import ModuleOp, i8, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
@@ -252,9 +252,13 @@ def _less_offset(product: SSAValue, data: Bytes, sums: Array, emit: Emitter) -> 
         with np.errstate(over="ignore"):
             constant = emit.insert(ConstantOp.of(sums * np.int32(known))).result
         return emit.call(SubtractOp, product, constant)
-    offset = data.offset(emit)
+    offset = data.zero_point
+    if offset is None:
+        return product
+    if data.has_sign:
+        offset = emit.call(AddOp, offset, emit.scalar(SHIFT, offset.type))
     constant = emit.insert(ConstantOp.of(sums)).result
-    return product if offset is None else emit.call(SubtractOp, product, emit.call(MultiplyOp, offset, constant))
+    return emit.call(SubtractOp, product, emit.call(MultiplyOp, offset, constant))
 
 
 SHIFT = 128
@@ -305,15 +309,6 @@ class Bytes:
             return self.value
         wide = emit.call(CastOp, self.value, dtype=np.dtype(np.int16))
         return emit.call(CastOp, emit.call(AddOp, wide, emit.scalar(SHIFT, wide.type)), dtype=np.dtype(np.uint8))
-
-    def offset(self, emit: Emitter) -> SSAValue | None:
-        """The zero point of the unsigned bytes; `None` for 0."""
-        if (known := self.known_zero_point) is not None:
-            return emit.scalar(known, TensorType(i32, [])) if known else None
-        zero_point = self.zero_point
-        if zero_point is None or not self.has_sign:
-            return zero_point
-        return emit.call(AddOp, zero_point, emit.scalar(SHIFT, zero_point.type))
 
 
 def data_bytes(value: SSAValue) -> Bytes:
