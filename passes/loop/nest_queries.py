@@ -8,15 +8,16 @@ from typing import Final
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
-from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.affine_bounds import is_nonnegative as is_nonnegative_within
+from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.index_algebra.value_map import Space
 
 STACK_BYTES: Final = 1 << 20
@@ -179,6 +180,14 @@ def box_of(value: ValueMap) -> list[Interval | None]:
 def range_of(value: ValueMap) -> Interval | None:
     """Bounds of the one expression of `value`; None if unknown."""
     return bounds(value.exprs[0], box_of(value))
+
+
+def linear_in(value: ValueMap, index: SSAValue) -> tuple[int, LinearForm]:
+    """The coefficient of `index` in the one expression of `value`, and the other terms, some of which may use it."""
+    form = linear_form(value.exprs[0], box_of(value))
+    dim = AffineDimExpr(value.operands.index(index)) if index in value.operands else None
+    step = sum(coefficient for atom, coefficient in form.terms if atom == dim)
+    return step, LinearForm(tuple(term for term in form.terms if term[0] != dim), form.constant)
 
 
 def is_nonnegative(value: ValueMap) -> bool:

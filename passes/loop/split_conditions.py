@@ -25,11 +25,11 @@ from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_conditions import Limits, affine, answer_of, combined_answer, limits_of
 from xrelay.passes.loop.nest_edits import Names, compute, substitute_index, take_body
-from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
+from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, linear_in
 
 MAX_PARTS: Final = 9
 """The largest number of parts of a loop; each part copies the body."""
@@ -138,13 +138,10 @@ def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
 
 def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
     """The range of an expression in each iteration; unknown if it is not linear in the loop's index."""
-    box = box_of(limit)
-    form = linear_form(limit.exprs[0], box)
-    index = AffineDimExpr(limit.operands.index(loop.index)) if loop.index in limit.operands else None
-    step = sum(coefficient for atom, coefficient in form.terms if atom == index)
-    rest = tuple(term for term in form.terms if term[0] != index)
-    known = bounds(LinearForm(rest, form.constant).expr(), box)
-    if known is None or any(index is not None and index.position in atom.used_dims() for atom, _ in rest):
+    step, rest = linear_in(limit, loop.index)
+    dims = {d for d, value in enumerate(limit.operands) if value is loop.index}
+    known = bounds(rest.expr(), box_of(limit))
+    if known is None or any(atom.used_dims() & dims for atom, _ in rest.terms):
         return [None] * extent
     return [(known[0] + step * iteration, known[1] + step * iteration) for iteration in range(extent)]
 

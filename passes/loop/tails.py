@@ -28,10 +28,17 @@ from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.index_algebra.affine_bounds import bounds, linear_form
+from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.passes.loop.nest_edits import Names, compute, extent_value, substitute_index, take_body
-from xrelay.passes.loop.nest_queries import blocks_inside, box_of, domain_conditions, is_made_outside, is_nonnegative
+from xrelay.passes.loop.nest_queries import (
+    blocks_inside,
+    box_of,
+    domain_conditions,
+    is_made_outside,
+    is_nonnegative,
+    linear_in,
+)
 
 
 class TailBounds(NamedTuple):
@@ -115,15 +122,13 @@ def _tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
     A variable whose binding does not grow linearly with the loop, or depends on a loop around it, has no bounds.
     """
     for binding, extent in domain_conditions(block, loop.index):
-        number, dim = extent.exprs[0], binding.operands.index(loop.index)
+        number = extent.exprs[0]
         inside = {d for d, value in enumerate(binding.operands) if _runs_inside(loop, value)}
-        form = linear_form(binding.exprs[0], box_of(binding))
-        step = sum(coefficient for atom, coefficient in form.terms if atom == AffineDimExpr(dim))
-        rest = [(atom, coefficient) for atom, coefficient in form.terms if atom != AffineDimExpr(dim)]
-        is_linear = step > 0 and all(atom.used_dims() <= inside for atom, _ in rest)
+        step, rest = linear_in(binding, loop.index)
+        is_linear = step > 0 and all(atom.used_dims() <= inside for atom, _ in rest.terms)
         if not isinstance(number, AffineConstantExpr) or not is_linear or loop.extent is None:
             continue
-        low, high = bounds(LinearForm(tuple(rest), form.constant).expr(), box_of(binding)) or (-1, -1)
+        low, high = bounds(rest.expr(), box_of(binding)) or (-1, -1)
         if low >= 0:
             ends = (min(max((number.value - 1 - end) // step + 1, 0), loop.extent) for end in (high, low))
             yield TailBounds(*ends)
@@ -213,16 +218,14 @@ def _full_tiles_of(loop: ForOp, binding: ValueMap, extent: ValueMap) -> ValueMap
 
     With `step * %io + rest`, `rest` at most `high`, it is `(extent - 1 - high) floordiv step + 1`.
     """
-    dim = binding.operands.index(loop.index)
-    form = linear_form(binding.exprs[0], box_of(binding))
-    step = sum(coefficient for atom, coefficient in form.terms if atom == AffineDimExpr(dim))
+    dim, (step, form) = binding.operands.index(loop.index), linear_in(binding, loop.index)
     fixed = {d for d, value in enumerate(binding.operands) if is_made_outside(value)}
-    outer = [term for term in form.terms if term[0].used_dims() <= fixed]
-    rest = [term for term in form.terms if term not in outer and term[0] != AffineDimExpr(dim)]
-    inner = bounds(LinearForm(tuple(rest), form.constant).expr(), box_of(binding))
+    outer = tuple(term for term in form.terms if term[0].used_dims() <= fixed)
+    rest = tuple(term for term in form.terms if term not in outer)
+    inner = bounds(LinearForm(rest, form.constant).expr(), box_of(binding))
     if step <= 0 or inner is None or any(dim in atom.used_dims() for atom, _ in rest):
         return None
-    left = extent.plus(ValueMap.make([LinearForm(tuple(outer)).expr()], binding.operands), -1)
+    left = extent.plus(ValueMap.make([LinearForm(outer).expr()], binding.operands), -1)
     room = left.plus(step - 1 - inner[1])
     return ValueMap((room.exprs[0] // step,), room.operands).simplified()
 

@@ -17,7 +17,7 @@ of its slots.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from heapq import heappop, heappush
@@ -249,9 +249,12 @@ class _SizeCode:
         """Emits an assertion that the regions, placed one after the other, fit in `MAX_ARENA` bytes."""
         if not any(region.unit.extents for region in regions):
             return
-        sizes = [self._estimate(region.unit, region.size) for region in regions]
+        sizes: list[SSAValue] = []
+        for unit, size, _ in regions:
+            product = real_product(self._builder, size, unit.extents)
+            sizes.append(self.add(arith.AddfOp(product, real_number(self._builder, size * unit.grain))))
         total = reduce(lambda lhs, rhs: self.add(arith.AddfOp(lhs, rhs)), sizes)
-        fits = self.add(CmpfOp(total, self._real(MAX_ARENA), "olt"))
+        fits = self.add(CmpfOp(total, real_number(self._builder, MAX_ARENA), "olt"))
         self._builder.insert(cf.AssertOp(fits, TOO_LARGE))
 
     def add(self, op: Operation) -> SSAValue:
@@ -273,13 +276,16 @@ class _SizeCode:
             value = self.add(arith.AndIOp(value, self.number(-unit.grain)))
         return value
 
-    def _estimate(self, unit: Unit, number: int) -> SSAValue:
-        """`unit` times `number` in f64."""
-        value = self._real(number)
-        for extent in unit.extents:
-            factor = self.add(SIToFPOp(self.add(IndexCastOp(extent, i64)), f64))
-            value = self.add(arith.MulfOp(value, factor))
-        return self.add(arith.AddfOp(value, self._real(number * unit.grain)))
 
-    def _real(self, number: int) -> SSAValue:
-        return self.add(arith.ConstantOp(FloatAttr(float(number), f64)))
+def real_product(builder: Builder, number: int, values: Iterable[SSAValue]) -> SSAValue:
+    """Emits the product of a number and of values of type `index` in f64, which cannot overflow."""
+    product = real_number(builder, number)
+    for value in values:
+        factor = builder.insert(SIToFPOp(builder.insert(IndexCastOp(value, i64)).result, f64))
+        product = builder.insert(arith.MulfOp(product, factor.result)).result
+    return product
+
+
+def real_number(builder: Builder, number: int) -> SSAValue:
+    """Emits a number in f64."""
+    return builder.insert(arith.ConstantOp(FloatAttr(float(number), f64))).result

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import prod
 from typing import Final, NamedTuple
@@ -53,17 +52,12 @@ _LIST: Final = "loop.list"
 """The prefix of the names of ops on sequences, optionals and closures."""
 
 
-@dataclass(frozen=True)
-class MemoryNeeds:
-    """Upper bounds in bytes: of the dynamic buffers alive at a time, of a kernel in total, and of a kernel per thread.
+class MemoryNeeds(NamedTuple):
+    """Upper bounds in bytes, as sums of products of names with nonnegative coefficients, and the uncounted items."""
 
-    They are sums of products of names with nonnegative coefficients. `uncounted` lists what they do not include.
-    """
-
-    dynamic_buffers: Dim = 0
-    kernels: Dim = 0
-    each_thread: Dim = 0
-    uncounted: tuple[str, ...] = ()
+    sizes: Mapping[str, Dim]
+    """Of the dynamic buffers alive at a time, of a kernel in total, and of a kernel per thread."""
+    uncounted: tuple[str, ...]
 
 
 def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> MemoryNeeds:
@@ -81,51 +75,31 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
     }
     uncounted = dict[str, None]()
     # If not all index arguments of a function are sizes of names, its extents have no bounds.
-    sizes = zip(dim_arguments(main), dim_names(main), strict=False)
-    names: dict[SSAValue, Dim] = {value: symbol(name) for value, name in sizes}
-    bounds = ExtentBounds(names)
+    arguments = zip(dim_arguments(main), dim_names(main), strict=False)
+    bounds = ExtentBounds({value: symbol(name) for value, name in arguments})
     buffers = _DynamicBuffers(main, bounds, uncounted).most() + _frames(main, graphs, uncounted)
-    kernels, each_thread = _Most(), _Most()
+    kernels: tuple[Counter[Monomial], Counter[Monomial]] = (Counter(), Counter())
     for function in graphs.values():
         for call in ops_of(function, func.CallOp):
             callee = functions.get(call.callee.string_value())
             if callee is not None and LOOP_KERNEL in callee.attributes:
-                for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, uncounted), strict=True):
-                    most.note(taken)
+                for most, taken in zip(kernels, _taken_by(call, callee, bounds, uncounted), strict=True):
+                    most |= taken
         if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in all_ops(function)):
             uncounted["sequences, optionals and closures"] = None
-    return MemoryNeeds(buffers, kernels.dim, each_thread.dim, _shortened(list(uncounted)))
+    sizes = (buffers, *map(from_terms, kernels))
+    names_of_sizes = ("dynamic_buffers", "kernels", "each_thread")
+    return MemoryNeeds(dict(zip(names_of_sizes, sizes, strict=True)), _shortened(list(uncounted)))
 
 
 def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
     """Records in `main` the uncounted items, and the bounds that are constant."""
-    fields: dict[str, Attribute] = {
-        name: IntegerAttr(min(size, MOST), i64)
-        for name, size in (
-            ("dynamic_buffers", needs.dynamic_buffers),
-            ("kernels", needs.kernels),
-            ("each_thread", needs.each_thread),
-        )
-        if isinstance(size, int) and size
-    }
+    known = {name: size for name, size in needs.sizes.items() if isinstance(size, int) and size}
+    fields: dict[str, Attribute] = {name: IntegerAttr(min(size, MOST), i64) for name, size in known.items()}
     if needs.uncounted:
         fields["uncounted"] = ArrayAttr([StringAttr(text) for text in needs.uncounted])
     if fields:
         main.attributes[NEEDS] = DictionaryAttr(fields)
-
-
-class _Most:
-    """An upper bound of several sums of products: the greatest coefficient of each product."""
-
-    def __init__(self) -> None:
-        self._terms = Counter[Monomial]()
-
-    def note(self, terms: Counter[Monomial]) -> None:
-        self._terms |= terms
-
-    @property
-    def dim(self) -> Dim:
-        return from_terms(self._terms)
 
 
 def _terms(dim: Dim) -> Counter[Monomial]:

@@ -34,14 +34,12 @@ from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     UnitAttr,
-    f64,
     i8,
     i64,
 )
@@ -52,14 +50,14 @@ from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names, outpu
 from xrelay.dialects.shared.attribute_names import ARENA, DIM, LOOP_DIMS, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.upstream.arith_extras import IndexCastOp, SIToFPOp
+from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.errors import PassError
 from xrelay.index_algebra.dim_expressions import as_dim, terms_of
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.dim_code import DimCode
-from xrelay.passes.loop.memory.arena import Lifetime, assign_offsets, emit_arena, request_of
+from xrelay.passes.loop.memory.arena import Lifetime, assign_offsets, emit_arena, real_number, real_product, request_of
 from xrelay.passes.loop.memory.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.memory.hoist_scratch import hoist_kernel_scratch, hoist_scratch
 from xrelay.passes.loop.memory.lifetimes import free_dynamic_buffers, lifetimes_in
@@ -250,7 +248,7 @@ def _add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue
     """Adds `@main_plan` to a module whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
     extents = _open_extents(main)
-    beside = (needs.dynamic_buffers, needs.kernels, needs.each_thread)
+    beside = needs.sizes.values()
     block = Block(arg_types=[MemRefType(i64, [1 + len(extents) + len(beside)]), *[IndexType()] * len(names)])
     for argument, hint in zip(block.args, ("sizes", *names), strict=True):
         argument.name_hint = hint
@@ -278,18 +276,12 @@ def _open_extents(main: func.FuncOp) -> list[DimExpr]:
 
 def _at_most(size: Dim, code: DimCode, builder: Builder) -> SSAValue:
     """Emits a sum of products of names as an `i64` capped at `MOST`; computed in f64, which cannot overflow."""
-
-    def real(number: int) -> SSAValue:
-        return builder.insert(arith.ConstantOp(FloatAttr(float(number), f64))).result
-
-    total = real(0)
+    total = real_number(builder, 0)
     for monomial, factor in terms_of(size).items():
-        term = real(factor)
-        for atom in monomial:
-            number = builder.insert(IndexCastOp(code.value(as_dim(atom)), i64)).result
-            term = builder.insert(arith.MulfOp(term, builder.insert(SIToFPOp(number, f64)).result)).result
+        term = real_product(builder, factor, (code.value(as_dim(atom)) for atom in monomial))
         total = builder.insert(arith.AddfOp(total, term)).result
-    return builder.insert(arith.FPToSIOp(builder.insert(arith.MinimumfOp(total, real(MOST))).result, i64)).result
+    capped = builder.insert(arith.MinimumfOp(total, real_number(builder, MOST)))
+    return builder.insert(arith.FPToSIOp(capped.result, i64)).result
 
 
 def _store(builder: Builder, value: SSAValue, sizes: SSAValue, place: int) -> None:

@@ -6,8 +6,7 @@ A position is the number of an op in its block. Ops inside a branch or a loop ha
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,8 +222,7 @@ SHARE: Final = 8
 """The maximum may grow by this fraction, an eighth, of its initial value."""
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A change of the live bytes from position `first` to `last`, both included."""
 
     bytes: int
@@ -246,18 +244,19 @@ class LiveBytes:
 
     def allows(self, changes: Sequence[Span]) -> bool:
         """Whether all positions stay within the limit after the changes."""
-        first, last = min(span.first for span in changes), max(span.last for span in changes)
-        return int(self._changed(changes, first, last).max()) <= self._limit
+        return int(self._changed(changes)[1].max()) <= self._limit
 
     def change(self, changes: Sequence[Span]) -> None:
         """Applies changes."""
-        first, last = min(span.first for span in changes), max(span.last for span in changes)
-        self._bytes[first : last + 1] = self._changed(changes, first, last)
+        place, changed = self._changed(changes)
+        self._bytes[place] = changed
 
-    def _changed(self, changes: Sequence[Span], first: int, last: int) -> NDArray[np.int64]:
-        """The bytes at the positions from `first` to `last` after the changes."""
+    def _changed(self, changes: Sequence[Span]) -> tuple[slice, NDArray[np.int64]]:
+        """The positions that change, and their bytes after the changes."""
+        first, last = min(span.first for span in changes), max(span.last for span in changes)
         steps: NDArray[np.int64] = np.zeros(last - first + 2, np.int64)
         for span in changes:
             steps[span.first - first] += span.bytes
             steps[span.last + 1 - first] -= span.bytes
-        return self._bytes[first : last + 1] + np.cumsum(steps[:-1])
+        place = slice(first, last + 1)
+        return place, self._bytes[place] + np.cumsum(steps[:-1])
