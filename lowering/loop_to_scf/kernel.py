@@ -166,7 +166,7 @@ class KernelWriter:
         writer = _ROW_WRITERS.get(type(op))
         if writer is None:
             raise _failure(op, "nothing stands for it at the scf level")
-        writer(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
+        writer(self._emitter, op, self._flat).write()
 
     def _define(self, old: SSAValue, value: SSAValue) -> None:
         """Maps `old` to `value`, which inherits its name if it has none."""

@@ -96,12 +96,12 @@ def _same_in_all(constant: IntegerAttr[IntegerType | IndexType] | FloatAttr, cou
     return DenseIntOrFPElementsAttr.from_list(floats, [constant.value.data])
 
 
-def number(emitter: Emitter, value: int, type: Attribute) -> SSAValue:
+def number(emitter: Emitter, value: float, type: Attribute) -> SSAValue:
     """Returns a number as a scalar constant; raises `LoweringError` for types other than numbers."""
     if isinstance(type, AnyFloat):
         return emitter.constant(FloatAttr(float(value), type))
     if isinstance(type, IntegerType | IndexType):
-        return emitter.constant(IntegerAttr(value, type))
+        return emitter.constant(IntegerAttr(int(value), type))
     raise LoweringError(f"vectors of {type} are not supported")
 
 

@@ -3,102 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import IndexType, VectorType, i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.dialects.loop import RowOp
-from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.value_map import ValueMap
+from xrelay.lowering.arithmetic import Arithmetic, Number
+from xrelay.lowering.loop_to_scf.buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.lanes import number, splat
 
-Values = list[SSAValue]
+Values: TypeAlias = list[Number]
 
 
 class RowWriter:
-    """Base class for the lowering of one row op.
+    """Base class for the lowering of one row op."""
 
-    `get` returns the value of an operand at this level, `index_of` the index of an access to one of the op's buffers.
-    """
-
-    def __init__(
-        self,
-        emitter: Emitter,
-        op: RowOp,
-        get: Callable[[SSAValue], SSAValue],
-        index_of: Callable[[SSAValue, ValueMap], ValueMap],
-    ):
-        self._emit, self._index_of, self._get = emitter, index_of, get
-        self._olds = {get(buffer): buffer for buffer in (*op.read_buffers, *op.writes)}
-        self._row = [get(index) for index in op.numbers]
+    def __init__(self, emitter: Emitter, op: RowOp, flat: FlatBuffers):
+        self._emit, self._flat = emitter, flat
+        self._arithmetic = Arithmetic(emitter.add, self._constant)
+        self._olds = {flat.accessed(buffer): buffer for buffer in (*op.read_buffers, *op.writes)}
+        self._row = [self._number(flat.accessed(index)) for index in op.numbers]
 
     def write(self) -> None:
         """Appends the lowered ops."""
         raise NotImplementedError(f"{type(self).__name__} writes nothing")
 
-    def _known(self, extent: int | SSAValue | None) -> int | SSAValue:
+    def _known(self, extent: int | SSAValue | None) -> int | Number:
         """Returns an extent at this level; the verifier has checked that it is known."""
         if extent is None:
-            raise LoweringError("no value says how long a row is")
-        return extent if isinstance(extent, int) else self._get(extent)
+            raise LoweringError("the length of the row is unknown")
+        return extent if isinstance(extent, int) else self._number(self._flat.accessed(extent))
 
-    def _load(self, buffer: SSAValue, at: Sequence[SSAValue]) -> SSAValue:
-        return self._emit.add(memref.LoadOp.get(buffer, self._indices_in(buffer, at))).res
+    def _number(self, value: SSAValue) -> Number:
+        return Number(value, self._arithmetic)
 
-    def _store(self, value: SSAValue, buffer: SSAValue, at: Sequence[SSAValue]) -> None:
-        self._emit.add(memref.StoreOp.get(value, buffer, self._indices_in(buffer, at)))
+    def _constant(self, value: float, type: Attribute) -> SSAValue:
+        if isinstance(type, VectorType):
+            return splat(self._emit, number(self._emit, value, type.element_type), type.get_shape()[0])
+        return number(self._emit, value, type)
 
-    def _indices_in(self, buffer: SSAValue, at: Sequence[SSAValue]) -> list[SSAValue]:
+    def _index(self, value: int | Number) -> Number:
+        return value if isinstance(value, Number) else self._number(self._emit.index(value))
+
+    def _truth(self, value: bool) -> Number:
+        return self._number(self._constant(value, i1))
+
+    def _load(self, buffer: SSAValue, at: Sequence[Number]) -> Number:
+        return self._number(self._emit.add(memref.LoadOp.get(buffer, self._indices_in(buffer, at))).res)
+
+    def _store(self, value: Number, buffer: SSAValue, at: Sequence[Number]) -> None:
+        self._emit.add(memref.StoreOp.get(value.value, buffer, self._indices_in(buffer, at)))
+
+    def _indices_in(self, buffer: SSAValue, at: Sequence[Number]) -> list[SSAValue]:
         """Returns the indices of an access at this level: a single one for a flat buffer."""
-        return self._emit.affine_all(self._index_of(self._olds[buffer], ValueMap.identity(at)))
+        index = ValueMap.identity([each.value for each in at])
+        return self._emit.affine_all(self._flat.index_of(self._olds[buffer], index))
 
-    def _index(self, value: int) -> SSAValue:
-        return self._emit.index(value)
-
-    def _extent(self, extent: int | SSAValue) -> SSAValue:
-        return self._index(extent) if isinstance(extent, int) else extent
-
-    def _arith(
-        self, op: Callable[[SSAValue, SSAValue], arith.SignlessIntegerBinaryOperation], *args: SSAValue
-    ) -> SSAValue:
-        a, b = args
-        return self._emit.add(op(a, b)).result
-
-    def _compare(self, a: SSAValue, b: SSAValue, predicate: str) -> SSAValue:
-        return self._emit.add(CmpiOp(a, b, predicate)).result
-
-    def _select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-        return self._emit.add(SelectOp(condition, then, otherwise)).result
-
-    def _if(self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue]) -> SSAValue:
-        """Returns the value of `then` under a condition, false otherwise."""
+    def _if(self, condition: Number, then: Callable[[], Number]) -> Number:
+        """Returns the truth of `then` under a condition, false otherwise."""
         regions: list[Region] = []
-        for value in (then, lambda: self._emit.constant(IntegerAttr(0, i1))):
+        for value in (then, lambda: self._truth(False)):
             block = Block()
             with self._emit.inside(block):
-                self._emit.add(scf.YieldOp(value()))
+                self._emit.add(scf.YieldOp(value().value))
             regions.append(Region(block))
-        return self._emit.add(scf.IfOp(condition, [type], regions[0], regions[1])).output[0]
+        return self._number(self._emit.add(scf.IfOp(condition.value, [i1], regions[0], regions[1])).output[0])
 
-    def _for(self, count: SSAValue, carried: Values, body: Callable[[SSAValue, Values], Values]) -> Values:
+    def _for(self, count: Number, carried: Values, body: Callable[[Number, Values], Values]) -> Values:
         """Writes a loop from 0 to `count`; `body` maps the index and the carried values to the next values."""
-        block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
+        first = _plain(carried)
+        block = Block(arg_types=[IndexType(), *(value.type for value in first)])
+        index, *values = map(self._number, block.args)
         with self._emit.inside(block):
-            following = body(block.args[0], list(block.args[1:]))
-            self._emit.add(scf.YieldOp(*following))
-        return list(self._emit.add(scf.ForOp(self._index(0), count, self._index(1), carried, block)).results)
+            self._emit.add(scf.YieldOp(*_plain(body(index, values))))
+        limits = self._emit.index(0), count.value, self._emit.index(1)
+        return [*map(self._number, self._emit.add(scf.ForOp(*limits, first, block)).results)]
 
     def _while(
-        self, carried: Values, continues: Callable[[Values], SSAValue], body: Callable[[Values], Values]
+        self, carried: Values, continues: Callable[[Values], Number], body: Callable[[Values], Values]
     ) -> Values:
         """Writes a loop that runs while a condition of the carried values holds; `body` returns the next values."""
-        blocks = [Block(arg_types=[value.type for value in carried]) for _ in range(2)]
-        with self._emit.inside(blocks[0]):
-            values: Values = list(blocks[0].args)
-            self._emit.add(scf.ConditionOp(continues(values), *values))
-        with self._emit.inside(blocks[1]):
-            self._emit.add(scf.YieldOp(*body(list(blocks[1].args))))
-        types = [value.type for value in carried]
-        return list(self._emit.add(scf.WhileOp(carried, types, Region(blocks[0]), Region(blocks[1]))).res)
+        types = [each.value.type for each in carried]
+        before, after = Block(arg_types=types), Block(arg_types=types)
+        with self._emit.inside(before):
+            self._emit.add(scf.ConditionOp(continues([*map(self._number, before.args)]).value, *before.args))
+        with self._emit.inside(after):
+            self._emit.add(scf.YieldOp(*_plain(body([*map(self._number, after.args)]))))
+        loop = scf.WhileOp(_plain(carried), types, Region(before), Region(after))
+        return [*map(self._number, self._emit.add(loop).res)]
+
+
+def _plain(values: Values) -> list[SSAValue]:
+    return [each.value for each in values]
