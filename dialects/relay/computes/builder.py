@@ -1,4 +1,4 @@
-"""The builder of topi ops for one relay op."""
+"""The builder of topi ops for one relay op. `Body` builds the scalars of one index space."""
 
 from __future__ import annotations
 
@@ -23,10 +23,22 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
-from xrelay.dialects.topi.build import Body, Number, compute, variables
+from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, Shape
+
+__all__ = [
+    "Body",
+    "Build",
+    "IndexLike",
+    "Inserter",
+    "Number",
+    "TopiBuilder",
+    "element_of",
+    "read_broadcast",
+    "tuple_fields",
+]
 
 OpT = TypeVar("OpT", bound=Operation)
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiBuilder
+from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.errors import LoweringError
 
 

@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.builder import Body, Number, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.scalars import row_major
-from xrelay.dialects.topi.build import Body, Number
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, Shape
 

@@ -9,11 +9,10 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
+from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.interpolation import taps_around
 from xrelay.dialects.relay.computes.layouts import arranged
 from xrelay.dialects.relay.computes.scalars import FAR, clamped
-from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 

@@ -35,8 +35,7 @@ from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryEle
 from xrelay.dialects.shared.requirements import RequirementsAttr
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
 class WallOp(UnaryElementwiseOp):

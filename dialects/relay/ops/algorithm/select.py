@@ -42,8 +42,7 @@ from xrelay.errors import InterpreterError, LoweringError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
 
 
 ONE: Dim = 1

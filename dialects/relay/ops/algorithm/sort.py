@@ -45,9 +45,8 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
     from xrelay.dialects.topi import SortOp as TopiSortOp
-    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 RET_TYPES = ("both", "values", "indices")

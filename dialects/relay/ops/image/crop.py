@@ -40,8 +40,7 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
 @register_relay_op

@@ -41,8 +41,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import window_of
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
 
 
 @register_relay_op

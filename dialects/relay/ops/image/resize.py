@@ -52,9 +52,8 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.relay.computes.resize import AxisPlaces
-    from xrelay.dialects.topi.build import Body
 
 
 class ResizingOp(RelayOp):

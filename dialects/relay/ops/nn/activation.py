@@ -41,8 +41,7 @@ from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp,
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
 @register_relay_op

@@ -34,9 +34,8 @@ from xrelay.errors import InterpreterError
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Number, TopiBuilder
     from xrelay.dialects.relay.computes.windows import AdaptiveWindows
-    from xrelay.dialects.topi.build import Body, Number
 
 
 class AdaptivePoolOp(PoolOp):

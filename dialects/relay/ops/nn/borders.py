@@ -38,8 +38,7 @@ from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
 @register_relay_op

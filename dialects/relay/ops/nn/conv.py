@@ -54,8 +54,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import WindowAxis
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 

@@ -37,9 +37,8 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.relay.computes.windows import WeightGradient
-    from xrelay.dialects.topi.build import Body
 
 
 class ConvBackwardWeightOp(WindowedOp):

@@ -35,8 +35,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.windows import WindowAxis, each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
 
 
 class ConvTransposeOp(FilterOp):

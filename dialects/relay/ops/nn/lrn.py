@@ -30,8 +30,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 SHORT = 32
 """A window with this reach or less keeps its size for any extent."""

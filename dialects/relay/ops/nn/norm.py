@@ -52,8 +52,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")

@@ -51,8 +51,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import each, sides_of
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.topi.named.pool import Kind
 
 

@@ -42,9 +42,8 @@ from xrelay.index_algebra.windows import each
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.relay.computes.windows import CoveringWindow
-    from xrelay.dialects.topi.build import Body
 
 _FEW_TAPS: Final = 1 << 31
 """The limit below which taps have 32-bit numbers, which are as wide as most elements and vectorise well."""

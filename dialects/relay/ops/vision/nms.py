@@ -32,9 +32,8 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.topi import PositionsOp, SortOp
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op

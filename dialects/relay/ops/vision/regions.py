@@ -41,9 +41,8 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
     from xrelay.dialects.relay.computes.regions import Regions, RoiAxis
-    from xrelay.dialects.topi.build import Body
 
 
 FAR = 1 << 40
