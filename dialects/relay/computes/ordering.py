@@ -97,3 +97,20 @@ class FrontRows:
         return self._emitter.compute(
             "counts", spatial, element, lambda b: b.convert(b.read(counts, *b.spatial), element)
         )
+
+
+def best_scores(build: TopiBuilder, scores: SSAValue, count: int, otherwise: float) -> tuple[SSAValue, SSAValue]:
+    """Sorts scores (batches, classes, boxes) in descending order; returns the boxes and their scores.
+
+    Scores after the first `count` are `otherwise`; a count that is not positive means all.
+    """
+    sort = build.insert(SortOp(scores, 2, descending=True))
+
+    def score(b: Body) -> SSAValue:
+        value = b.read(sort.values, *b.spatial)
+        if count <= 0:
+            return value
+        return b.select(b.compare(b.index(b.spatial[2]), "lt", count), value, otherwise)
+
+    spatial = dict(zip("bci", build.shape(scores), strict=True))
+    return sort.indices, build.compute("best_scores", spatial, build.element(scores), score)

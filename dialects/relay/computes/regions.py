@@ -133,7 +133,7 @@ class RoiAxis:
             is_inside = b.compare(place, "ge", -1)
             return b.accumulate(b.accumulators[0], b.select(is_inside, weight, zero))
 
-        spatial: dict[str, Dim] = {"r": self.regions.count, "p": self.bins, "y": self.extent}
+        spatial = {"r": self.regions.count, "p": self.bins, "y": self.extent}
         build = self.regions.build
         sums = build.compute("roi_sums", spatial, self.real, add, reduce={"s": NEAR}, init=[0.0])
 

@@ -164,7 +164,7 @@ def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribut
     places = build.compute("resize_places", {"o": at.size}, f64, lambda b: place_of(b, b.spatial[0], at, rule))
     half = rule.half_window(at.extent, at.size, by_scale=at.scale is not None)
     count: Dim = 2 * half if rule.reach else 1
-    table: dict[str, Dim] = {"t": count, "o": at.size}
+    table = {"t": count, "o": at.size}
 
     def index(b: Body) -> SSAValue:
         number, place = b.spatial[0], b.read(places, b.spatial[1])

@@ -47,7 +47,7 @@ def number_maxima(
         return [b.select(taken, value, best), b.select(taken, here, found)]
 
     letters = list(TAPS)[-len(window) :]
-    reduce: dict[str, Dim] = {TAPS[letter]: axis.size for letter, axis in zip(letters, window, strict=True)}
+    reduce = {TAPS[letter]: axis.size for letter, axis in zip(letters, window, strict=True)}
     spatial = variables("i", [batch, channels, *counts])
     fold = compute("max_pool_indices", spatial, [element, type], fill, reduce=reduce, init=[first, -1])
     return build.insert(fold).results[1]
@@ -111,7 +111,7 @@ def summed_over_windows(
 ) -> SSAValue:
     """Sums the shares of all windows that contain an element, for each element of plain data of `shape`."""
     letters = list(TAPS)[-len(window) :]
-    reduce: dict[str, Dim] = {
+    reduce = {
         TAPS[letter]: count if _sees_all(axis, count) else _most_windows(axis)
         for letter, axis, count in zip(letters, window, counts, strict=True)
     }

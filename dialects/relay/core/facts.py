@@ -161,6 +161,12 @@ class Facts(Sequence[Attribute]):
         if lhs != rhs:
             self.keep(Equal(lhs, rhs, constraint=constraint, about=what.rstrip(":")))
 
+    def require_equal_shapes(self, found: Shape, wanted: Shape, constraint: str, what: str, message: str) -> None:
+        """Requires equal ranks and extents; `what` names the extents in requirements that are recorded."""
+        self.require(len(found) == len(wanted), constraint, message)
+        for lhs, rhs in zip(found, wanted, strict=True):
+            self.require_equal(lhs, rhs, constraint, what, message=message)
+
     def require_at_least(
         self, dim: Dim, least: Dim, constraint: str, what: str, *, message: str | Callable[[], str] | None = None
     ) -> None:

@@ -5,70 +5,80 @@ A twin is the same operator on images of height 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis, of_any_size, sides_of
 
 Window = Sequence[WindowAxis[int]]
+Placed = tuple[SSAValue, Layout]
+"""A tensor with its layout."""
 
 
-def known_extents(op: Operation, extents: Mapping[str, Dim], axes: str) -> list[int]:
-    """Returns the extents of a weight along its spatial axes; `PassError` if one is dynamic."""
-    sizes: list[int] = []
-    for axis in axes:
-        extent = extents[axis]
-        if not isinstance(extent, int):
-            raise not_differentiable(op, f"the extent {extent} of the weight is not known")
-        sizes.append(extent)
-    return sizes
+@dataclass(frozen=True)
+class ConvolutionBuilder:
+    """Builds convolutions with one window and number of groups, and their gradients, of values with their layouts."""
+
+    build: GradientBuilder
+    window: Window
+    groups: int
+
+    def _op(self, suffix: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
+        """Adds an op of the family with the attributes of the window."""
+        return self.build.op(
+            f"nn.conv{len(self.window)}d{suffix}",
+            *operands,
+            strides=tuple(axis.stride for axis in self.window),
+            padding=sides_of(self.window),
+            dilation=tuple(axis.dilation for axis in self.window),
+            groups=self.groups,
+            **attributes,
+        )
+
+    def convolved(self, data: Placed, weight: Placed, out: Layout) -> SSAValue:
+        """Returns the convolution in layout `out`."""
+        layouts = {"data_layout": str(data[1]), "kernel_layout": str(weight[1]), "out_layout": str(out)}
+        return self._op("", data[0], weight[0], **layouts)
+
+    def weight_gradient(self, grad: Placed, data: Placed, weight: Layout) -> SSAValue:
+        """Returns the gradient in a weight of layout `weight`; the result has the gradient `grad`."""
+        layouts = {"grad_layout": str(grad[1]), "data_layout": str(data[1]), "kernel_layout": str(weight)}
+        sizes = [axis.size for axis in self.window]
+        return self._op("_backward_weight", grad[0], data[0], kernel_size=sizes, **layouts)
+
+    def data_gradient(self, data: Placed, grad: Placed, weight: Placed) -> SSAValue:
+        """Returns the gradient in the data; the result has the gradient `grad`.
+
+        It is a transposed convolution, which covers the windows only. Elements after the last window, which exist for
+        strides above 1, are its `output_padding` and zero; with dynamic extents the surplus is cut off at run time.
+        """
+        build, (value, layout) = self.build, data
+        if 0 in build.shape(value):
+            return build.zeros_like(value)
+        extents = layout.primal_extents(build.shape(value))
+        axes = zip("DHW"[-len(self.window) :], self.window, strict=True)
+        found = self._op(
+            "_transpose",
+            grad[0],
+            weight[0],
+            output_padding=[_after_last_window(axis, extents[letter]) for letter, axis in axes],
+            data_layout=str(grad[1]),
+            kernel_layout=str(exchanged(weight[1])),
+            out_layout=str(layout),
+        )
+        return found if build.shape(found) == build.shape(value) else build.op("slice_like", found, value)
 
 
-def window_attributes(window: Window, groups: int) -> dict[str, AttributeValue]:
-    """Returns strides, padding and dilation, one number per axis and side, and the groups."""
-    strides, dilation = tuple(axis.stride for axis in window), tuple(axis.dilation for axis in window)
-    return {"strides": strides, "padding": sides_of(window), "dilation": dilation, "groups": groups}
-
-
-def exchanged(layout: Layout) -> str:
+def exchanged(layout: Layout) -> Layout:
     """Returns the layout of the same weight with the channels of data and result exchanged."""
-    return str(layout).translate(str.maketrans("OIoi", "IOio"))
-
-
-def gradient_of_data(
-    build: GradientBuilder,
-    data: tuple[SSAValue, Layout],
-    image: tuple[SSAValue, Layout],
-    weight: tuple[SSAValue, Layout],
-    axes: str,
-    window: Window,
-    groups: int,
-) -> SSAValue:
-    """Returns the gradient in the data of a convolution, whose result has the gradient `image`.
-
-    It is a transposed convolution, which covers the windows only. Elements after the last window, which exist for
-    strides above 1, are its `output_padding` and zero; with dynamic extents the surplus is cut off at run time.
-    """
-    if 0 in build.shape(data[0]):
-        return build.zeros_like(data[0])
-    extents = data[1].primal_extents(build.shape(data[0]))
-    found = build.op(
-        f"nn.conv{len(axes)}d_transpose",
-        image[0],
-        weight[0],
-        **window_attributes(window, groups),
-        output_padding=[_after_last_window(axis, extents[letter]) for letter, axis in zip(axes, window, strict=True)],
-        data_layout=str(image[1]),
-        kernel_layout=exchanged(weight[1]),
-        out_layout=str(data[1]),
-    )
-    return found if build.shape(found) == build.shape(data[0]) else build.op("slice_like", found, data[0])
+    return Layout.parse(str(layout).translate(str.maketrans("OIoi", "IOio")))
 
 
 def _after_last_window(axis: WindowAxis[int], extent: Dim) -> int:

@@ -183,8 +183,8 @@ class UniqueOp(RelayOp):
         is_new = build.compute("is_new", {"i": length}, i1, lambda b: _begins_run(b, by_value.values, length))
         runs = build.insert(PositionsOp(is_new))
         lists = _Lists(build, runs.count, length)
-        values = lists.of("unique", element, lambda b, j: b.read(by_value.values, lists.at(b, runs.positions, j)))
-        first = lists.of("unique_first", i64, lambda b, j: b.read(by_value.indices, lists.at(b, runs.positions, j)))
+        values = lists.of("unique", element, lambda b, j: b.read(by_value.values, b.read_index(runs.positions, j)))
+        first = lists.of("unique_first", i64, lambda b, j: b.read(by_value.indices, b.read_index(runs.positions, j)))
         counts = lists.of("unique_counts", i64, lambda b, j: lists.run_length(b, runs.positions, j))
         # Sorting the sort order yields the sorted position of each element; its run is the last run that begins at or
         # before that.
@@ -196,7 +196,7 @@ class UniqueOp(RelayOp):
             met = build.insert(SortOp(keys, 0)).indices
             values, first, counts = (lists.picked(each, met) for each in (values, first, counts))
             place = build.insert(SortOp(met, 0)).indices
-            inverse = lists.all("unique_inverse_met", lambda b, j, old=inverse: b.read(place, lists.at(b, old, j)))
+            inverse = lists.all("unique_inverse_met", lambda b, j, old=inverse: b.read(place, b.read_index(old, j)))
         number = build.compute("num_unique", {"i": 1}, i32, lambda b: b.convert(b.read(runs.count), i32))
         results = [values, lists.as_i32(first), lists.as_i32(inverse), number]
         return [*results, lists.as_i32(counts)] if self.return_counts.value.data else results
@@ -375,7 +375,7 @@ class _Lists:
     def picked(self, values: SSAValue, order: SSAValue) -> SSAValue:
         """Permutes `values`."""
         element = self._build.element(values)
-        return self.all("unique_picked", lambda b, j: b.read(values, self.at(b, order, j)), element)
+        return self.all("unique_picked", lambda b, j: b.read(values, b.read_index(order, j)), element)
 
     def as_i32(self, values: SSAValue) -> SSAValue:
         """Converts a vector to i32, as in Relay."""
@@ -396,10 +396,6 @@ class _Lists:
             return b.logical_and(self._is_used(b, b.index(place)), is_at_most)
 
         return number_by_halving(self._build, "at_most", [self._length], self._length, is_left)
-
-    def at(self, b: Body, places: SSAValue, j: AffineExpr) -> AffineExpr:
-        """Returns element `j` of `places` as an index."""
-        return b.read_index(places, j)
 
     def _is_used(self, b: Body, j: SSAValue) -> SSAValue:
         from xrelay.dialects.relay.computes.ordering import is_below_count
@@ -545,7 +541,7 @@ class RankRowsOp(RelayOp):
             is_before = b.logical_and(ends, b.compare(sign, "lt", zero))
             return [sign, b.plus(number, b.select(is_before, 1, zero))]
 
-        reduce: dict[str, Dim] = {"k": rows * columns}
+        reduce = {"k": rows * columns}
         op = compute("rank_rows", {"i": rows}, [i32, i32], step, reduce=reduce, init=[0, 0])
         return [build.insert(op).results[1]]
 

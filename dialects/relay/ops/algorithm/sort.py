@@ -366,9 +366,9 @@ class SearchsortedOp(RelayOp):
         sequence, values = facts.shape(0), facts.shape(1)
         if len(sequence) != 1:
             message = f"the values {facts[1]} do not match the rows of {facts[0]}"
-            facts.require(len(sequence) == len(values), "C3", message)
-            for rows, wanted in zip(sequence[:-1], values[:-1], strict=True):
-                facts.require_equal(rows, wanted, "C3", "rows of the sequence and of the values", message=message)
+            facts.require_equal_shapes(
+                sequence[:-1], values[:-1], "C3", "rows of the sequence and of the values", message
+            )
         element = self.element_type_property(self.dtype, i32, "C4")
         facts.require(element in (i32, i64), "C4", lambda: f"indices must be i32 or i64, not {element}")
         return tensor_type(values, element)

@@ -15,7 +15,6 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
-    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -194,7 +193,7 @@ class CropAndResizeOp(RelayOp):
             is_after, is_before = (b.add(arith.CmpfOp(found, edge, word)) for edge, word in bounds)
             return b.select(b.logical_and(is_after, is_before), found, -1)
 
-        spatial: dict[str, Dim] = {"n": build.shape(boxes)[0], "o": count}
+        spatial = {"n": build.shape(boxes)[0], "o": count}
         return build.compute("crop_places", spatial, real, place)
 
 

@@ -12,11 +12,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import Factors, HoldsProducts, InLayouts, Layouts, WindowedOp
 from xrelay.dialects.relay.gradients.windows import (
-    gradient_of_data,
+    ConvolutionBuilder,
     gradients_of_twin,
-    known_extents,
     layout_with_height,
-    window_attributes,
     window_with_height,
     with_height,
 )
@@ -42,6 +40,7 @@ from xrelay.dialects.relay.op_definition import (
     int_property,
     ints,
     known_shape,
+    not_differentiable,
     optional_int,
     optional_int_property,
     optional_ints_property,
@@ -177,12 +176,42 @@ class FilterOp(WindowedOp):
         extents = self.weight_channels(self.extents_in(data_layout, data_shape)["C"], channels)
         return weight_layout.shape_from(extents | dict(zip(self.AXES, sizes, strict=True)))
 
+    def plain_factors(self, data: Array, weight: Array) -> tuple[Array, Array]:
+        """Converts data and weight to the plain orders of their axes and to the type of the accumulators."""
+        from xrelay.dialects.relay.meaning.element_types import accumulator
+        from xrelay.dialects.relay.meaning.layouts import to_plain
+
+        data_layout, weight_layout, _ = self.layouts
+        factors = (
+            to_plain(data, data_layout, self.image_axes),
+            to_plain(weight, weight_layout, f"{self.FILTERS}{self.AXES}"),
+        )
+        plain, kernel = (each.astype(accumulator(self.result_dtype), copy=False) for each in factors)
+        return plain, kernel
+
+    def laid_out(self, result: Array) -> Array:
+        """Converts a result in the plain order of axes to its layout and element type."""
+        from xrelay.dialects.relay.meaning.layouts import from_plain
+
+        return from_plain(result, self.image_axes, self.layouts[2]).astype(self.result_dtype, copy=False)
+
+    def known_window(self, build: GradientBuilder) -> tuple[WindowAxis[int], ...]:
+        """Returns the window. Raises `PassError` if an extent of the weight is dynamic."""
+        extents = self.layouts[1].primal_extents(build.shape(self.weight))
+        sizes: list[int] = []
+        for axis in self.AXES:
+            extent = extents[axis]
+            if not isinstance(extent, int):
+                raise not_differentiable(self, f"the extent {extent} of the weight is not known")
+            sizes.append(extent)
+        return self.window(sizes)
+
     def gradients_of_twin(
         self, twin: type[FilterOp], of: SSAValue, build: GradientBuilder, **attributes: AttributeValue
     ) -> Gradients:
         """Returns the gradients of an op over the width by those of `twin`, with filters and images of height 1."""
         data, weight, out = self.layouts
-        (axis,) = self.window(known_extents(self, weight.primal_extents(build.shape(self.weight)), "W"))
+        (axis,) = self.known_window(build)
         other = twin.call(
             with_height(self.data, data, build),
             with_height(self.weight, weight, build),
@@ -277,16 +306,8 @@ class ConvOp(FilterOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the weight by the unfolded windows, for each image and group."""
-        from xrelay.dialects.relay.meaning.element_types import accumulator
-        from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
-
-        data_layout, weight_layout, out_layout = self.layouts
-        out_dtype = self.result_dtype
-        compute_dtype = accumulator(out_dtype)
-        plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
-        kernel = to_plain(weight, weight_layout, f"OI{self.AXES}").astype(compute_dtype, copy=False)
-        result = _convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data)
-        return from_plain(result, self.image_axes, out_layout).astype(out_dtype, copy=False)
+        plain, kernel = self.plain_factors(data, weight)
+        return self.laid_out(_convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data))
 
 
 def _convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], groups: int) -> Array:
@@ -344,22 +365,11 @@ class DirectConvOp(ConvOp):
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns a transposed convolution of the gradient, and the gradient of the weight, an op of its own."""
-        of = build.cast_like(of, self.data)
         data, weight, out = self.layouts
-        sizes = known_extents(self, weight.primal_extents(build.shape(self.weight)), self.AXES)
-        window, groups = self.window(sizes), self.groups.value.data
-        of_weight = build.op(
-            f"nn.conv{len(self.AXES)}d_backward_weight",
-            of,
-            self.data,
-            **window_attributes(window, groups),
-            kernel_size=sizes,
-            grad_layout=str(out),
-            data_layout=str(data),
-            kernel_layout=str(weight),
-        )
-        operands = (self.data, data), (of, out), (self.weight, weight)
-        return [gradient_of_data(build, *operands, self.AXES, window, groups), of_weight]
+        image, grad = (self.data, data), (build.cast_like(of, self.data), out)
+        convolution = ConvolutionBuilder(build, self.known_window(build), self.groups.value.data)
+        of_weight = convolution.weight_gradient(grad, image, weight)
+        return [convolution.data_gradient(image, grad, (self.weight, weight)), of_weight]
 
 
 @register_relay_op

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, Layouts, Numbers, WindowedOp
-from xrelay.dialects.relay.gradients.windows import gradient_of_data, window_attributes
+from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
@@ -109,7 +109,7 @@ class ConvBackwardWeightOp(WindowedOp):
         window = self.checked_window(facts, list[Dim](self.sizes))
         for axis, count in self.window_counts(facts, window, data).items():
             facts.require_equal(grad[axis], count, "C12", f"the {axis} extents of grad and of the convolution differ:")
-        weight: dict[str, Dim] = {"O": grad["C"], "I": data["C"] // self.groups.value.data}
+        weight = {"O": grad["C"], "I": data["C"] // self.groups.value.data}
         shape = weight_layout.shape_from(weight | dict(zip(self.AXES, self.sizes, strict=True)))
         return tensor_type(shape, self.element_type_property(self.out_dtype, facts.element(0), "C11"))
 
@@ -177,20 +177,11 @@ class ConvBackwardWeightOp(WindowedOp):
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns gradients of the convolution with the weight `of`, because the op is linear in both operands."""
-        of = build.cast_like(of, self.data)
         grad, data, weight = self.layouts
-        window, groups = self.window(self.sizes), self.groups.value.data
-        of_grad = build.op(
-            f"nn.conv{len(self.AXES)}d",
-            self.data,
-            of,
-            **window_attributes(window, groups),
-            data_layout=str(data),
-            kernel_layout=str(weight),
-            out_layout=str(grad),
-        )
-        operands = (self.data, data), (self.grad, grad), (of, weight)
-        return [of_grad, gradient_of_data(build, *operands, self.AXES, window, groups)]
+        image, filters = (self.data, data), (build.cast_like(of, self.data), weight)
+        convolution = ConvolutionBuilder(build, self.window(self.sizes), self.groups.value.data)
+        of_grad = convolution.convolved(image, filters, grad)
+        return [of_grad, convolution.data_gradient(image, (self.grad, grad), filters)]
 
 
 @register_relay_op

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.sliding_window import Numbers
-from xrelay.dialects.relay.gradients.windows import exchanged, known_extents, window_attributes
+from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder, exchanged
 from xrelay.dialects.relay.op_definition import (
     Array,
     Constraints,
@@ -42,19 +42,7 @@ class ConvTransposeOp(FilterOp):
     """Base of the transposed convolutions; `nn.conv2d_transpose` documents the constraints."""
 
     FILTERS = "IO"
-    ARGUMENTS = (
-        "strides",
-        "padding",
-        "dilation",
-        "groups",
-        "channels",
-        "kernel_size",
-        "data_layout",
-        "kernel_layout",
-        "out_layout",
-        "output_padding",
-        "out_dtype",
-    )
+    ARGUMENTS = (*FilterOp.ARGUMENTS[:-1], "output_padding", "out_dtype")
 
     output_padding = ints_property(0)
 
@@ -104,26 +92,18 @@ class ConvTransposeOp(FilterOp):
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the data by each tap of the filters, and adds the products at their places in the result."""
-        from xrelay.dialects.relay.meaning.element_types import accumulator
-        from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
-
-        data_layout, weight_layout, out_layout = self.layouts
-        out_dtype, groups = self.result_dtype, self.groups.value.data
-        compute_dtype = accumulator(out_dtype)
-        plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
-        kernel = to_plain(weight, weight_layout, f"IO{self.AXES}").astype(compute_dtype, copy=False)
+        (plain, kernel), groups = self.plain_factors(data, weight), self.groups.value.data
         batch, channels, *extents = plain.shape
         window = self.window(kernel.shape[2:])
         filters = kernel.reshape(groups, channels // groups, *kernel.shape[1:])
         images = plain.reshape(batch, groups, channels // groups, *extents)
         rows = zip(window, extents, self.extra, strict=True)
         counts = [axis.covered(extent) - axis.before - axis.after + extra for axis, extent, extra in rows]
-        result = np.zeros((batch, groups, filters.shape[2], *counts), compute_dtype)
+        result = np.zeros((batch, groups, filters.shape[2], *counts), plain.dtype)
         for tap in np.ndindex(*kernel.shape[2:]):
             seen, places = zip(*map(_spread, window, tap, extents, counts), strict=True)
             result[(..., *places)] += np.einsum("bgi...,gio->bgo...", images[(..., *seen)], filters[(..., *tap)])
-        result = result.reshape(batch, groups * filters.shape[2], *counts)
-        return from_plain(result, self.image_axes, out_layout).astype(out_dtype, copy=False)
+        return self.laid_out(result.reshape(batch, groups * filters.shape[2], *counts))
 
 
 def _spread(axis: WindowAxis[int], tap: int, extent: int, count: int) -> tuple[slice, slice]:
@@ -247,33 +227,14 @@ class DirectConvTransposeOp(ConvTransposeOp):
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns a convolution of the gradient, and the gradient of its weight, with gradient and data exchanged."""
-        of = build.cast_like(of, self.data)
         data, weight, out = self.layouts
-        sizes = known_extents(self, weight.primal_extents(build.shape(self.weight)), self.AXES)
-        window = self.window(sizes)
+        grad, filters = (build.cast_like(of, self.data), out), exchanged(weight)
+        window = self.known_window(build)
         if any(more >= axis.stride for more, axis in zip(self.extra, window, strict=True)):
             raise not_differentiable(self, "its output_padding is not less than its strides")
-        attributes = window_attributes(window, self.groups.value.data)
-        of_data = build.op(
-            f"nn.conv{len(self.AXES)}d",
-            of,
-            self.weight,
-            **attributes,
-            data_layout=str(out),
-            kernel_layout=exchanged(weight),
-            out_layout=str(data),
-        )
-        of_weight = build.op(
-            f"nn.conv{len(self.AXES)}d_backward_weight",
-            self.data,
-            of,
-            **attributes,
-            kernel_size=sizes,
-            grad_layout=str(data),
-            data_layout=str(out),
-            kernel_layout=exchanged(weight),
-        )
-        return [of_data, of_weight]
+        convolution = ConvolutionBuilder(build, window, self.groups.value.data)
+        of_data = convolution.convolved(grad, (self.weight, filters), data)
+        return [of_data, convolution.weight_gradient((self.data, data), grad, filters)]
 
 
 def _digits(number: AffineExpr, bases: Sequence[int]) -> list[AffineExpr]:

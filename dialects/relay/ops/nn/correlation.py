@@ -107,9 +107,7 @@ class CorrelationOp(RelayOp):
         """Returns the type with one channel for each shift; checks C6 to C8."""
         (shape, element), other = facts.operand(0), facts.shape(1)
         message = f"images of shapes {shape_text(shape)} and {shape_text(other)}"
-        facts.require(len(other) == 4, "C6", message)
-        for lhs, rhs in zip(shape, other, strict=True):
-            facts.require_equal(lhs, rhs, "C6", "extents of both images", message=message)
+        facts.require_equal_shapes(shape, other, "C6", "extents of both images", message)
         size, step, padding = self.kernel_size.value.data, self.stride1.value.data, ints(self.padding)
         facts.require(size > 0 and size % 2 == 1, "C7", f"kernel_size must be odd, found {size}")
         border = 2 * self.max_displacement.value.data + size - 1

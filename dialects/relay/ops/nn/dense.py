@@ -49,9 +49,34 @@ if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
 
 
+class DenseLayerOp(RelayOp):
+    """Base of the fully connected layers, the products of the data with a transposed weight."""
+
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.ALWAYS
+    RESULT_ELEMENT = "out_dtype"
+
+    data = operand_def()
+    weight = operand_def()
+
+    units = optional_int_property()
+    out_dtype = opt_prop_def()
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Keeps plain rows, the only layout that matrix products read."""
+        return LayoutRefusal("a dense layer supports only row-major data")
+
+    def product(self, data: Array, weight: Array) -> Array:
+        """Multiplies by the transposed weight in the type of the accumulators."""
+        from xrelay.dialects.relay.meaning.element_types import accumulator
+
+        left, right = (array.astype(accumulator(self.result_dtype), copy=False) for array in (data, weight))
+        return np.asarray(np.matmul(left, right.T)).astype(self.result_dtype, copy=False)
+
+
 @register_relay_op
 @irdl_op_definition
-class DenseOp(RelayOp):
+class DenseOp(DenseLayerOp):
     """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units).
 
     `units` may be omitted if the weight's type is known; `out_dtype` defaults to the data's element type.
@@ -73,17 +98,8 @@ class DenseOp(RelayOp):
 
     name = "relay.nn.dense"
     QUANTIZATION = Quantization.PRODUCT
-    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION = MixedPrecision.ALWAYS
     HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
-    RESULT_ELEMENT = "out_dtype"
     INFERENCE_HINT = "pass units, or the type of the weight"
-
-    data = operand_def()
-    weight = operand_def()
-
-    units = optional_int_property()
-    out_dtype = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's shape with the last extent replaced by the units; checks C1 to C5."""
@@ -119,17 +135,9 @@ class DenseOp(RelayOp):
             return facts
         return [data, tensor_type((units, data_shape[-1]), element)]
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Keeps plain rows, the only layout that matrix products read."""
-        return LayoutRefusal("a dense layer supports only row-major data")
-
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies by the transposed weight in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.element_types import accumulator
-
-        out_dtype = self.result_dtype
-        left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, weight))
-        return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
+        return self.product(data, weight)
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds `topi.matmul`, which multiplies the rows of data and weight."""
@@ -237,7 +245,7 @@ def packed_block(layout: Layout) -> int:
 
 @register_relay_op
 @irdl_op_definition
-class ContribDensePackOp(RelayOp):
+class ContribDensePackOp(DenseLayerOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
     `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results form a vector. The
@@ -264,17 +272,9 @@ class ContribDensePackOp(RelayOp):
     """
 
     name = "relay.nn.contrib_dense_pack"
-    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    MIXED_PRECISION = MixedPrecision.ALWAYS
     HALF_PRECISION = HalfPrecision.SINGLE
-    RESULT_ELEMENT = "out_dtype"
-
-    data = operand_def()
-    weight = operand_def()
 
     weight_layout = string_property("NC8n")
-    units = optional_int_property()
-    out_dtype = opt_prop_def()
 
     @property
     def layout(self) -> Layout:
@@ -303,19 +303,11 @@ class ContribDensePackOp(RelayOp):
         require_holds_products(facts, self.out_dtype, "C6")
         return tensor_type((*data[:-1], extents["N"] if units is None else units), result)
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Keeps plain rows, the only layout that matrix products read."""
-        return LayoutRefusal("a dense layer supports only row-major data")
-
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies by the unpacked and transposed weight in the type of the accumulators."""
-        from xrelay.dialects.relay.meaning.element_types import accumulator
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
-        out_dtype = self.result_dtype
-        plain = to_plain(weight, self.layout, "NC")[: optional_int(self.units)]
-        left, right = (array.astype(accumulator(out_dtype), copy=False) for array in (data, plain))
-        return np.asarray(np.matmul(left, right.T)).astype(out_dtype, copy=False)
+        return self.product(data, to_plain(weight, self.layout, "NC")[: optional_int(self.units)])
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Builds a sum of products with the block size of the layout, to which C2 constrains the weight.

@@ -53,9 +53,7 @@ class EntropyOp(CompositeOp):
         """Returns a scalar type; checks C4."""
         own, found = facts.shape(0), facts.shape(1)
         message = f"targets of shape {shape_text(found)} for predictions of shape {shape_text(own)}"
-        facts.require(len(found) == 2, "C4", message)
-        for lhs, rhs in zip(own, found, strict=True):
-            facts.require_equal(lhs, rhs, "C4", "extents of predictions and targets", message=message)
+        facts.require_equal_shapes(own, found, "C4", "extents of predictions and targets", message)
         return tensor_type((), facts.element(0))
 
     def decompose(self, parts: Parts) -> SSAValue:

@@ -105,9 +105,7 @@ class PoolGradOp(WindowedOp):
         """Returns the data's type; checks C2, C5 and C9."""
         found, pooled = facts.shape(0), self.pooled_shape(facts)
         message = f"the pooled data has shape {shape_text(pooled)}, out_grad has {shape_text(found)}"
-        facts.require(len(found) == len(pooled), "C5", message)
-        for own, wanted in zip(found, pooled, strict=True):
-            facts.require_equal(own, wanted, "C5", "extents of out_grad and of the pool", message=message)
+        facts.require_equal_shapes(found, pooled, "C5", "extents of out_grad and of the pool", message)
         return facts.tensor(1)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:

@@ -457,63 +457,45 @@ class SparseConv2dOp(SparseOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Multiplies the weight by the matrix whose columns are all windows."""
+        from xrelay.dialects.relay.computes.scalars import row_major
         from xrelay.dialects.relay.computes.sparse import SparseBlocks
 
         data, weight, indices, indptr = (build.operand(index) for index in range(4))
-        axis, element = self.channel_axis, build.element(data)
-        image, columns = _Image(build.shape(data), axis), self._windows(build, data)
+        axis, pixels, columns = self.channel_axis, self._pixels(build), self._windows(build, data)
         blocks = SparseBlocks(build, weight, indices, indptr, build.shape(columns)[0])
         sums, rows = blocks.sums_of_many(columns), blocks.sizes.rows
 
         def fill(b: Body) -> SSAValue:
-            channel, place = b.spatial[axis], image.number(b, b.spatial)
-            return b.read(sums, b.quotient(channel, rows), b.remainder(channel, rows), place)
+            channel, point = b.spatial[axis], [*b.spatial[:axis], *b.spatial[axis + 1 :]]
+            pixel = row_major(b, point, pixels)
+            return b.read(sums, b.quotient(channel, rows), b.remainder(channel, rows), pixel)
 
-        return [build.compute("sparse_conv2d", build.result_shape, element, fill)]
+        return [build.compute("sparse_conv2d", build.result_shape, build.element(data), fill)]
+
+    def _pixels(self, build: TopiBuilder) -> Shape:
+        """Returns the numbers of images, rows and columns."""
+        shape, axis = build.shape(build.operand(0)), self.channel_axis
+        return (*shape[:axis], *shape[axis + 1 :])
 
     def _windows(self, build: TopiBuilder, data: SSAValue) -> SSAValue:
         """Returns the elements of all windows, zero-padded: (columns of the weight, pixels)."""
         axis, (size, _) = self.channel_axis, ints(self.kernel_size)
-        image, element = _Image(build.shape(data), axis), build.element(data)
-        space = {"k": image.channels * (size * size), "m": product((image.count, image.height, image.width))}
+        pixels, channels, element = self._pixels(build), build.shape(data)[axis], build.element(data)
+        _, height, width = pixels
 
         def fill(b: Body) -> SSAValue:
             k, m = b.spatial
             if axis == 3:
-                tap, channel = b.quotient(k, image.channels), b.remainder(k, image.channels)
+                tap, channel = b.quotient(k, channels), b.remainder(k, channels)
             else:
                 channel, tap = b.quotient(k, size * size), b.remainder(k, size * size)
-            number, y, x = image.point(b, m)
-            y, x = y + b.quotient(tap, size) - size // 2, x + b.remainder(tap, size) - size // 2
-            at = image.access(number, y, x, channel)
+            row = b.quotient(m, width)
+            y = b.remainder(row, height) + b.quotient(tap, size) - size // 2
+            x = b.remainder(m, width) + b.remainder(tap, size) - size // 2
+            at = [b.quotient(row, height), y, x]
+            at.insert(axis, channel)
             if size == 1:
                 return b.read(data, *at)
-            inside = b.in_bounds([y, x], [image.height, image.width])
-            return b.guard(inside, element, lambda: b.read(data, *at), 0)
+            return b.guard(b.in_bounds([y, x], [height, width]), element, lambda: b.read(data, *at), 0)
 
-        return build.compute("windows", space, element, fill)
-
-
-class _Image:
-    """Linear indices of pixels of images whose channels are at an axis."""
-
-    def __init__(self, shape: Shape, axis: int):
-        self._axis = axis
-        self.channels = shape[axis]
-        self.count, self.height, self.width = (*shape[:axis], *shape[axis + 1 :])
-
-    def number(self, b: Body, point: Sequence[AffineExpr]) -> AffineExpr:
-        """Returns the linear index of a pixel."""
-        image, y, x = (*point[: self._axis], *point[self._axis + 1 :])
-        return b.scaled(b.scaled(image, self.height) + y, self.width) + x
-
-    def point(self, b: Body, number: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
-        """Returns the image, row and column of a linear index."""
-        row = b.quotient(number, self.width)
-        return b.quotient(row, self.height), b.remainder(row, self.height), b.remainder(number, self.width)
-
-    def access(self, image: AffineExpr, y: AffineExpr, x: AffineExpr, channel: AffineExpr) -> list[AffineExpr]:
-        """Returns the indices of an element."""
-        at = [image, y, x]
-        at.insert(self._axis, channel)
-        return at
+        return build.compute("windows", {"k": channels * (size * size), "m": product(pixels)}, element, fill)

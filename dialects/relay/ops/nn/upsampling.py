@@ -7,7 +7,7 @@ from math import floor, isfinite
 from typing import ClassVar, cast
 
 import numpy as np
-from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -60,20 +60,12 @@ class UpsamplingOp(CompositeOp):
 
     data = operand_def()
 
+    layout = string_property()
+
     @property
     def factors(self) -> Sequence[float]:
         """The factor of each spatial axis."""
-        return [factor.value.data for factor in self.scales]
-
-    @property
-    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
-        """The properties with the factors."""
         raise NotImplementedError(f"{self.name} has no factors")
-
-    @property
-    def axes_text(self) -> str:
-        """The layout."""
-        raise NotImplementedError(f"{self.name} has no layout")
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the extents times their factors; checks C3, C4 and C6."""
@@ -85,7 +77,7 @@ class UpsamplingOp(CompositeOp):
             "weighted sums of booleans are not supported",
             help="cast them, or use nearest",
         )
-        layout, factors = self.axes_text, self.factors
+        layout, factors = self.layout.data, self.factors
         facts.require(all(isfinite(each) and each > 0 for each in factors), "C4", f"factors of {list(factors)}")
         facts.require(len(shape) == len(layout), "C3", f"data of shape {shape_text(shape)} for layout {layout}")
         spatial = [shape[layout.index(axis)] for axis in self.AXES]
@@ -98,7 +90,7 @@ class UpsamplingOp(CompositeOp):
 
     def sizes(self, shape: Shape) -> list[int]:
         """Returns the new extents of the spatial axes."""
-        extents = [shape[self.axes_text.index(axis)] for axis in self.AXES]
+        extents = [shape[self.layout.data.index(axis)] for axis in self.AXES]
         numbers = [extent for extent in extents if isinstance(extent, int)]
         return [floor(extent * factor + 0.5) for extent, factor in zip(numbers, self.factors, strict=True)]
 
@@ -113,10 +105,10 @@ class UpsamplingOp(CompositeOp):
         is_plain = resizing["method"] == METHODS[0] and resizing["coordinate_transformation_mode"] == "asymmetric"
         if is_plain and all(factor == int(factor) for factor in self.factors):
             for axis, factor in zip(self.AXES, self.factors, strict=True):
-                data = np.repeat(data, int(factor), self.axes_text.index(axis))
+                data = np.repeat(data, int(factor), self.layout.data.index(axis))
             return data
         block, shape = Block(arg_types=[self.data.type]), shape_of(self.result.type)
-        size = [shape[self.axes_text.index(axis)] for axis in self.AXES]
+        size = [shape[self.layout.data.index(axis)] for axis in self.AXES]
         return self.RESIZE.call(*block.args, size=cast("list[int]", size), **resizing).evaluate(data)
 
     def decompose(self, parts: Parts) -> SSAValue:
@@ -162,14 +154,9 @@ class Upsampling2DOp(UpsamplingOp):
     align_corners = bool_property(False)
 
     @property
-    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
+    def factors(self) -> Sequence[float]:
         """The factors of height and width."""
-        return self.scale_h, self.scale_w
-
-    @property
-    def axes_text(self) -> str:
-        """The layout."""
-        return self.layout.data
+        return self.scale_h.value.data, self.scale_w.value.data
 
     @property
     def resizing(self) -> dict[str, AttributeValue]:
@@ -212,14 +199,9 @@ class Upsampling3DOp(UpsamplingOp):
     coordinate_transformation_mode = string_property("half_pixel")
 
     @property
-    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
+    def factors(self) -> Sequence[float]:
         """The factors of depth, height and width."""
-        return self.scale_d, self.scale_h, self.scale_w
-
-    @property
-    def axes_text(self) -> str:
-        """The layout."""
-        return self.layout.data
+        return self.scale_d.value.data, self.scale_h.value.data, self.scale_w.value.data
 
     @property
     def resizing(self) -> dict[str, AttributeValue]:

@@ -292,7 +292,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         indices = build.operand(2)
         all_boxes, counts = build.shape(indices), front.counts(i32)
         numbers = build.compute("numbers", all_boxes, i32, lambda b: b.convert(b.read(indices, *b.spatial), i32))
-        column: dict[str, Dim] = {"b": shape[0], "i": 1}
+        column = {"b": shape[0], "i": 1}
         return [
             build.compute("box_numbers", of_boxes, i32, lambda b: read(b, numbers)),
             build.compute("box_counts", column, i32, lambda b: b.read(counts, b.spatial[0])),
@@ -332,11 +332,11 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
     def _candidates(self, build: TopiBuilder) -> tuple[SSAValue, SSAValue]:
         """Returns the boxes in descending order of score, and their scores; 0 for boxes that are no candidates."""
-        from xrelay.dialects.topi import SortOp
+        from xrelay.dialects.relay.computes.ordering import best_scores
 
         data, counts = build.operand(0), build.operand(1)
         (batches, boxes, _), real = build.shape(data), build.element(data)
-        kind, limit = self.id_index.value.data, self.top_k.value.data
+        kind = self.id_index.value.data
 
         def score(b: Body) -> SSAValue:
             batch, _, box = b.spatial
@@ -349,17 +349,8 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
                 takes_part = b.logical_and(takes_part, has_kind)
             return b.select(takes_part, value, zero)
 
-        spatial: dict[str, Dim] = {"b": batches, "c": 1, "i": boxes}
-        sort = build.insert(SortOp(build.compute("scores", spatial, real, score), 2, descending=True))
-
-        def best(b: Body) -> SSAValue:
-            value = b.read(sort.values, *b.spatial)
-            if limit <= 0:
-                return value
-            is_best = b.compare(b.index(b.spatial[2]), "lt", limit)
-            return b.select(is_best, value, 0)
-
-        return sort.indices, build.compute("best_scores", spatial, real, best)
+        spatial = {"b": batches, "c": 1, "i": boxes}
+        return best_scores(build, build.compute("scores", spatial, real, score), self.top_k.value.data, 0)
 
     def _side(self, b: Body, data: SSAValue) -> SSAValue:
         """Returns a component of a box: lower and higher corner, area, class."""

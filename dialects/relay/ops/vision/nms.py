@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
-    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -285,7 +284,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
         (batch, count, _), real = build.shape(boxes), build.element(boxes)
         by_class = self._sorted_candidates(build)
         kept = self._kept(build, by_class)
-        of_image: dict[str, Dim] = {"i": count * self.num_classes.value.data}
+        of_image = {"i": count * self.num_classes.value.data}
 
         def at(b: Body, image: AffineExpr, place: AffineExpr) -> tuple[AffineExpr, AffineExpr, AffineExpr]:
             """Returns image, class, and index among its boxes, for an index among those of all classes."""
@@ -348,7 +347,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
             is_candidate = b.compare(score, "ge", self.score_threshold.value.data)
             return b.select(is_candidate, score, float("-inf"))
 
-        of_class: dict[str, Dim] = {"b": batch, "c": classes, "i": count}
+        of_class = {"b": batch, "c": classes, "i": count}
         return build.insert(SortOp(build.compute("candidates", of_class, real, candidate), 2, descending=True))
 
     def _kept(self, build: TopiBuilder, by_class: SortOp) -> SSAValue:

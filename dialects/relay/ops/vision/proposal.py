@@ -240,7 +240,7 @@ class ProposalOp(RelayOp):
             last = [b.minus(b.read(info, image, axis), one) for axis in (1, 0)]
             return b.choose(end, [b.maximum(b.minimum(*pair), zero) for pair in zip(ends, last * 2, strict=True)])
 
-        spatial: dict[str, Dim] = {"b": batch, "s": 4, "i": height * width * len(self.anchors)}
+        spatial = {"b": batch, "s": 4, "i": height * width * len(self.anchors)}
         cut = build.compute("cut_boxes", spatial, real, cut_end)
 
         def enlarged_end(b: Body) -> SSAValue:
@@ -290,21 +290,14 @@ class ProposalOp(RelayOp):
 
     def _suppressed(self, build: TopiBuilder, cut: SSAValue, ends: SSAValue) -> tuple[SSAValue, SSAValue]:
         """Returns the boxes in descending order of score, and whether they are selected: both (images, boxes)."""
-        from xrelay.dialects.topi import SortOp, SuppressOp
+        from xrelay.dialects.relay.computes.ordering import best_scores
+        from xrelay.dialects.topi import SuppressOp
 
         (batch, _, boxes), real = build.shape(ends), build.element(ends)
-        limit, of_image = self.rpn_pre_nms_top_n.value.data, {"b": batch, "i": boxes}
-        rows: dict[str, Dim] = {"b": batch, "c": 1, "i": boxes}
+        of_image = {"b": batch, "i": boxes}
+        rows = {"b": batch, "c": 1, "i": boxes}
         scores = build.compute("scores", rows, real, lambda b: self._score(build, b, cut))
-        sort = build.insert(SortOp(scores, 2, descending=True))
-
-        def best(b: Body) -> SSAValue:
-            """Returns the sorted scores, with NaN after the `rpn_pre_nms_top_n` best."""
-            score = b.read(sort.values, *b.spatial)
-            if limit <= 0:
-                return score
-            is_best = b.compare(b.index(b.spatial[2]), "lt", limit)
-            return b.select(is_best, score, float("nan"))
+        order, best = best_scores(build, scores, self.rpn_pre_nms_top_n.value.data, float("nan"))
 
         def side(b: Body) -> SSAValue:
             """Returns a component of a box for `topi.suppress`, with inclusive ends; area NaN if not positive."""
@@ -315,14 +308,13 @@ class ProposalOp(RelayOp):
             has_area = b.compare(size, "gt", 0)
             return b.choose(number, [*sides, b.select(has_area, size, float("nan"))])
 
-        best_scores = build.compute("best_scores", rows, real, best)
         sides = build.compute("box_sides", {"b": batch, "s": 5, "i": boxes}, real, side)
         most = build.scalar("most", (1 << 63) - 1, i64)
         overlap = build.scalar("overlap", self.threshold.value.data, real)
         least = build.scalar("least", float("-inf"), real)
-        kept = build.insert(SuppressOp([sides, sort.indices, best_scores, most, overlap, least])).kept
-        order = build.compute("order", of_image, i64, lambda b: b.read(sort.indices, b.spatial[0], 0, b.spatial[1]))
-        return order, build.compute("taken", of_image, i1, lambda b: b.read(kept, b.spatial[0], 0, b.spatial[1]))
+        kept = build.insert(SuppressOp([sides, order, best, most, overlap, least])).kept
+        of_boxes = build.compute("order", of_image, i64, lambda b: b.read(order, b.spatial[0], 0, b.spatial[1]))
+        return of_boxes, build.compute("taken", of_image, i1, lambda b: b.read(kept, b.spatial[0], 0, b.spatial[1]))
 
     def _score(self, build: TopiBuilder, b: Body, cut: SSAValue) -> SSAValue:
         """Returns the score of a box: -1 if it is invalid, -inf for NaN, which is never selected."""

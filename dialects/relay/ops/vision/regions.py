@@ -15,7 +15,6 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
-    Dim,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -200,7 +199,7 @@ class RoiAlignOp(RegionOp):
     def _product(self, build: TopiBuilder, regions: Regions, axes: Sequence[RoiAxis]) -> SSAValue:
         """Multiplies the images by the weights of rows, then of columns."""
         (rows, columns), real, (height, width) = (axis.weights() for axis in axes), regions.real, regions.extents
-        spatial: dict[str, Dim] = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
+        spatial = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
 
         def add_row(b: Body) -> SSAValue:
             region, channel, row, x = b.spatial
@@ -386,7 +385,7 @@ class RoiPoolOp(RegionOp):
 
             return b.largest(b.accumulators[0], b.guard(is_in_bin, element, inside, lowest))
 
-        spatial: dict[str, Dim] = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
+        spatial = {"r": regions.count, "c": regions.channels, "p": regions.size[0], "x": width}
         of_rows = build.compute("roi_rows", spatial, element, fold_rows, reduce={"y": height}, init=[lowest])
 
         def fold_columns(b: Body) -> SSAValue:
@@ -429,7 +428,7 @@ def _bounds(build: TopiBuilder, regions: Regions, axis: int) -> SSAValue:
         found = b.plus(b.convert(whole, i64), low)
         return b.minimum(b.maximum(found, 0), b.size(extent, i64))
 
-    spatial: dict[str, Dim] = {"r": regions.count, "p": bins, "e": 2}
+    spatial = {"r": regions.count, "p": bins, "e": 2}
     return build.compute("roi_bounds", spatial, i64, bound)
 
 
