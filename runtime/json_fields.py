@@ -47,11 +47,13 @@ def decode(kind: Any, value: object, what: str) -> Any:
     The types are `str`, `bool`, `int` (a size), enumerations by name, unions, tuples, frozen sets and dictionaries of
     such types, and dataclasses of them, whose fields may be missing if they have a default.
     """
+    create: Any = kind
     origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and is_object(value):
-        return kind(**_decoded_fields(kind, value, what))
+        return create(**_decoded_fields(kind, value, what))
     if origin in (tuple, frozenset) and is_list(value):
-        return origin(decode(arguments[0], each, f"{what}[{number}]") for number, each in enumerate(value))
+        create = origin
+        return create(decode(arguments[0], each, f"{what}[{number}]") for number, each in enumerate(value))
     if origin is dict and is_object(value):
         return {key: decode(arguments[1], each, f"{what}, {key}") for key, each in value.items()}
     if origin is UnionType:
@@ -73,7 +75,7 @@ def _decoded_fields(kind: Any, value: Mapping[str, object], what: str) -> dict[s
     return found
 
 
-def _is_plain(kind: object, value: object) -> bool:
+def _is_plain(kind: Any, value: object) -> bool:
     return is_extent(value) if kind is int else kind in (str, bool) and type(value) is kind
 
 

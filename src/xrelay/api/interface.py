@@ -116,8 +116,9 @@ def _tensors(module: ModuleOp, key: str) -> list[tuple[str, Attribute, Attribute
     found: list[tuple[str, Attribute, Attribute | None]] = []
     for row in _rows(module, key):
         name, type = row.data.get("name"), row.data.get("type")
-        is_type = isinstance(type, SequenceType | OptionalType | ClosureType | TensorType)
-        if not isinstance(name, StringAttr) or not is_type:
+        if not isinstance(type, SequenceType | OptionalType | ClosureType | TensorType):
+            raise _malformed(module, key)
+        if not isinstance(name, StringAttr):
             raise _malformed(module, key)
         found.append((name.data, type, row.data.get("value")))
     return found
