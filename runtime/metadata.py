@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from math import prod
 from typing import Any, Final
@@ -45,6 +45,7 @@ def abi_stamp(arch: str | None = None) -> str:
     return f"{ABI_VERSION}-{sys.platform}-{platform.machine().lower()}"
 
 
+@cache
 def dtype_from_name(name: str) -> np.dtype[Any]:
     """Returns the numpy dtype of a name such as `float32`, `bool` or `bfloat16`. Raises `ArtifactError` for others."""
     module = np if name in _NUMPY_NAMES else import_module("ml_dtypes")
