@@ -31,9 +31,10 @@ COMPUTED = "the weight is computed from other values, so that packing it pays fo
 def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
-    The out-channels' block is the vector, or half or a quarter of it if that does not divide them. The in-channels keep
-    their blocks, or else get the largest block that divides them: an image of 3 channels is one block. Filters of bytes
-    are OIHW[o]o4i.
+    The out-channels' block is the vector, or half or a quarter of it if that does not divide them. If none does, or a
+    quarter alone, filters of zeros fill up the last vector, unless they are too many. The in-channels keep their
+    blocks, or else get the largest block that divides them: an image of 3 channels is one block. Filters of bytes are
+    OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
     original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
@@ -75,6 +76,9 @@ def _in_blocks(
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for other convolutions; `out_channels` and `depth` count those of one group, which has whole blocks."""
     out_block = vector_block(out_channels, lanes)
+    pads = (out_block is None or out_block < lanes // 2) and _fills_up(op, out_channels, lanes)
+    if pads:
+        out_block = lanes
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
     if out_block < lanes // 2 and max(ints(op.strides)) == 1:
@@ -83,33 +87,45 @@ def _in_blocks(
     if not depth:
         return LayoutRefusal("it has no in-channels")
     if _multiplies_bytes(op):
-        return _in_blocks_of_terms(op, depth, input_block, out_block, lanes)
+        return _in_blocks_of_terms(op, depth, input_block, out_block, lanes, pads=pads)
     in_block = input_block if input_block is not None and depth % input_block == 0 else largest_divisor(depth, lanes)
-    return _blocked_decision(op, f"{in_block}c", f"{in_block}i{out_block}o", f"{out_block}c")
+    return _blocked_decision(op, f"{in_block}c", f"{in_block}i{out_block}o", f"{out_block}c", pads=pads)
+
+
+MAX_FILLED = 0.25
+"""The largest part of the filters that may be zeros, which cost as much as the others."""
+
+
+def _fills_up(op: ConvOp, out_channels: int, lanes: int) -> bool:
+    """Whether filters of zeros fill up the last vector. Groups would need them in the midst of their filters."""
+    padded = -(-out_channels // lanes) * lanes
+    return op.groups.value.data == 1 and out_channels > 0 and (padded - out_channels) <= MAX_FILLED * padded
 
 
 def _in_blocks_of_terms(
-    op: ConvOp, depth: int, input_block: int | None, out_block: int, lanes: int
+    op: ConvOp, depth: int, input_block: int | None, out_block: int, lanes: int, *, pads: bool
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for products of bytes: blocks of four in-channels are innermost, so that one instruction sums them."""
     if depth % DOT_TERMS:
         return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
     keeps = input_block is not None and depth % input_block == 0 and input_block % DOT_TERMS == 0
     in_block = input_block if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
-    return _blocked_decision(op, f"{in_block}c", f"{out_block}o{DOT_TERMS}i", f"{out_block}c")
+    return _blocked_decision(op, f"{in_block}c", f"{out_block}o{DOT_TERMS}i", f"{out_block}c", pads=pads)
 
 
-def _blocked_decision(op: ConvOp, data: str, kernel: str, out: str) -> LayoutDecision | LayoutRefusal:
+def _blocked_decision(
+    op: ConvOp, data: str, kernel: str, out: str, *, pads: bool = False
+) -> LayoutDecision | LayoutRefusal:
     """Returns the decision for these blocks of data, kernel and result."""
-    return _decision(op, f"NC{op.AXES}{data}", f"OI{op.AXES}{kernel}", f"NC{op.AXES}{out}")
+    return _decision(op, f"NC{op.AXES}{data}", f"OI{op.AXES}{kernel}", f"NC{op.AXES}{out}", pads=pads)
 
 
-def _decision(op: ConvOp, *texts: str) -> LayoutDecision | LayoutRefusal:
+def _decision(op: ConvOp, *texts: str, pads: bool = False) -> LayoutDecision | LayoutRefusal:
     """Returns the decision for data, kernel and result in the layouts `texts`."""
     data, kernel, out = (
         LayoutPermutation.of(Layout.parse(text), before) for text, before in zip(texts, op.layouts, strict=True)
     )
-    return op.with_layouts(data, kernel, out)
+    return op.with_layouts(data, kernel, out, pads=pads)
 
 
 @alters_layout(DenseOp, target="cpu")

@@ -8,14 +8,16 @@ from xdsl.dialects.builtin import LocationAttr, TupleType, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.attribute_values import int_array, string_attribute
 from xrelay.dialects.relay.core.broadcast import element_count
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.layout.behaviour import ResultLayout
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
+from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import shape_of
+from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.replacements import erase_op
 
@@ -152,6 +154,16 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
         return value
     layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
     return insert_after(LayoutTransformOp.typed([value], layouts), value)
+
+
+def cropped(value: SSAValue, layout: Layout, shape: Shape) -> SSAValue:
+    """Returns `value`, whose last blocks in `layout` are filled up, in the original layout with its `shape`."""
+    plain = transform(value, layout, layout.text)
+    pairs = enumerate(zip(shape_of(plain.type), shape, strict=True))
+    axes = [axis for axis, (padded, extent) in pairs if padded != extent]
+    ends = int_array([extent for axis in axes if isinstance(extent := shape[axis], int)])
+    bounds = {"begin": int_array([0] * len(axes)), "end": ends, "axes": int_array(axes)}
+    return insert_after(StridedSliceOp.typed([plain], bounds), plain)
 
 
 def insert_after(op: RelayOp, value: SSAValue) -> SSAValue:

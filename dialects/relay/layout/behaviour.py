@@ -20,7 +20,7 @@ class LayoutDecision:
 
     None for an operand or the result keeps its layout. A layout of a tuple operand applies to all its fields. If `op`,
     a `RelayOp` class, is given, an op of that class with only these properties replaces the op. With `pads`, the op
-    ignores the elements that fill up the last blocks of its operands.
+    ignores the elements that fill up the last blocks of its operands, and those of its result are cropped.
     """
 
     operands: tuple[Layout | None, ...]

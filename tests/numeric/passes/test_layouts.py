@@ -50,7 +50,8 @@ class Images:
         channels = self.shape(x)[1]
         kind = self.draw(st.sampled_from(["plain", "plain", "depthwise", "grouped"]))
         groups = {"plain": 1, "depthwise": channels, "grouped": 2 if channels % 2 == 0 else 1}[kind]
-        filters = channels if kind == "depthwise" else self.draw(st.sampled_from([6, 8, 16, 24, 32]))
+        counts = [6, 8, 16, 24, 32] if groups > 1 else [6, 8, 13, 16, 24, 31, 32]
+        filters = channels if kind == "depthwise" else self.draw(st.sampled_from(counts))
         size = self.draw(st.sampled_from([1, 3]))
         weight = self.constant(filters, channels // groups, size, size)
         return relay.nn.conv2d(x, weight, groups=groups, padding=size // 2)
@@ -115,9 +116,10 @@ class Images:
     def tail(self, x: Expr) -> Expr:
         c = self.shape(x)[1]
         pooled = relay.nn.global_max_pool2d(x)
+        units = self.draw(st.sampled_from([5, 16, 19]))
         choices: list[Callable[[], Expr]] = [
             lambda: relay.nn.batch_flatten(x),
-            lambda: relay.nn.dense(relay.nn.batch_flatten(pooled), self.constant(16, c)),
+            lambda: relay.nn.dense(relay.nn.batch_flatten(pooled), self.constant(units, c)),
             lambda: relay.squeeze(pooled, axis=(2, 3)),
             lambda: relay.reshape(pooled, (-1, c)),
             lambda: relay.sum(x, (2, 3)),

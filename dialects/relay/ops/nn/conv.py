@@ -37,6 +37,7 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     SameElements,
     Shape,
+    int_attribute,
     int_property,
     ints,
     known_shape,
@@ -282,8 +283,13 @@ class ConvOp(FilterOp):
         """Returns the layout of the kernel for data and result in blocks of `block` channels."""
         return Layout.parse(f"OI{self.AXES}{1 if self.is_depthwise else block}i{block}o")
 
-    def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
-        """Returns the decision for these layouts, or a refusal if blocks do not divide the channels of a group."""
+    def with_layouts(
+        self, data: Layout, weight: Layout, out: Layout, *, pads: bool = False
+    ) -> LayoutDecision | LayoutRefusal:
+        """Returns the decision for these layouts, or a refusal if blocks do not divide the channels of a group.
+
+        If it `pads`, blocks need not divide the out-channels: filters of zeros fill up the last block.
+        """
         extents = self.layouts[1].primal_extents(shape_of(self.weight.type))
         depth, filters, groups = extents["I"], extents["O"], self.groups.value.data
         whole = self.is_depthwise
@@ -295,14 +301,17 @@ class ConvOp(FilterOp):
         )
         of_group = " of a group" if groups > 1 and not whole else ""
         for what, channels, factor in blocks:
-            if factor is not None and channels % factor != 0:
+            if factor is not None and channels % factor != 0 and not (pads and what == "out-channels"):
                 return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}{of_group}")
         properties: dict[str, Attribute] = {
             "data_layout": string_attribute(str(data)),
             "kernel_layout": string_attribute(str(weight)),
             "out_layout": string_attribute("" if out == data else str(out)),
         }
-        return LayoutDecision((data, weight), out, properties)
+        block = out.factor("C")
+        if pads and self.channels is not None and block is not None:
+            properties["channels"] = int_attribute(-(-filters // block) * block)
+        return LayoutDecision((data, weight), out, properties, pads=pads)
 
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the weight by the unfolded windows, for each image and group."""
