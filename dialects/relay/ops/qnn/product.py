@@ -6,8 +6,6 @@ it is the represented value. The scales are operands only to record them in the 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
@@ -17,7 +15,7 @@ from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrA
 from xrelay.dialects.relay.core.sliding_window import extents_in, require_blocks
 from xrelay.dialects.relay.op_definition import (
     Array,
-    Constraints,
+    Dim,
     Facts,
     Layout,
     OpPatternKind,
@@ -49,9 +47,56 @@ class QnnProductOp(QnnOp):
     out_dtype = prop_def(default_value=i32)
 
 
+class QnnDenseBase(QnnProductOp):
+    """Base of the products with a weight, whose zero points and scales are one number or one for each unit."""
+
+    CONSTRAINTS = {**QnnProductOp.CONSTRAINTS, "C5": RankOf(0, 1), "C10": OneOrAlong((2, 4))}
+
+    data = operand_def()
+    weight = operand_def()
+    input_zero_point = operand_def()
+    kernel_zero_point = operand_def()
+    input_scale = operand_def()
+    kernel_scale = operand_def()
+
+    units = optional_int_property()
+
+    def weight_extents(self, facts: Facts) -> tuple[Dim, Dim]:
+        """Returns the units and the depth of the weight."""
+        own, columns = facts.shape(1)
+        return own, columns
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the data's shape with the last extent replaced by the units; checks C7 to C9."""
+        *outer, depth = facts.shape(0)
+        own, columns = self.weight_extents(facts)
+        facts.require_equal(depth, columns, "C7", "the depths of data and weight differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            facts.require_equal(own, units, "C8", "the weight's units and `units` differ:")
+        for parameter in (3, 5):
+            require_one_or_each(facts, parameter, own, "C9", "units")
+        return tensor_type((*outer, own), i32)
+
+    def plain(self, weight: Array) -> Array:
+        """Returns the weight in layout NC."""
+        return weight
+
+    def evaluate(
+        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
+    ) -> Array:
+        """Multiplies by the transposed weight."""
+        from xrelay.dialects.relay.meaning import quantized
+
+        plain = self.plain(weight)
+        left = quantized.distance(data, input_zero_point.reshape(()))
+        right = quantized.distance(plain, quantized.along(kernel_zero_point, plain, 0))
+        return np.asarray(np.matmul(left, right.T))
+
+
 @register_relay_op
 @irdl_op_definition
-class QnnDenseOp(QnnProductOp):
+class QnnDenseOp(QnnDenseBase):
     """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units), of i32.
 
     `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j, k] - kernel_zero_point)`. Scale and zero
@@ -71,34 +116,7 @@ class QnnDenseOp(QnnProductOp):
     """
 
     name = "relay.qnn.dense"
-    CONSTRAINTS = {
-        **QnnProductOp.CONSTRAINTS,
-        "C5": RankOf(0, 1),
-        "C6": RankOf(1, 2, 2),
-        "C10": OneOrAlong((2, 4)),
-    }
-
-    data = operand_def()
-    weight = operand_def()
-    input_zero_point = operand_def()
-    kernel_zero_point = operand_def()
-    input_scale = operand_def()
-    kernel_scale = operand_def()
-
-    units = optional_int_property()
-    out_dtype = prop_def(default_value=i32)
-
-    def infer_type(self, facts: Facts) -> Attribute:
-        """Returns the data's shape with the last extent replaced by the units; checks C7 to C9."""
-        *outer, depth = facts.shape(0)
-        own, columns = facts.shape(1)
-        facts.require_equal(depth, columns, "C7", "data's last extent and weight's second differ:")
-        units = optional_int(self.units)
-        if units is not None:
-            facts.require_equal(own, units, "C8", "weight's first extent and units differ:")
-        for parameter in (3, 5):
-            require_one_or_each(facts, parameter, own, "C9", "units")
-        return tensor_type((*outer, own), i32)
+    CONSTRAINTS = {**QnnDenseBase.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The product of the differences from the zero points."""
@@ -106,16 +124,6 @@ class QnnDenseOp(QnnProductOp):
         left = distance(parts, data, number(parts, zero_point))
         right = distance(parts, weight, along(parts, weight_zero_point, 2, 0))
         return parts.op("nn.dense", left, right)
-
-    def evaluate(
-        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
-    ) -> Array:
-        """Multiplies by the transposed weight."""
-        from xrelay.dialects.relay.meaning import quantized
-
-        left = quantized.distance(data, input_zero_point.reshape(()))
-        right = quantized.distance(weight, quantized.along(kernel_zero_point, weight, 0))
-        return np.asarray(np.matmul(left, right.T))
 
 
 @register_relay_op
@@ -178,7 +186,7 @@ class QnnBatchMatmulOp(QnnProductOp):
 
 @register_relay_op
 @irdl_op_definition
-class QnnContribDensePackOp(QnnProductOp):
+class QnnContribDensePackOp(QnnDenseBase):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units), of i32.
 
     `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j // b, k, j % b] - kernel_zero_point)`: the
@@ -200,36 +208,25 @@ class QnnContribDensePackOp(QnnProductOp):
     """
 
     name = "relay.qnn.contrib_dense_pack"
-    CONSTRAINTS: ClassVar[Constraints] = {**QnnProductOp.CONSTRAINTS, "C5": RankOf(0, 1), "C10": OneOrAlong((2, 4))}
-
-    data = operand_def()
-    weight = operand_def()
-    input_zero_point = operand_def()
-    kernel_zero_point = operand_def()
-    input_scale = operand_def()
-    kernel_scale = operand_def()
 
     weight_layout = string_property("NC8n")
-    units = optional_int_property()
-    out_dtype = prop_def(default_value=i32)
 
     @property
     def layout(self) -> Layout:
         """The weight's layout; checks C6."""
         return packed_layout(self, self.weight_layout.data, "C6")
 
-    def infer_type(self, facts: Facts) -> Attribute:
-        """Returns the data's shape with the last extent replaced by the units; checks C6 to C9."""
-        *outer, depth = facts.shape(0)
+    def weight_extents(self, facts: Facts) -> tuple[Dim, Dim]:
+        """Returns the extents N and C; checks C6."""
         extents = extents_in(self, self.layout, facts.shape(1), "C6")
         require_blocks(facts, self.layout, facts.shape(1), "C6")
-        facts.require_equal(depth, extents["C"], "C7", "data's last extent and the weight's C differ:")
-        units = optional_int(self.units)
-        if units is not None:
-            facts.require_equal(extents["N"], units, "C8", "the weight's N and units differ:")
-        for parameter in (3, 5):
-            require_one_or_each(facts, parameter, extents["N"], "C9", "units")
-        return tensor_type((*outer, extents["N"]), i32)
+        return extents["N"], extents["C"]
+
+    def plain(self, weight: Array) -> Array:
+        """Unpacks the weight."""
+        from xrelay.dialects.relay.meaning.layouts import to_plain
+
+        return to_plain(weight, self.layout, "NC")
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The product of the differences from the zero points; a vector of zero points is packed like the weight."""
@@ -240,15 +237,3 @@ class QnnContribDensePackOp(QnnProductOp):
             weight_zero_point = parts.op("expand_dims", blocks, axis=1)
         left, right = distance(parts, data, number(parts, zero_point)), distance(parts, weight, weight_zero_point)
         return parts.op("nn.contrib_dense_pack", left, right, weight_layout=self.weight_layout.data)
-
-    def evaluate(
-        self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array
-    ) -> Array:
-        """Multiplies by the transposed unpacked weight."""
-        from xrelay.dialects.relay.meaning import quantized
-        from xrelay.dialects.relay.meaning.layouts import to_plain
-
-        plain = to_plain(weight, self.layout, "NC")
-        left = quantized.distance(data, input_zero_point.reshape(()))
-        right = quantized.distance(plain, quantized.along(kernel_zero_point, plain, 0))
-        return np.asarray(np.matmul(left, right.T))

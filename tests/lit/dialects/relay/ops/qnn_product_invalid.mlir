@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @depth(%a0: tensor<2x4xi8>, %a1: tensor<3x5xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.dense C7] data's last extent and weight's second differ: 4 != 5}}
+  // expected-error@below {{[relay.qnn.dense C7] the depths of data and weight differ: 4 != 5}}
   %r = relay.qnn.dense(%a0, %a1, %a2, %a3, %a4, %a5) : (tensor<2x4xi8>, tensor<3x5xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
@@ -9,7 +9,7 @@ func.func @depth(%a0: tensor<2x4xi8>, %a1: tensor<3x5xi8>, %a2: tensor<i32>, %a3
 // -----
 
 func.func @units(%a0: tensor<2x4xi8>, %a1: tensor<3x4xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.dense C8] weight's first extent and units differ: 3 != 4}}
+  // expected-error@below {{[relay.qnn.dense C8] the weight's units and `units` differ: 3 != 4}}
   %r = relay.qnn.dense(%a0, %a1, %a2, %a3, %a4, %a5) {units = 4} : (tensor<2x4xi8>, tensor<3x4xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
@@ -67,7 +67,7 @@ func.func @pack_block(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i3
 // -----
 
 func.func @pack_depth(%a0: tensor<2x4xi8>, %a1: tensor<2x5x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.contrib_dense_pack C7] data's last extent and the weight's C differ: 4 != 5}}
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C7] the depths of data and weight differ: 4 != 5}}
   %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {weight_layout = "NC8n"}
       : (tensor<2x4xi8>, tensor<2x5x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
@@ -76,7 +76,7 @@ func.func @pack_depth(%a0: tensor<2x4xi8>, %a1: tensor<2x5x8xi8>, %a2: tensor<i3
 // -----
 
 func.func @pack_units(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
-  // expected-error@below {{[relay.qnn.contrib_dense_pack C8] the weight's N and units differ: 16 != 10}}
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C8] the weight's units and `units` differ: 16 != 10}}
   %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {units = 10}
       : (tensor<2x4xi8>, tensor<2x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
