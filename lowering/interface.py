@@ -44,7 +44,6 @@ a straight sequence of kernel calls, so runs with the same sizes take about the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import (
@@ -109,12 +108,10 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
     tensors = [_named_tensor(arg.type, attributes) for arg, attributes in zip(args, attrs, strict=True)]
     module.attributes[INPUTS] = _tensors(zip(inputs, tensors[:first], strict=True))
-    outputs = [*map(_Output, names[first:end], tensors[first:end]), *_returned(main)]
-    _check_kinds(outputs, end - first, main)
-    numbers = _numbers(outputs, main)
-    rows = sorted(zip(numbers, outputs, strict=True), key=lambda row: row[0])
+    _check_kinds(main, tensors[first:end])
+    outputs = ordered_outputs(main, list(zip(names[first:end], tensors[first:end], strict=True)))
     module.attributes[OUTPUTS] = _tensors(
-        (_first_known(output.name, f"output{n}"), output.tensor) for n, output in rows
+        (_first_known(name, f"output{n}"), type) for n, (name, type) in enumerate(outputs)
     )
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
@@ -167,50 +164,51 @@ def _recorded_name(attributes: dict[str, Attribute]) -> str | None:
     return name.data if isinstance(name, StringAttr) else None
 
 
-@dataclass(frozen=True)
-class _Output:
-    """The name of an output, its tensor type, and its number if it is a returned buffer that has one."""
+def ordered_outputs(
+    function: func.FuncOp, written: Sequence[tuple[str | None, Attribute]]
+) -> list[tuple[str | None, Attribute]]:
+    """Returns the names and types of all outputs: those `written`, and the buffers and lists that a function returns.
 
-    name: str | None
-    tensor: Attribute
-    place: int | None = None
+    Outputs without an explicit number get the free numbers in order.
+    """
+    returned = _returned(function)
+    numbered = [place for place, _, _ in returned if place is not None]
+    count = len(written) + len(returned)
+    left = iter(number for number in range(count) if number not in numbered)
+    rows = [(next(left, -1), name, type) for name, type in written]
+    rows += [(next(left, -1) if place is None else place, name, type) for place, name, type in returned]
+    rows.sort(key=lambda row: row[0])
+    if [number for number, _, _ in rows] != list(range(count)):
+        raise LoweringError(f"@main has {count} outputs, {OUTPUT_PLACE} puts some at {numbered}",
+                            location=location_of(function))  # fmt: skip
+    return [(name, _tensor(type)) for _, name, type in rows]
 
 
-def _returned(main: func.FuncOp) -> list[_Output]:
-    """Returns the outputs that `main` returns as buffers or lists."""
+def _returned(main: func.FuncOp) -> list[tuple[int | None, str | None, Attribute]]:
+    """Returns the number, the name and the type of each output that `main` returns as a buffer or list."""
     types = main.function_type.outputs.data
     attributes = main.res_attrs.data if main.res_attrs is not None else [DictionaryAttr({})] * len(types)
-    found: list[_Output] = []
+    found: list[tuple[int | None, str | None, Attribute]] = []
     for type, attrs in zip(types, (dict(each.data) for each in attributes), strict=True):
         if isinstance(type, MemRefType | ListType):
             place = attrs.get(OUTPUT_PLACE)
             number = place.value.data if isinstance(place, IntegerAttr) else None
-            found.append(_Output(_recorded_name(attrs), _named_tensor(type, attrs), number))
+            found.append((number, _recorded_name(attrs), _named_tensor(type, attrs)))
     return found
 
 
-def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) -> None:
+def _check_kinds(main: func.FuncOp, written: Sequence[Attribute]) -> None:
     """Raises `LoweringError` unless `main` returns exactly the outputs with dimensions that it does not bind."""
     names = set(dim_names(main))
-    for number, output in enumerate(outputs):
-        dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
-        is_list = isinstance(output.tensor, SequenceType | OptionalType | ClosureType)
+    returned = [type for _, _, type in _returned(main)]
+    for number, type in enumerate([*written, *returned]):
+        dims = type.encoding if isa(type, TensorType) else None
+        is_list = isinstance(type, SequenceType | OptionalType | ClosureType)
         is_dynamic = is_list or (isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data))
-        if is_dynamic != (number >= arguments):
-            how, kind = ("returns", "follow") if number >= arguments else ("writes", "do not follow")
-            raise LoweringError(f"@main {how} {output.tensor}, whose extents {kind} from its inputs",
+        if is_dynamic != (number >= len(written)):
+            how, kind = ("writes", "do not follow") if is_dynamic else ("returns", "follow")
+            raise LoweringError(f"@main {how} {type}, whose extents {kind} from its inputs",
                                 location=location_of(main))  # fmt: skip
-
-
-def _numbers(outputs: Sequence[_Output], main: func.FuncOp) -> list[int]:
-    """Returns the number of each output; outputs without an explicit number get the free numbers in order."""
-    numbered = [output.place for output in outputs if output.place is not None]
-    left = iter(number for number in range(len(outputs)) if number not in numbered)
-    numbers = [next(left, -1) if output.place is None else output.place for output in outputs]
-    if sorted(numbers) != list(range(len(outputs))):
-        raise LoweringError(f"@main has {len(outputs)} outputs, {OUTPUT_PLACE} puts some at {numbered}",
-                            location=location_of(main))  # fmt: skip
-    return numbers
 
 
 def _first_known(*names: str | None) -> str:

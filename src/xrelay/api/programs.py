@@ -25,26 +25,27 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument
 from xdsl.utils.hints import isa
 
 from xrelay.api.interface import spec_of
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
-from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
-from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.attribute_names import CONTAINER, NUM_OUTPUTS, VALUE_NAME
 from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, is_complete, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.interpreters.relay.run import HostValue
+from xrelay.lowering.interface import ordered_outputs
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
+from xrelay.passes.loop.signature import argument_attrs
 from xrelay.passes.types.infer_type import RelayInferTypePass
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import OPEN, TensorSpec
@@ -199,42 +200,22 @@ def _buffers(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSpec]]:
     args = list(function.body.block.args)
     rest, split = scratch_count(function) + len(dim_arguments(function)), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
-    shapes = NamedSizes(function).shapes
-    containers = _attributes(function.arg_attrs, CONTAINER, len(args))
-    rows = zip(names, args[: len(args) - rest], shapes, containers, strict=False)
-    specs = [_buffer(name, argument, shape, container) for name, argument, shape, container in rows]
-    return specs[:split], _with_returned(function, specs[split:])
+    rows = zip(names, args[: len(args) - rest], NamedSizes(function).shapes, strict=False)
+    written = [(name, _type_of(name, value, shape, function)) for name, value, shape in rows]
+    outputs = enumerate(ordered_outputs(function, written[split:]))
+    return [_spec(*each) for each in written[:split]], [
+        _spec(name or f"output{n}", type) for n, (name, type) in outputs
+    ]
 
 
-def _with_returned(function: FuncOp, written: Sequence[TensorSpec]) -> list[TensorSpec]:
-    """Returns the outputs that a function writes, with those that it returns inserted at their positions."""
-    types = function.function_type.outputs.data
-    names = _names(function.res_attrs, [None] * len(types), "output")
-    rest, returned = iter(written), dict[int, TensorSpec]()
-    places, containers, dims = (
-        _attributes(function.res_attrs, key, len(types)) for key in (OUTPUT_PLACE, CONTAINER, LOOP_DIMS)
-    )
-    for name, type, place, container, opened in zip(names, types, places, containers, dims, strict=True):
-        if isinstance(place, IntegerAttr):
-            if isa(type, MemRefType) and isinstance(opened, DimsAttr):
-                type = TensorType(type.element_type, type.get_shape(), opened)
-            returned[place.value.data] = _spec(name, type if container is None else container)
-    count = len(written) + len(returned)
-    return [returned[number] if number in returned else next(rest) for number in range(count)]
-
-
-def _attributes(rows: ArrayAttr[DictionaryAttr] | None, key: str, count: int) -> list[Attribute | None]:
-    """Returns an attribute of each argument or result."""
-    return [None] * count if rows is None else [row.data.get(key) for row in rows]
-
-
-def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | None) -> TensorSpec:
-    type = value.type
+def _type_of(name: str, value: BlockArgument, shape: Shape, function: FuncOp) -> Attribute:
+    """Returns the type of a buffer or list that is an argument of `function`."""
+    container = argument_attrs(function)[value.index].get(CONTAINER)
     if container is not None:
-        return _spec(name, container)
-    if not isa(type, MemRefType):
-        raise InputError(f"argument {name!r} is {type}; the loop level has memrefs only")
-    return _spec(name, tensor_type(shape, type.element_type))
+        return container
+    if not isa(value.type, MemRefType):
+        raise InputError(f"argument {name!r} is {value.type}; the loop level has memrefs only")
+    return tensor_type(shape, value.type.element_type)
 
 
 def _spec(name: str, type: Attribute) -> TensorSpec:
