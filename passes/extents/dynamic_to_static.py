@@ -56,7 +56,7 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once, static_shape
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.infer_type import infer_types
@@ -151,8 +151,8 @@ class MakeStatic(RewritePattern):
         numbers = [element for element in found or () if isinstance(element, int)]
         if found is None or len(numbers) < len(found) or not is_static(type) or op.requirements or not is_pure(op):
             return None
-        shape = [extent for extent in shape_of(type) if isinstance(extent, int)]
-        return ConstantOp.of(np.array(numbers, numpy_dtype(element_type_of(type))).reshape(shape))
+        array = np.array(numbers, numpy_dtype(element_type_of(type)))
+        return ConstantOp.of(array.reshape(static_shape(op.results[0])))
 
     def _make_static(self, op: RelayOp, rewriter: PatternRewriter) -> None:
         known = self._elements.of_operands(op)

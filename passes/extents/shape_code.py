@@ -24,10 +24,10 @@ from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, made_extents
-from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
-from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.graph.rewriting import Emitter, static_shape
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
 
@@ -83,13 +83,11 @@ class ShapeCode:
 
     def shape(self, value: SSAValue) -> SSAValue:
         """The extents of a tensor."""
-        known = [extent for extent in shape_of(value.type) if isinstance(extent, int)]
-        return self.numbers(known) if len(known) == len(shape_of(value.type)) else self.call(ShapeOfOp, value)
+        return self.numbers(static_shape(value)) if is_static(value.type) else self.call(ShapeOfOp, value)
 
     def size(self, value: SSAValue) -> SSAValue | int:
         """The number of elements of a tensor."""
-        known = [extent for extent in shape_of(value.type) if isinstance(extent, int)]
-        return prod(known) if len(known) == len(shape_of(value.type)) else self.call(NdarraySizeOp, value)
+        return prod(static_shape(value)) if is_static(value.type) else self.call(NdarraySizeOp, value)
 
     def where(self, condition: SSAValue, yes: SSAValue | int, no: SSAValue | int) -> SSAValue:
         """The elementwise choice between `yes` and `no`."""

@@ -40,10 +40,9 @@ from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.relay.ops.tensor.unary import CopyOp, NegativeOp
 from xrelay.dialects.shared.requirements import requirements_of
 from xrelay.dialects.shared.types import element_type_of, is_static
-from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.graph.rewriting import Emitter, static_shape
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.simplify_expr import simplify
-from xrelay.passes.relay.simplify_inference import static_shape
 from xrelay.passes.relay.simplify_numbers import DropNeutral, uniform_number
 from xrelay.passes.relay.simplify_shapes import UseStaticType
 

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, record_requirements, requirements_of
-from xrelay.dialects.shared.types import element_type_of
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
@@ -159,6 +159,11 @@ def plain_owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
     """As `owner_of`, but None for an op with requirements on named extents, which a rewrite could lose."""
     found = owner_of(value, op)
     return None if found is None or requirements_of(found) else found
+
+
+def static_shape(value: SSAValue) -> tuple[int, ...]:
+    """Returns the shape of a tensor of static shape."""
+    return tuple(dim for dim in shape_of(value.type) if isinstance(dim, int))
 
 
 def per_channel(factor: Array, rank: int, axis: int) -> Array | None:

@@ -27,7 +27,7 @@ from xrelay.errors import PassError
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key, option_keys
 from xrelay.passes.infra.entered_contexts import entered_contexts, innermost_context, set_entered
-from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_known, check_level, check_names
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_known, check_level
 from xrelay.passes.infra.pass_instrument import (
     HOOKS,
     PassInstrument,
@@ -82,8 +82,8 @@ class PassContext:
         trace: TraceFunction | None = None,
     ):
         self.opt_level = check_level(opt_level, "PassContext")
-        self.required_pass = check_known(check_names(required_pass, "required_pass"), "required_pass")
-        self.disabled_pass = check_known(check_names(disabled_pass, "disabled_pass"), "disabled_pass")
+        self.required_pass = check_known(required_pass, "required_pass")
+        self.disabled_pass = check_known(disabled_pass, "disabled_pass")
         self.config = check_config(config)
         self.instruments = _checked_instruments(instruments)
         if trace is not None:

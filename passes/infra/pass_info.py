@@ -118,10 +118,13 @@ def known_names() -> list[str]:
     return [*ROWS, *sorted(_OTHER_NAMES), *sorted(ELSEWHERE - ROWS.keys())]
 
 
-def check_known(names: Iterable[str], what: str) -> frozenset[str]:
-    """Returns `names` in canonical form; raises `PassArgumentError`, with the closest name, for an unknown one."""
+def check_known(names: object, what: str) -> frozenset[str]:
+    """Returns `names` in canonical form; raises as `check_names`.
+
+    Raises `PassArgumentError`, with the closest name, for an unknown one.
+    """
     found: set[str] = set()
-    for name in names:
+    for name in check_names(names, what):
         if name not in ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
             hint = did_you_mean(name, known_names(), "make the pass before the context that names it")
             raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)

@@ -12,7 +12,7 @@ from typing import TextIO
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.catalogue.relay_names import canonical
-from xrelay.passes.infra.pass_info import PassInfo, check_known, check_names
+from xrelay.passes.infra.pass_info import PassInfo, check_known
 from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
 from xrelay.passes.infra.printing import print_module, save_module
 
@@ -129,7 +129,7 @@ def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     """Returns the names in canonical form, or None for all passes."""
     if isinstance(names, bool):
         return None if names else frozenset()
-    return check_known(check_names(names, what), what)
+    return check_known(names, what)
 
 
 class DumpIR(PassInstrument):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -59,39 +59,23 @@ class TimeTree:
 
     def __init__(self) -> None:
         self.root = Step("total")
-        self._open: list[tuple[Step, float]] = []
-
-    @property
-    def depth(self) -> int:
-        """The number of open steps."""
-        return len(self._open)
-
-    def open(self, name: str, *, merge: bool = False) -> None:
-        """Begins a step in the innermost one; with `merge`, continues an earlier step of that name."""
-        parent = self._open[-1][0] if self._open else self.root
-        self._open.append((parent.child(name, merge=merge), perf_counter()))
-
-    def close(self) -> None:
-        """Ends the innermost step."""
-        step, start = self._open.pop()
-        step.seconds += perf_counter() - start
-        if not self._open:
-            self.root.seconds = sum(inner.seconds for inner in self.root.steps)
-
-    def close_to(self, depth: int) -> None:
-        """Ends the steps that an error left open, until `depth` are open."""
-        while self.depth > depth:
-            self.close()
+        self._open: list[Step] = []
 
     @contextmanager
     def step(self, name: str, *, merge: bool = True) -> Generator[None]:
-        """Times the `with` block; with `merge`, the time is added to that of an earlier step of that name."""
-        depth = self.depth
-        self.open(name, merge=merge)
+        """Times the `with` block as a step of the innermost one.
+
+        With `merge`, the time is added to that of an earlier step of that name.
+        """
+        step, start = (self._open[-1] if self._open else self.root).child(name, merge=merge), perf_counter()
+        self._open.append(step)
         try:
             yield
         finally:
-            self.close_to(depth)
+            self._open.pop()
+            step.seconds += perf_counter() - start
+            if not self._open:
+                self.root.seconds = sum(inner.seconds for inner in self.root.steps)
 
     def report(self) -> str:
         """Returns a table: seconds, seconds outside inner steps, share of the total, and name, indented by depth."""
@@ -125,15 +109,9 @@ class PassTiming(PassInstrument):
         """Drops the times."""
         self.enter_pass_ctx()
 
-    @contextmanager
-    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
+    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> AbstractContextManager[None]:
         """Times the pass."""
-        depth = self.tree.depth
-        self.tree.open(info.name)
-        try:
-            yield
-        finally:
-            self.tree.close_to(depth)
+        return self.tree.step(info.name, merge=False)
 
     def render(self) -> str:
         """Returns a line per pass, indented by depth: name, total, own time, share of all and of its parent.

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -122,13 +121,6 @@ class _Known(NamedTuple):
 
     value: Value
     name: str
-    bytes: int
-    """The size of all arrays together."""
-
-    @staticmethod
-    def of(value: Value, name: str) -> _Known:
-        """`value` with its name and its size."""
-        return _Known(value, name, size_of(value))
 
 
 class _Folder:
@@ -177,11 +169,10 @@ class _Folder:
             self._replace_result(op, self.replacements.of(op.value))
         elif isinstance(op, ShapeValueOp) and is_static(op.data.type):
             self._record_shape(op)
-        elif self._may_fold(op) and all(self.replacements.of(operand) in self.known for operand in op.operands):
+        elif isinstance(op, QnnOp) and not self.fold_qnn:
+            return
+        elif may_fold(op) and all(self.replacements.of(operand) in self.known for operand in op.operands):
             self._evaluate(op)
-
-    def _may_fold(self, op: Operation) -> bool:
-        return may_fold(op) and (self.fold_qnn or not isinstance(op, QnnOp))
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
         """The operand for this field of the `relay.tuple` that made the tuple; `None` if another op made it."""
@@ -220,9 +211,9 @@ class _Folder:
 
     def _record_constant(self, op: ConstantOp) -> None:
         if not isinstance(op.value, WeightAttr):
-            self.known[op.result] = _Known.of(op.array, op.result.name_hint if op.result.name_hint is not None else "")
+            self.known[op.result] = _Known(op.array, op.result.name_hint if op.result.name_hint is not None else "")
         elif op.value.data.is_resolved:
-            self.known[op.result] = _Known.of(op.array, op.value.data.name)
+            self.known[op.result] = _Known(op.array, op.value.data.name)
         else:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not loaded")
 
@@ -231,13 +222,13 @@ class _Folder:
         numbers = [number % (1 << 64) for number in op.values(shape_of(op.data.type)) if isinstance(number, int)]
         rank = len(shape_of(op.results[0].type))
         value = np.array(numbers, np.uint64).astype(numpy_dtype(op.dtype)).reshape([-1] * rank)
-        self.known[op.results[0]] = _Known.of(value, _derived_name(op, []))
+        self.known[op.results[0]] = _Known(value, _derived_name(op, []))
         self.folded[op] = None
 
     def _evaluate(self, op: Operation) -> None:
         operands = [self.known[self.replacements.of(operand)] for operand in op.operands]
         result = op.results[0]
-        growth = bytes_of(_known_type(op, operands)) - sum(operand.bytes for operand in operands)
+        growth = bytes_of(_known_type(op, operands)) - sum(size_of(operand.value) for operand in operands)
         if growth > self.max_growth:
             allowed = f"{self.max_growth} are allowed"
             self.remarks.refused(op, f"the result is {growth} bytes larger than the operands, {allowed}")
@@ -255,7 +246,7 @@ class _Folder:
             return
         if extents:
             self.extents.setdefault(function_around(op), {}).update(extents)
-        self.known[result] = _Known.of(value, _derived_name(op, operands))
+        self.known[result] = _Known(value, _derived_name(op, operands))
         self.folded[op] = None
         if isinstance(result.type, TensorType):
             self.pending_uses[result] = sum(1 for _ in result.uses)
@@ -317,7 +308,7 @@ class _Folder:
     def _replace_by_constants(self, op: Operation) -> None:
         """Replaces `op` by a constant or a tuple of constants."""
         result = op.results[0]
-        value, name, _ = self.known[result]
+        value, name = self.known[result]
         if isinstance(value, tuple):
             fields = [_constant(field, f"{name}.{index}", op) for index, field in enumerate(value)]
             type = tuple_type([each.result.type for each in fields])
@@ -374,7 +365,7 @@ def may_fold(op: Operation) -> bool:
 
 def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
     """The name of the largest operand and of the operation, as `conv1.w.OIHW16i16o` and `conv1.w.multiply`."""
-    largest = max(operands, key=attrgetter("bytes"), default=None)
+    largest = max(operands, key=lambda known: size_of(known.value), default=None)
     base = largest.name if largest is not None else ""
     if isinstance(op, LayoutTransformOp):
         step = op.dst_layout.data

@@ -31,7 +31,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.passes.graph.composites import expand_composites
-from xrelay.passes.graph.rewriting import Emitter, keep_requirements, owner_of, rewrite
+from xrelay.passes.graph.rewriting import Emitter, keep_requirements, owner_of, rewrite, static_shape
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.types.type_upkeep import update_signatures
 
@@ -166,8 +166,3 @@ def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValu
     """`vector` with trailing axes, so that it broadcasts along `axis` of a tensor of rank `rank`."""
     trailing = rank - axis - 1
     return emit.call(ExpandDimsOp, vector, axis=1, num_newaxis=trailing) if trailing else vector
-
-
-def static_shape(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor of static shape."""
-    return tuple(dim for dim in shape_of(value.type) if isinstance(dim, int))

@@ -26,8 +26,7 @@ from xrelay.dialects.relay.ops.tensor.shape import (
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, PadOp, TransposeOp
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
-from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
-from xrelay.passes.relay.simplify_inference import static_shape
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, static_shape
 
 
 class JoinReshapes(RewritePattern):
