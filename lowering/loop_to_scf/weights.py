@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -16,16 +17,16 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.passes.graph.calls import calls_in
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
+Key: TypeAlias = tuple[Attribute, Attribute]
+"""The value of a weight and the type of its buffer. Equal weights of equal type share an argument."""
 
-def weights_of_main(module: ModuleOp) -> list[tuple[Attribute, Attribute]]:
-    """Returns the values and buffer types of the weights of `@main`, in the order of the arguments that they become.
 
-    Each is the attribute of a `loop.weight`; equal weights of equal type share an argument.
-    """
-    return [key for function in _mains(module) for key in _distinct(_weight_ops(function))]
+def weights_of_main(module: ModuleOp) -> list[Key]:
+    """Returns the weights of `@main`, in the order of the arguments that they become."""
+    mains = (op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+    return [key for main in mains for key in _distinct(main)]
 
 
 def weights_to_arguments(function: func.FuncOp) -> None:
@@ -33,45 +34,39 @@ def weights_to_arguments(function: func.FuncOp) -> None:
 
     Raises `LoweringError` for a function other than `@main`: kernels take weights as ordinary arguments.
     """
-    ops = list(_weight_ops(function))
-    if not ops:
+    first = _distinct(function)
+    if not first:
         return
     if function.sym_name.data != "main":
-        raise LoweringError(
-            f"@{function.sym_name.data} holds a 'loop.weight'; only @main may", location=location_of(ops[0])
-        )
+        location = location_of(next(iter(first.values())))
+        raise LoweringError(f"@{function.sym_name.data} holds a 'loop.weight'; only @main may", location=location)
     attrs = argument_attrs(function)
     end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs) - len(dim_arguments(function)))
-    first = _distinct(ops)
-    names = [op.result.name_hint for op in first.values()]
-    new = insert_arguments(function, end, [type for _, type in first], names)
-    arguments = dict(zip(first, new, strict=True))
-    for op in ops:
-        op.result.replace_all_uses_with(arguments[op.weight, op.result.type])
-        op.detach()
-        op.erase()
+    _replace(function, _arguments(function, end, first))
 
 
-def _distinct(ops: Iterable[WeightOp]) -> dict[tuple[Attribute, Attribute], WeightOp]:
-    """Returns the first op of each weight and type, in order."""
-    first: dict[tuple[Attribute, Attribute], WeightOp] = {}
-    for op in ops:
+def _distinct(function: func.FuncOp) -> dict[Key, WeightOp]:
+    """Returns the first op of each weight, in order."""
+    first: dict[Key, WeightOp] = {}
+    for op in ops_of(function, WeightOp):
         first.setdefault((op.weight, op.result.type), op)
     return first
 
 
-def _mains(module: ModuleOp) -> Iterable[func.FuncOp]:
-    return (op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+def _arguments(function: func.FuncOp, place: int, weights: Mapping[Key, WeightOp]) -> dict[Key, SSAValue]:
+    """Inserts an argument for each weight."""
+    names = [op.result.name_hint for op in weights.values()]
+    return dict(zip(weights, insert_arguments(function, place, [type for _, type in weights], names), strict=True))
 
 
-def _weight_ops(function: func.FuncOp) -> Iterable[WeightOp]:
-    return ops_of(function, WeightOp)
+def _replace(function: func.FuncOp, values: Mapping[Key, SSAValue]) -> None:
+    """Replaces the weights in a function."""
+    for op in ops_of(function, WeightOp):
+        op.result.replace_all_uses_with(values[op.weight, op.result.type])
+        Rewriter.erase_op(op)
 
 
 # --- weights of the functions that `@main` calls
-
-Key = tuple[Attribute, Attribute]
-"""The value of a weight and the type of its buffer."""
 
 
 def take_weights_from_main(module: ModuleOp) -> None:
@@ -83,11 +78,7 @@ def take_weights_from_main(module: ModuleOp) -> None:
     graphs = {name: function for name, function in functions.items() if LOOP_KERNEL not in function.attributes}
     callees = {name: list(calls_in(function, graphs)) for name, function in graphs.items()}
     reached = _reached_from("main", callees)
-    wanted: dict[str, dict[Key, WeightOp]] = {name: {} for name in reached}
-    for name in reached:
-        for op in walk_ops(graphs[name]):
-            if isinstance(op, WeightOp) and name != "main":
-                wanted[name].setdefault((op.weight, op.result.type), op)
+    wanted = {name: {} if name == "main" else _distinct(graphs[name]) for name in reached}
     if any(wanted.values()):
         _hand_on(graphs, callees, wanted)
 
@@ -111,13 +102,11 @@ def _hand_on(
     _close(callees, wanted)
     values = {name: _own_values(graphs[name], keys) for name, keys in wanted.items()}
     for name in wanted:
-        for op in list(walk_ops(graphs[name])):
-            if isinstance(op, WeightOp) and name != "main":
-                op.result.replace_all_uses_with(values[name][op.weight, op.result.type])
-                Rewriter.erase_op(op)
-            elif isinstance(op, func.CallOp) and (keys := wanted.get(op.callee.string_value())):
-                callee = graphs[op.callee.string_value()]
-                end = len(op.arguments) - len(dim_arguments(callee))
+        if name != "main":
+            _replace(graphs[name], values[name])
+        for op in ops_of(graphs[name], func.CallOp):
+            if keys := wanted.get(op.callee.string_value()):
+                end = len(op.arguments) - len(dim_arguments(graphs[op.callee.string_value()]))
                 given = [values[name][key] for key in keys]
                 call = func.CallOp(op.callee, [*op.arguments[:end], *given, *op.arguments[end:]], op.result_types)
                 call.attributes |= op.attributes
@@ -142,12 +131,10 @@ def _close(callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightO
                 pending.append(caller)
 
 
-def _own_values(function: func.FuncOp, keys: Mapping[Key, WeightOp]) -> dict[Key, SSAValue]:
+def _own_values(function: func.FuncOp, weights: Mapping[Key, WeightOp]) -> dict[Key, SSAValue]:
     """Returns the weights as values in a function: new arguments, or, in `@main`, ops at its beginning."""
-    names = [op.result.name_hint for op in keys.values()]
     if function.sym_name.data != "main":
-        place = len(function.body.block.args) - len(dim_arguments(function))
-        return dict(zip(keys, insert_arguments(function, place, [type for _, type in keys], names), strict=True))
-    ops = [op.clone() for op in keys.values()]
+        return _arguments(function, len(function.body.block.args) - len(dim_arguments(function)), weights)
+    ops = [op.clone() for op in weights.values()]
     Rewriter.insert_op(ops, InsertPoint.at_start(function.body.block))
-    return {key: op.result for key, op in zip(keys, ops, strict=True)}
+    return {key: op.result for key, op in zip(weights, ops, strict=True)}

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -39,7 +40,8 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
+from xrelay.dialects.upstream.arith_extras import IndexCastOp, element_type, with_element
+from xrelay.lowering.arithmetic import Arithmetic, Number
 from xrelay.lowering.to_llvm.expansions import is_always_inline
 from xrelay.lowering.to_llvm.ops import number_attribute
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -66,29 +68,27 @@ class _Guard:
     def divide_safely(self, op: SIGNED | UNSIGNED) -> None:
         """Records the divisor of `op`, and replaces it with 1 if it is not safe."""
         build = Builder(InsertPoint.before(op))
-        self._note(op.rhs, build)
-        unsafe = _equal(build, op.rhs, 0)
+        self._record(op.rhs, build)
+        lhs, rhs = _number(op.lhs, build), _number(op.rhs, build)
+        unsafe = rhs.compare("eq", 0)
         if isinstance(op, SIGNED):
-            least = -1 << (_bits(op.lhs.type) - 1)
-            overflows = build.insert(arith.AndIOp(_equal(build, op.lhs, least), _equal(build, op.rhs, -1)))
-            unsafe = build.insert(arith.OrIOp(unsafe, overflows.result)).result
-        safe = build.insert(SelectOp(unsafe, _constant(build, 1, op.rhs.type), op.rhs)).result
-        op.operands[1] = safe
+            unsafe |= lhs.compare("eq", -1 << (_bits(op.lhs.type) - 1)) & rhs.compare("eq", -1)
+        op.operands[1] = unsafe.select(rhs.like(1), rhs).value
 
     def check_before(self, end: func.ReturnOp) -> None:
         """Asserts before `end` that no divisor was zero."""
         build = Builder(InsertPoint.before(end))
-        fine: SSAValue | None = None
+        fine: Number | None = None
         for variable in self._seen.values():
             least = build.insert(memref.LoadOp.get(variable, [self._zero])).res
             if isa(least.type, VectorType):
                 least = build.insert(_least_lane(least, least.type.element_type)).dest
-            nonzero = build.insert(CmpiOp(least, _constant(build, 0, least.type), "ne")).result
-            fine = nonzero if fine is None else build.insert(arith.AndIOp(fine, nonzero)).result
+            nonzero = _number(least, build).compare("ne", 0)
+            fine = nonzero if fine is None else fine & nonzero
         if fine is not None:
-            build.insert(cf.AssertOp(fine, MESSAGE))
+            build.insert(cf.AssertOp(fine.value, MESSAGE))
 
-    def _note(self, divisor: SSAValue, build: Builder) -> None:
+    def _record(self, divisor: SSAValue, build: Builder) -> None:
         """Stores the minimum of `divisor` and the variable of its type."""
         if isinstance(element_type(divisor.type), IndexType):
             divisor = build.insert(IndexCastOp(divisor, with_element(divisor.type, i64))).result
@@ -106,9 +106,9 @@ class _Guard:
         return slot
 
 
-def _constant(build: Builder, value: int, type_: Attribute) -> SSAValue:
+def _constant(build: Builder, value: float, type_: Attribute) -> SSAValue:
     if isinstance(type_, IndexType):
-        return build.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
+        return build.insert(arith.ConstantOp(IntegerAttr(int(value), type_))).result
     attribute = number_attribute(value, type_)
     if is_attribute(type_, VectorType[IndexType]):
         assert isinstance(attribute, DenseIntOrFPElementsAttr), "splats of numbers are dense"
@@ -126,8 +126,8 @@ def _least_lane(lanes: SSAValue, element: Attribute) -> vector.ReductionOp:
     )
 
 
-def _equal(build: Builder, value: SSAValue, number: int) -> SSAValue:
-    return build.insert(CmpiOp(value, _constant(build, number, value.type), "eq")).result
+def _number(value: SSAValue, build: Builder) -> Number:
+    return Number(value, Arithmetic(build.insert, partial(_constant, build)))
 
 
 def _bits(type_: Attribute) -> int:

@@ -8,11 +8,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp
+from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
@@ -207,22 +208,13 @@ def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
     test = choice.cond.owner
     if not isinstance(test, llvm.ICmpOp) or test.lhs is not head.args[0] or enter is None:
         return False
-    begin, end = _number(enter.operands[0]), _number(test.rhs)
+    begin, end = constant_index(enter.operands[0]), constant_index(test.rhs)
     return test.predicate.value.data == _LESS and begin is not None and end is not None and begin < end
-
-
-def _number(value: SSAValue) -> int | None:
-    op = value.owner
-    constant = op.value if isinstance(op, llvm.ConstantOp) else None
-    return constant.value.data if isinstance(constant, IntegerAttr) else None
 
 
 def _never_fails(op: Operation) -> bool:
     """Whether an op may be executed speculatively."""
-    if type(op) not in _DIVISIONS:
-        return True
-    divisor = op.operands[1].owner
-    return type(divisor) is llvm.ConstantOp and isinstance(divisor.value, IntegerAttr) and divisor.value.value.data != 0
+    return type(op) not in _DIVISIONS or constant_index(op.operands[1]) not in (None, 0)
 
 
 def _loops(blocks: Sequence[Block]) -> list[_Loop]:

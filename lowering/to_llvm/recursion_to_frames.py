@@ -45,6 +45,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i1, i8, i32, i64
@@ -60,7 +61,7 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.interface import add_checks
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.failures import check_status
-from xrelay.lowering.to_llvm.ops import constant, split_before
+from xrelay.lowering.to_llvm.ops import compare, constant, split_before
 from xrelay.lowering.to_llvm.runtime_functions import BUFFERS, RuntimeFunctions
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.infra.digraph import cyclic_components
@@ -89,15 +90,14 @@ SEGMENT_BYTES = 1 << 16
 
 
 class _Code:
-    """Appends ops of the llvm dialect to a block."""
+    """Inserts ops of the llvm dialect at the end of a block, or at another point in it."""
 
-    def __init__(self, block: Block):
-        self.block = block
+    def __init__(self, block: Block, point: InsertPoint | None = None):
+        self.block, self._builder = block, Builder(point or InsertPoint.at_end(block))
 
     def add(self, op: Operation) -> SSAValue:
-        """Appends `op`; returns its first result."""
-        self.block.add_op(op)
-        return op.results[0]
+        """Inserts `op`; returns its first result."""
+        return self._builder.insert(op).results[0]
 
     def number(self, value: int, type: Attribute = i64) -> SSAValue:
         """Appends a constant."""
@@ -114,15 +114,15 @@ class _Code:
     def store(self, value: SSAValue, base: SSAValue, place: int) -> None:
         """Stores the word at offset `place` from `base`."""
         address = self.word(base, place)
-        self.block.add_op(llvm.StoreOp(value, address, WORD))
+        self._builder.insert(llvm.StoreOp(value, address, WORD))
 
-    def compare(self, predicate: llvm.ICmpPredicateFlag, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """Compares two integers."""
-        return self.add(llvm.ICmpOp(lhs, rhs, IntegerAttr(predicate.to_int(), i64)))
+        return self.add(compare(predicate, lhs, rhs))
 
     def is_null(self, pointer: SSAValue) -> SSAValue:
         """Tests whether a pointer is null."""
-        return self.compare(llvm.ICmpPredicateFlag.EQ, self.add(llvm.PtrToIntOp(pointer)), self.number(0))
+        return self.compare("eq", self.add(llvm.PtrToIntOp(pointer)), self.number(0))
 
     def null(self) -> SSAValue:
         """Appends a null pointer."""
@@ -268,7 +268,7 @@ class _Component:
             if test is tests[-1]:
                 test.go(start.block)
             else:
-                wanted = test.compare(llvm.ICmpPredicateFlag.EQ, number, test.number(index))
+                wanted = test.compare("eq", number, test.number(index))
                 test.branch(wanted, start.block, tests[index + 1].block)
         for name, start in zip(entries, starts, strict=True):
             types = self._members[name].blocks[0].arg_types
@@ -284,7 +284,7 @@ class _Component:
         sizes = [code.number(size), code.number(member.frame_bytes)]
         failures = [code.number(status, i32) for status in self._failures[callee]]
         status = code.add(llvm.CallOp(PUSH, self._first.block.args[0], state, *sizes, *failures, return_type=i32))
-        fine = code.compare(llvm.ICmpPredicateFlag.EQ, status, code.number(0, i32))
+        fine = code.compare("eq", status, code.number(0, i32))
         code.block.add_op(llvm.CondBrOp(fine, member.blocks[0], list(arguments), after, [status]))
 
     def _write_call(self, call: llvm.CallOp, after: Block, label: int, caller: _Member, state: SSAValue) -> None:
@@ -306,7 +306,7 @@ class _Component:
         blocks = [leaving, follow.block]
         for number, (_, after) in enumerate(self._calls[:-1]):
             rest = _Code(Block())
-            found = follow.compare(llvm.ICmpPredicateFlag.EQ, label, follow.number(number))
+            found = follow.compare("eq", label, follow.number(number))
             follow.block.add_op(llvm.CondBrOp(found, after, [status], rest.block, []))
             blocks.append(rest.block)
             follow = rest
@@ -524,39 +524,25 @@ class _Frame:
         self._block, self._state = block, state
 
     @cached_property
-    def _address(self) -> llvm.LoadOp:
-        place = llvm.GEPOp(self._state, [FRAME], i64, inbounds=True)
-        load = llvm.LoadOp(place.result, PTR, alignment=WORD)
-        Rewriter.insert_op([place, load], InsertPoint.at_start(self._block))
-        return load
+    def _address(self) -> SSAValue:
+        return _Code(self._block, InsertPoint.at_start(self._block)).load(self._state, FRAME)
 
     def load(self, type: Attribute, slot: int) -> SSAValue:
         """Loads a value of a type from a slot at the beginning of the block."""
-        place = self._slot(slot)
-        load = llvm.LoadOp(place.result, i8 if type == i1 else type, alignment=WORD)
-        ops: list[Operation] = [place, load]
-        if type == i1:
-            ops.append(llvm.TruncOp(load.dereferenced_value, i1))
-        Rewriter.insert_op(ops, InsertPoint.after(self._address))
-        return ops[-1].results[0]
+        code = self._after(self._address)
+        value = code.load(self._address, slot, i8 if type == i1 else type)
+        return code.add(llvm.TruncOp(value, i1)) if type == i1 else value
 
     def place(self, slot: int) -> SSAValue:
         """Computes the address of a slot at the beginning of the block."""
-        place = self._slot(slot)
-        Rewriter.insert_op(place, InsertPoint.after(self._address))
-        return place.result
+        return self._after(self._address).word(self._address, slot)
 
     def store(self, value: SSAValue, slot: int) -> None:
         """Stores a value of the block to a slot directly after its definition."""
-        place, stored = self._slot(slot), value
-        ops: list[Operation] = [place]
-        if value.type == i1:
-            ops.append(llvm.ZExtOp(value, i8))
-            stored = ops[-1].results[0]
-        ops.append(llvm.StoreOp(stored, place.result, WORD))
-        behind = self._address if isinstance(value, BlockArgument) else value.owner
-        assert isinstance(behind, Operation), "a value that is no argument is the result of an op"
-        Rewriter.insert_op(ops, InsertPoint.after(behind))
+        code = self._after(self._address if isinstance(value, BlockArgument) else value)
+        stored = code.add(llvm.ZExtOp(value, i8)) if value.type == i1 else value
+        code.store(stored, self._address, slot)
 
-    def _slot(self, slot: int) -> llvm.GEPOp:
-        return llvm.GEPOp(self._address.dereferenced_value, [slot], i64, inbounds=True)
+    def _after(self, value: SSAValue) -> _Code:
+        assert isinstance(value.owner, Operation), "a value that is no argument is the result of an op"
+        return _Code(self._block, InsertPoint.after(value.owner))
