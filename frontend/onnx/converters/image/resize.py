@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.image.resize_rule import ResizeRule, inner_rule, rule_of
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
+from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import Dim, certainly_equal, shape_text
@@ -82,7 +83,7 @@ def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int
     legal = node.emit("greater_equal", wide, node.scalar(0, wide))
     wide = node.emit("minimum", wide, node.scalar(_LARGEST, wide))
     sizes = node.emit("cast", node.emit("where", legal, wide, node.scalar(-1, wide)), dtype="int64")
-    return _computed(node, rule, axes, sizes, scales)
+    return _resized(node, rule, axes, sizes, scales)
 
 
 def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
@@ -99,14 +100,12 @@ def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scal
         for size, n, scale in zip(sizes, extents, factors, strict=True)
     ]
     chosen = [axes[at] for at in kept]
-    known = [size for at in kept if isinstance(size := sizes[at], int)]
-    if len(known) == len(kept):
-        return _known(node, rule.of(kept), chosen, known, [given[at] for at in kept])
-    ratios = [_ratio(factors[at]) for at in kept]
-    wide = node.emit("multiply", _extents(node, chosen, "int64"), _integers(node, [r.numerator for r in ratios]))
-    value = node.emit("divide", wide, _integers(node, [r.denominator for r in ratios]))
-    numbers = node.emit_constant(np.array([given[at] for at in kept], np.float32), "scales")
-    return _computed(node, rule.of(kept), chosen, value, numbers)
+    wanted: Integers = tuple(size for at in kept if isinstance(size := sizes[at], int))
+    if len(wanted) < len(kept):
+        ratios = [_ratio(factors[at]) for at in kept]
+        wide = node.emit("multiply", _extents(node, chosen, "int64"), _integers(node, [r.numerator for r in ratios]))
+        wanted = node.emit("divide", wide, _integers(node, [r.denominator for r in ratios]))
+    return _resized(node, rule.of(kept), chosen, wanted, [given[at] for at in kept])
 
 
 def _ratio(scale: np.float32) -> Fraction:
@@ -138,14 +137,12 @@ def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue
         return _keeping_aspect(node, rule, axes, within=policy == "not_larger")
     stays = [size is not None and certainly_equal(size, extent) for size, extent in zip(elements, extents, strict=True)]
     kept = [at for at in range(len(axes)) if not (stays[at] and rule.keeps(at))]
-    chosen, known = [axes[at] for at in kept], [size for at in kept if isinstance(size := elements[at], int)]
-    if len(known) == len(kept):
-        return _known(node, rule.of(kept), chosen, known, [0.0] * len(kept))
-    sizes = node.emit("cast", node.input(3), dtype="int64")
-    if len(kept) < len(axes):
-        sizes = node.emit("take", sizes, _integers(node, kept), axis=0, mode="fast")
-    scales = node.emit_constant(np.zeros(len(kept), np.float32), "scales")
-    return _computed(node, rule.of(kept), chosen, sizes, scales)
+    sizes: Integers = tuple(size for at in kept if isinstance(size := elements[at], int))
+    if len(sizes) < len(kept):
+        sizes = node.emit("cast", node.input(3), dtype="int64")
+        if len(kept) < len(axes):
+            sizes = node.emit("take", sizes, _integers(node, kept), axis=0, mode="fast")
+    return _resized(node, rule.of(kept), [axes[at] for at in kept], sizes, [0.0] * len(kept))
 
 
 def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
@@ -154,15 +151,15 @@ def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, wi
     if wanted is not None and len(extents) == len(axes) and all(extents):
         choose = min if within else max
         scale = choose(size / extent for size, extent in zip(wanted, extents, strict=True))
-        sizes = [int(scale * extent + 0.5) for extent in extents]
-        return _known(node, rule, axes, sizes, [scale] * len(axes))
+        sizes = tuple(int(scale * extent + 0.5) for extent in extents)
+        return _resized(node, rule, axes, sizes, [scale] * len(axes))
     shape = _extents(node, axes, "float64")
     ratios = node.emit("divide", node.emit("cast", node.input(3), dtype="float64"), shape)
     scale = node.emit("min" if within else "max", ratios, axis=(0,), keepdims=True)
     half = node.scalar(0.5, shape)
     wide = node.emit("floor", node.emit("add", node.emit("multiply", scale, shape), half))
     scales = node.emit("broadcast_to", node.emit("cast", scale, dtype="float32"), shape=(len(axes),))
-    return _computed(node, rule, axes, node.emit("cast", wide, dtype="int64"), scales)
+    return _resized(node, rule, axes, node.emit("cast", wide, dtype="int64"), scales)
 
 
 def _extents(node: NodeView, axes: Sequence[int], dtype: str) -> SSAValue:
@@ -175,41 +172,38 @@ def _integers(node: NodeView, values: Sequence[int]) -> SSAValue:
     return node.emit_ints(values, "numbers")
 
 
-def _computed(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: SSAValue, scales: SSAValue) -> SSAValue:
-    """`dyn.image.resize`; the data itself if there are no axes."""
+def _resized(
+    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Integers, scales: Sequence[float] | SSAValue
+) -> SSAValue:
+    """The data resized to these sizes, by simpler ops for some known sizes; a scale of 0 is the ratio of extents."""
+    if isinstance(sizes, tuple) and not isinstance(scales, SSAValue):
+        simple = _of_known_sizes(node, rule, axes, sizes, is_exact=not any(scales))
+        if simple is not None:
+            return simple
     if not axes:
         return node.input(0)
-    attributes = rule.attributes()
-    return node.emit(
-        "dyn.image.resize", node.input(0), sizes, scales, rule.regions(node, len(axes)), axes=tuple(axes), **attributes
-    )
+    if not isinstance(scales, SSAValue):
+        scales = node.emit_constant(np.array(scales, np.float32), "scales")
+    operands = Numbers(node).value(sizes), scales, rule.regions(node, len(axes))
+    return node.emit("dyn.image.resize", node.input(0), *operands, axes=tuple(axes), **rule.attributes())
 
 
-def _known(
-    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
-) -> SSAValue:
-    """Resize to known sizes; a scale of 0 is the ratio of the extents."""
+def _of_known_sizes(
+    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int], *, is_exact: bool
+) -> SSAValue | None:
+    """A constant, repeated elements or an image op, if one of them is the result; `is_exact` if all scales are 0."""
     shape = list(node.shape(0))
     for axis, size in zip(axes, sizes, strict=True):
         if size < 0 or (size and shape[axis] == 0):
             raise node.error(f"sizes {list(sizes)} are not supported for a shape of {shape_text(node.shape(0))}")
         shape[axis] = size
-    _check(node, shape)
-    if any(extent == 0 for extent in shape) and all(isinstance(extent, int) for extent in shape):
-        known = [extent for extent in shape if isinstance(extent, int)]
+    known = [extent for extent in shape if isinstance(extent, int)]
+    node.require_size(known, numpy_dtype(node.element_type(0)).itemsize)
+    if 0 in known and len(known) == len(shape):
         return node.emit_filled(np.zeros((), numpy_dtype(node.element_type(0))), known, "empty")
     if rule.repeats and _are_whole(node, axes, sizes):
         return _repeated(node, axes, sizes)
-    static = None if any(scales) else _as_image(node, rule, axes, sizes)
-    if static is not None:
-        return static
-    numbers = node.emit_constant(np.array(scales, np.float32), "scales")
-    return _computed(node, rule, axes, _integers(node, sizes), numbers)
-
-
-def _check(node: NodeView, shape: Sequence[Dim]) -> None:
-    known = tuple(extent for extent in shape if isinstance(extent, int))
-    node.require_size(known, numpy_dtype(node.element_type(0)).itemsize)
+    return _as_image(node, rule, axes, sizes) if is_exact else None
 
 
 def _are_whole(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> bool:
