@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from xdsl.ir import SSAValue
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue | None]]"
 """Emits the ops of a node; `None` in the list is an output that nothing reads."""
+ConvertT = TypeVar("ConvertT", bound="ConvertFunction")
 SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
 MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's contributed operators."""
@@ -68,13 +69,13 @@ def converts(
     attributes: Sequence[str] = (),
     supports: SupportCheck | None = None,
     limits: str = "",
-) -> Callable[[ConvertFunction], ConvertFunction]:
+) -> Callable[[ConvertT], ConvertT]:
     """Decorator that registers a converter; `limits` describes in the documentation which forms of the op are refused.
 
     Raises `ModelImportError` if the range overlaps a registered one, unless that is xrelay's and this one is not.
     """
 
-    def register(function: ConvertFunction) -> ConvertFunction:
+    def register(function: ConvertT) -> ConvertT:
         known = _CONVERTERS.setdefault((domain, op_type), [])
         new = Converter(op_type, domain, since, until, frozenset(attributes), function, supports, limits)
         for old in known:

@@ -57,11 +57,6 @@ def convert_upsample_input(node: NodeView) -> SSAValue:
 @converts("Resize", since=18, attributes=_SINCE_18)
 def convert_resize(node: NodeView) -> SSAValue:
     """Resize by sizes if present, else by scales."""
-    return resized(node)
-
-
-def resized(node: NodeView) -> SSAValue:
-    """Returns the result of Resize."""
     rank, rule = len(node.shape(0)), rule_of(node)
     axes = known_axes(node, node.attribute_ints("axes", range(rank)) or range(rank), rank)
     given = [index for index in (2, 3) if node.optional_input(index) is not None and node.shape(index) != (0,)]

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.microsoft.attention_masks import causal_mask, padding_mask
-from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.product import distances
 from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
 from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
@@ -40,7 +40,7 @@ def convert_attention(node: NodeView) -> list[SSAValue]:
     """Attention; the projections to queries, keys and values are one product, which is split."""
     _refuse_buffers(node)
     _require_ranks(node)
-    projected = matrix_product(node.with_inputs([node.input(0), node.input(1)]))
+    projected = convert_matmul(node.with_inputs([node.input(0), node.input(1)]))
     if node.optional_input(2) is not None:
         projected = node.emit("add", projected, node.input(2))
     return _projected_attention(node, projected, past=4, mask=3, bias=5)
@@ -60,7 +60,7 @@ def convert_quantized_attention(node: NodeView) -> list[SSAValue]:
     _refuse_buffers(node)
     _require_ranks(node)
     left, right = distances(node, 0, 6, is_left=True), distances(node, 1, 7, is_left=False)
-    total = node.emit("cast", matrix_product(node.with_inputs([left, right])), dtype="float32")
+    total = node.emit("cast", convert_matmul(node.with_inputs([left, right])), dtype="float32")
     scale = node.emit("multiply", node.reshape(node.input(3), (1,)), node.reshape(node.input(4), (-1,)))
     projected = node.emit("add", node.emit("multiply", total, scale), node.input(2))
     return _projected_attention(node, projected, past=8, mask=5, bias=None)
@@ -129,17 +129,6 @@ def _after_past(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
 
 
 @converts(
-    "MultiHeadAttention",
-    domain=MICROSOFT,
-    attributes=("num_heads", "unidirectional", "scale", "mask_filter_value"),
-    limits="shared buffers, beams, scores as output",
-)
-def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
-    """MultiHeadAttention; queries, keys and values are separate, packed by heads, or keys and values of an encoder."""
-    return _multi_head(node)
-
-
-@converts(
     "DecoderMaskedMultiHeadAttention",
     domain=MICROSOFT,
     attributes=("num_heads", "scale", "mask_filter_value", "past_present_share_buffer", "output_qk"),
@@ -152,7 +141,7 @@ def convert_decoder_attention(node: NodeView) -> list[SSAValue]:
     order = (0, 1, 2, 10, 3, 4, 5, 6)
     ordered = node.with_inputs([node.optional_input(index) for index in order])
     if node.optional_input(5) is None or not node.attribute_int("past_present_share_buffer", 0):
-        return _multi_head(ordered)
+        return convert_multi_head_attention(ordered)
     return _in_buffers(ordered, node.emit("cast", node.reshape(node.input(7), ()), dtype="int64"))
 
 
@@ -170,7 +159,14 @@ def _in_buffers(node: NodeView, past: SSAValue) -> list[SSAValue]:
     return [attend(node, Heads(heads.query, key, value), past, mask=4, bias=5), *buffers]
 
 
-def _multi_head(node: NodeView) -> list[SSAValue]:
+@converts(
+    "MultiHeadAttention",
+    domain=MICROSOFT,
+    attributes=("num_heads", "unidirectional", "scale", "mask_filter_value"),
+    limits="shared buffers, beams, scores as output",
+)
+def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
+    """MultiHeadAttention; queries, keys and values are separate, packed by heads, or keys and values of an encoder."""
     if node.optional_input(8) is not None or node.optional_input(9) is not None or any(node.outputs[3:]):
         raise node.unsupported("shared buffers, beams and the scores as an output are not supported")
     heads = _given_heads(node)

@@ -8,60 +8,45 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
-from xrelay.frontend.onnx.converters.nn.conv import convolution
-from xrelay.frontend.onnx.converters.nn.conv_transpose import transposed_convolution
-from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.nn.conv import convert_conv
+from xrelay.frontend.onnx.converters.nn.conv_transpose import convert_conv_transpose
+from xrelay.frontend.onnx.converters.nn.windows import converts_windows, unsupported_rank
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
-@converts(
+@converts_windows(
     "FusedConv",
     domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("group", "activation", "activation_params"),
 )
 def convert_fused_conv(node: NodeView) -> SSAValue:
     """A convolution, plus input 3 if present, then an activation."""
-    return fused_convolution(node)
-
-
-def fused_convolution(node: NodeView) -> SSAValue:
-    """Returns the result of FusedConv."""
-    result = convolution(node)
+    result = convert_conv(node)
     if node.optional_input(3) is not None:
         result = node.emit("add", result, node.input(3))
     return activated(node, result, node.attribute_floats("activation_params") or ())
 
 
-@converts(
-    "NhwcConv",
-    domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "group"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
-)
+@converts_windows("NhwcConv", domain=MICROSOFT, attributes=("group",))
 def convert_nhwc_conv(node: NodeView) -> SSAValue:
     """A convolution of channels-last images with channels-last filters."""
     first = [_first(node, node.input(index)) for index in range(2)]
-    return channels_last(node, convolution(node.with_inputs([*first, node.optional_input(2)])))
+    return channels_last(node, convert_conv(node.with_inputs([*first, node.optional_input(2)])))
 
 
-@converts(
+@converts_windows(
     "NhwcFusedConv",
     domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("group", "activation", "activation_params"),
 )
 def convert_nhwc_fused_conv(node: NodeView) -> SSAValue:
     """FusedConv of channels-last images with channels-first filters."""
     other = node.optional_input(3)
     inputs = [_first(node, node.input(0)), node.input(1), node.optional_input(2)]
     inputs.append(None if other is None else _first(node, other))
-    return channels_last(node, fused_convolution(node.with_inputs(inputs)))
+    return channels_last(node, convert_fused_conv(node.with_inputs(inputs)))
 
 
 def _first(node: NodeView, value: SSAValue) -> SSAValue:
@@ -86,4 +71,4 @@ def convert_conv_transpose_with_pads(node: NodeView) -> SSAValue:
         pads = node.required_ints(2, "Pads")
         proto.attribute.append(helper.make_attribute("pads", pads, attr_type=onnx.AttributeProto.INTS))
     inputs = [node.input(0), node.input(1), node.optional_input(3)]
-    return transposed_convolution(NodeView(proto, node.graph, inputs))
+    return convert_conv_transpose(NodeView(proto, node.graph, inputs))

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
-from xrelay.frontend.onnx.converters.nn.matmul import gemm, matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import convert_gemm, convert_matmul
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
 from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
 from xrelay.frontend.onnx.node import NodeView
@@ -21,7 +21,7 @@ _METRICS = ("euclidean", "sqeuclidean")
 def convert_fused_matmul(node: NodeView) -> SSAValue:
     """The product of the operands, transposed as the attributes specify, times `alpha`."""
     operands = [_transposed(node, node.input(index), letter) for index, letter in enumerate("AB")]
-    result = matrix_product(node.with_inputs(operands))
+    result = convert_matmul(node.with_inputs(operands))
     alpha = node.attribute_float("alpha", 1.0)
     return result if alpha == 1.0 else node.emit("multiply", result, node.scalar(alpha, result))
 
@@ -53,14 +53,14 @@ def convert_fused_gemm(node: NodeView) -> SSAValue:
     known = ACTIVATIONS.get(name)
     defaults = () if known is None else known.attributes.items()
     numbers = [node.attribute_float(f"activation_{word}", usual) for word, usual in defaults]
-    return activated(node, gemm(node), numbers)
+    return activated(node, convert_gemm(node), numbers)
 
 
 @converts("MatMulInteger16", domain=MICROSOFT)
 def convert_matmul_integer_16(node: NodeView) -> SSAValue:
     """The i32 product of 16-bit integers."""
     wide = [converted(node, node.input(index), INT32) for index in range(2)]
-    return matrix_product(node.with_inputs(wide))
+    return convert_matmul(node.with_inputs(wide))
 
 
 @converts("CDist", domain=MICROSOFT, attributes=("metric",), limits="euclidean and sqeuclidean distances")

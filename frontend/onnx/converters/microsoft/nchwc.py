@@ -11,12 +11,12 @@ from onnx import helper
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.image.resize import resized
-from xrelay.frontend.onnx.converters.microsoft.conv import fused_convolution
+from xrelay.frontend.onnx.converters.image.resize import convert_resize
+from xrelay.frontend.onnx.converters.microsoft.conv import convert_fused_conv
 from xrelay.frontend.onnx.converters.microsoft.nchwc_filters import NCHWC, block_of, in_order
 from xrelay.frontend.onnx.converters.nn.global_pool import convert_global_average_pool, convert_global_max_pool
-from xrelay.frontend.onnx.converters.nn.pool import average_pool, max_pool
-from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.nn.pool import convert_average_pool, max_pool
+from xrelay.frontend.onnx.converters.nn.windows import converts_windows
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
@@ -50,40 +50,35 @@ def convert_reorder_output(node: NodeView) -> SSAValue:
     return channels_last(node, data) if node.attribute_flag("channels_last") else data
 
 
-@converts(
+@converts_windows(
     "Conv",
     domain=NCHWC,
-    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
-    supports=unsupported_rank,
-    limits="constant filters, 1 to 3 spatial axes",
+    attributes=("group", "activation", "activation_params"),
+    limits="constant filters",
 )
 def convert_blocked_conv(node: NodeView) -> SSAValue:
     """FusedConv with the filters in ONNX's layout."""
-    return fused_convolution(node.with_inputs([node.input(0), in_order(node), *node.inputs[2:]]))
+    return convert_fused_conv(node.with_inputs([node.input(0), in_order(node), *node.inputs[2:]]))
 
 
-@converts(
+@converts_windows(
     "MaxPool",
     domain=NCHWC,
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("ceil_mode", "storage_order"),
 )
 def convert_blocked_max_pool(node: NodeView) -> SSAValue:
     """`nn.max_pool1d` to `3d`."""
     return max_pool(node)
 
 
-@converts(
+@converts_windows(
     "AveragePool",
     domain=NCHWC,
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("ceil_mode", "count_include_pad"),
 )
 def convert_blocked_average_pool(node: NodeView) -> SSAValue:
     """`nn.avg_pool1d` to `3d`."""
-    return average_pool(node)
+    return convert_average_pool(node)
 
 
 converts("GlobalAveragePool", domain=NCHWC)(convert_global_average_pool)
@@ -100,7 +95,7 @@ def convert_blocked_upsample(node: NodeView) -> SSAValue:
     places = places if mode == "linear" else _PLACES[0]
     words = {"mode": mode, "coordinate_transformation_mode": places, "nearest_mode": "floor"}
     proto.attribute.extend(helper.make_attribute(*word) for word in words.items())
-    return resized(NodeView(proto, node.graph, [node.input(0), None, factors]))
+    return convert_resize(NodeView(proto, node.graph, [node.input(0), None, factors]))
 
 
 def _rank(node: NodeView) -> int:

@@ -5,19 +5,13 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.nn.pool import max_pool
-from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.nn.windows import converts_windows
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.registry import MICROSOFT
 
 
-@converts(
-    "NhwcMaxPool",
-    domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
-)
+@converts_windows("NhwcMaxPool", domain=MICROSOFT, attributes=("ceil_mode",))
 def convert_nhwc_max_pool(node: NodeView) -> SSAValue:
     """`nn.max_pool1d` to `3d` of channels-last images."""
     if len(node.shape(0)) < 3:

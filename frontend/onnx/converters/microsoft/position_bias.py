@@ -7,7 +7,7 @@ from math import log
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -61,7 +61,7 @@ def convert_gated_relative_position_bias(node: NodeView) -> SSAValue:
     query = node.emit("add", node.input(0), node.input(1))
     query = node.emit("reshape", query, newshape=(0, 0, count, hidden // count))
     heads = node.emit("transpose", query, axes=(0, 2, 1, 3))
-    joined = matrix_product(node.with_inputs([heads, node.input(3)]))
+    joined = convert_matmul(node.with_inputs([heads, node.input(3)]))
     joined = node.emit("add", joined, node.input(4))
     sums = node.emit("sum", node.emit("reshape", joined, newshape=(0, 0, 0, 2, columns // 2)), axis=(4,))
     gates = node.emit("split", node.emit("sigmoid", sums), indices_or_sections=2, axis=3)

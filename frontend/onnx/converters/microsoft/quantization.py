@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.nn.pool import average_pool
+from xrelay.frontend.onnx.converters.nn.pool import convert_average_pool
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
 from xrelay.frontend.onnx.converters.qnn.quantize import (
@@ -117,8 +117,8 @@ def convert_qlinear_average_pool(node: NodeView) -> SSAValue:
     """An AveragePool."""
     x = real(node, 0)
     if not node.attribute_flag("channels_last"):
-        return requantized(node, average_pool(node.with_inputs([x])), 3)
-    pooled = average_pool(node.with_inputs([channels_first(node, x)]))
+        return requantized(node, convert_average_pool(node.with_inputs([x])), 3)
+    pooled = convert_average_pool(node.with_inputs([channels_first(node, x)]))
     return requantized(node, channels_last(node, pooled), 3)
 
 

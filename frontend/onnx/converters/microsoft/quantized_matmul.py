@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.microsoft.quantization import number
-from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.product import beside_matrix, distances
 from xrelay.frontend.onnx.converters.qnn.quantize import quantized
 from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
@@ -19,7 +19,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
     """The i32 product, times the scales, plus the bias."""
     left, right = distances(node, 0, 4, is_left=True), distances(node, 1, 5, is_left=False)
-    total = converted(node, matrix_product(node.with_inputs([left, right])), FLOAT32)
+    total = converted(node, convert_matmul(node.with_inputs([left, right])), FLOAT32)
     scales = number(node, 2), beside_matrix(node, 3, node.input(1), is_left=False)
     scale = node.emit("multiply", *(converted(node, each, FLOAT32) for each in scales))
     result = _plus(node, node.emit("multiply", total, scale), 6)
@@ -30,7 +30,7 @@ def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
 def convert_dynamic_quantize_matmul(node: NodeView) -> SSAValue:
     """MatMulIntegerToFloat, after quantising operand 0 to u8 by its own range."""
     left, scale = by_range(node, node.input(0))
-    total = converted(node, matrix_product(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
+    total = converted(node, convert_matmul(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
     factor = node.emit("multiply", scale, beside_matrix(node, 2, node.input(1), is_left=False))
     return _plus(node, node.emit("multiply", total, factor), 4)
 
@@ -59,7 +59,7 @@ def convert_qgemm(node: NodeView) -> SSAValue:
     left, right = (_oriented(node, index, name) for index, name in ((0, "transA"), (3, "transB")))
     turned = node.with_inputs([left, None, node.optional_input(2), right, node.input(4), node.optional_input(5)])
     factors = distances(turned, 0, 2, is_left=True), distances(turned, 3, 5, is_left=False)
-    total = matrix_product(node.with_inputs(factors))
+    total = convert_matmul(node.with_inputs(factors))
     if node.optional_input(6) is not None:
         total = node.emit("add", total, node.input(6))
     scale = node.emit("multiply", number(node, 1), beside_matrix(turned, 4, right, is_left=False))

@@ -10,23 +10,16 @@ from xrelay.frontend.onnx.converters.nn.same_padding import (
     without_padding,
 )
 from xrelay.frontend.onnx.converters.nn.windows import (
-    WINDOW_ATTRIBUTES,
+    converts_windows,
     read_window,
-    unsupported_rank,
     weight_kernel,
     window_attributes,
 )
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
-@converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank, limits="1 to 3 spatial axes")
+@converts_windows("Conv", attributes=("group",))
 def convert_conv(node: NodeView) -> SSAValue:
-    """The convolution of inputs 0 and 1, plus input 2."""
-    return convolution(node)
-
-
-def convolution(node: NodeView) -> SSAValue:
     """`nn.conv1d`, `nn.conv2d` or `nn.conv3d`, then `nn.bias_add` if the node has a bias."""
     kernel = weight_kernel(node)
     if padding_is_computed(node, kernel):

@@ -12,34 +12,25 @@ from xrelay.frontend.onnx.converters.nn.same_padding import (
     cut_to_output_shape,
 )
 from xrelay.frontend.onnx.converters.nn.windows import (
-    WINDOW_ATTRIBUTES,
     auto_pad,
+    converts_windows,
     explicit_pads,
     halves,
     unpadded_window,
-    unsupported_rank,
     weight_kernel,
     window_attributes,
     with_padding,
 )
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 
-@converts(
+@converts_windows(
     "ConvTranspose",
-    attributes=(*WINDOW_ATTRIBUTES, "group", "output_padding", "output_shape"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("group", "output_padding", "output_shape"),
 )
 def convert_conv_transpose(node: NodeView) -> SSAValue:
     """`nn.conv1d_transpose` to `3d`, then `nn.bias_add` if the node has a bias."""
-    return transposed_convolution(node)
-
-
-def transposed_convolution(node: NodeView) -> SSAValue:
-    """The transposed convolution of inputs 0 and 1, plus input 2 if present."""
     kernel = weight_kernel(node)
     window, extra = unpadded_window(node, kernel), _output_padding(node, len(kernel))
     stated = _output_shape(node, len(kernel))

@@ -12,21 +12,11 @@ from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import converts
 
 
+@converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))
 @converts("Gemm", since=7, attributes=("alpha", "beta", "transA", "transB"))
 def convert_gemm(node: NodeView) -> SSAValue:
-    """`alpha * A' B' + beta * C`."""
-    return gemm(node)
-
-
-@converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))
-def convert_gemm_1(node: NodeView) -> SSAValue:
-    """Gemm of old opsets; `broadcast` is redundant, since C always broadcasts."""
+    """`alpha * A' B' + beta * C`; `broadcast` of old opsets is redundant, since C always broadcasts."""
     node.attribute_flag("broadcast")
-    return gemm(node)
-
-
-def gemm(node: NodeView) -> SSAValue:
-    """`alpha * A' B' + beta * C`."""
     data, weight = node.input(0), node.input(1)
     ranks = len(node.shape(0)), len(node.shape(1))
     if ranks != (2, 2):
@@ -48,11 +38,6 @@ def gemm(node: NodeView) -> SSAValue:
 
 @converts("MatMul")
 def convert_matmul(node: NodeView) -> SSAValue:
-    """The product of two matrices, or of stacks of matrices."""
-    return matrix_product(node)
-
-
-def matrix_product(node: NodeView) -> SSAValue:
     """`nn.dense` or `nn.matmul` for one right matrix, `nn.batch_matmul` for a stack; a vector is one row or column."""
     left, right = node.input(0), node.input(1)
     ranks = len(node.shape(0)), len(node.shape(1))

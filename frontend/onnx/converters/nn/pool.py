@@ -14,25 +14,21 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.nn.ceil_mode import rounds_up, without_empty_windows
 from xrelay.frontend.onnx.converters.nn.same_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.nn.windows import (
-    WINDOW_ATTRIBUTES,
+    converts_windows,
     read_window,
     required_kernel,
-    unsupported_rank,
     window_attributes,
 )
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
 from xrelay.frontend.onnx.converters.shared.numbers import Numbers
 from xrelay.frontend.onnx.folding import evaluated
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
-@converts(
+@converts_windows(
     "MaxPool",
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("ceil_mode", "storage_order"),
 )
 def convert_max_pool(node: NodeView) -> list[SSAValue]:
     """`nn.max_pool1d` to `3d`, and the indices of the maxima if the model reads them."""
@@ -79,19 +75,12 @@ def _first_of_images(node: NodeView) -> SSAValue:
     return node.emit("expand_dims", first, axis=2, num_newaxis=spatial)
 
 
-@converts(
+@converts_windows(
     "AveragePool",
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("ceil_mode", "count_include_pad"),
 )
 def convert_average_pool(node: NodeView) -> SSAValue:
-    """`nn.avg_pool1d` to `3d`."""
-    return average_pool(node)
-
-
-def average_pool(node: NodeView) -> SSAValue:
-    """Returns the means of windows; padding counts only with `count_include_pad`."""
+    """`nn.avg_pool1d` to `3d`: the means of windows; padding counts only with `count_include_pad`."""
     include = node.attribute_flag("count_include_pad")
     kernel = required_kernel(node)
     if not padding_is_computed(node, kernel):
@@ -119,11 +108,9 @@ def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
     return without_empty_windows(node, pooled, window) if ceil_mode else pooled
 
 
-@converts(
+@converts_windows(
     "LpPool",
-    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "p"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("ceil_mode", "p"),
 )
 @rounded_once
 def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import ConvertT, converts
 from xrelay.index_algebra.dims import Dim, shape_text
 from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 
@@ -24,6 +25,20 @@ def unsupported_rank(node: NodeView) -> str | None:
     if kernel is not None and not 1 <= len(kernel) <= MOST_AXES:
         return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, windows have 1 to {MOST_AXES} dimensions"
     return None
+
+
+def converts_windows(
+    op_type: str, *, since: int = 1, domain: str = "", attributes: Sequence[str] = (), limits: str = ""
+) -> Callable[[ConvertT], ConvertT]:
+    """Decorator that registers the converter of an operator with windows; `attributes` are those besides the window."""
+    return converts(
+        op_type,
+        since=since,
+        domain=domain,
+        attributes=(*WINDOW_ATTRIBUTES, *attributes),
+        supports=unsupported_rank,
+        limits=", ".join(filter(None, (limits, f"1 to {MOST_AXES} spatial axes"))),
+    )
 
 
 def required_kernel(node: NodeView) -> tuple[int, ...]:

@@ -4,59 +4,40 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.nn.conv import convolution
-from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.converters.nn.conv import convert_conv
+from xrelay.frontend.onnx.converters.nn.windows import converts_windows
 from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
 from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.registry import MICROSOFT
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
 
 
-@converts(
-    "ConvInteger",
-    since=10,
-    attributes=(*WINDOW_ATTRIBUTES, "group"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
-)
+@converts_windows("ConvInteger", since=10, attributes=("group",))
 def convert_conv_integer(node: NodeView) -> SSAValue:
     """The i32 convolution; padding is 0, that is, the zero point."""
-    return convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 1, 3)]))
+    return convert_conv(node.with_inputs([_image(node, 0, 2), _filters(node, 1, 3)]))
 
 
-@converts(
-    "QLinearConv",
-    since=10,
-    attributes=(*WINDOW_ATTRIBUTES, "group"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
-)
-def convert_qlinear_conv(node: NodeView) -> SSAValue:
-    """QLinearConv of images with channels first."""
-    return _quantized_convolution(node)
-
-
-@converts(
+@converts_windows(
     "QLinearConv",
     domain=MICROSOFT,
-    attributes=(*WINDOW_ATTRIBUTES, "group", "channels_last"),
-    supports=unsupported_rank,
-    limits="1 to 3 spatial axes",
+    attributes=("group", "channels_last"),
 )
 def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
     """QLinearConv of images with channels first or last."""
     if not node.attribute_flag("channels_last"):
-        return _quantized_convolution(node)
+        return convert_qlinear_conv(node)
     first = channels_first(node, node.input(0))
-    return channels_last(node, _quantized_convolution(node.with_inputs([first, *node.inputs[1:]])))
+    return channels_last(node, convert_qlinear_conv(node.with_inputs([first, *node.inputs[1:]])))
 
 
-def _quantized_convolution(node: NodeView) -> SSAValue:
+@converts_windows("QLinearConv", since=10, attributes=("group",))
+def convert_qlinear_conv(node: NodeView) -> SSAValue:
     """The i32 convolution plus bias, times the scales of the operands, divided by the scale of the result."""
-    total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
+    total = convert_conv(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
     scale = _of_each_filter(node, 4, node.shape(3)[0], trailing_axes=len(node.shape(0)) - 2)
     return requantized(node, total, (required_number(node, 1), scale))
 

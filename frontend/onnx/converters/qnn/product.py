@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.nn.matmul import matrix_product
+from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number, quantized
 from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
 from xrelay.frontend.onnx.node import NodeView
@@ -18,7 +18,7 @@ from xrelay.index_algebra.dims import certainly_differ, shape_text
 def convert_matmul_integer(node: NodeView) -> SSAValue:
     """The product in i32."""
     left, right = distances(node, 0, 2, is_left=True), distances(node, 1, 3, is_left=False)
-    return matrix_product(node.with_inputs([left, right]))
+    return convert_matmul(node.with_inputs([left, right]))
 
 
 @converts("QLinearMatMul", since=10)
@@ -26,7 +26,7 @@ def convert_qlinear_matmul(node: NodeView) -> SSAValue:
     """The i32 product, times the scales of the operands, divided by the scale of the result."""
     left, right = distances(node, 0, 2, is_left=True), distances(node, 3, 5, is_left=False)
     scales = beside_matrix(node, 1, node.input(0), is_left=True), beside_matrix(node, 4, node.input(3), is_left=False)
-    return requantized(node, matrix_product(node.with_inputs([left, right])), scales)
+    return requantized(node, convert_matmul(node.with_inputs([left, right])), scales)
 
 
 def requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAValue]) -> SSAValue:

@@ -16,12 +16,7 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 @converts("Range", since=11)
 def convert_range(node: NodeView) -> SSAValue:
-    """Range with start, limit and delta."""
-    return number_range(node)
-
-
-def number_range(node: NodeView) -> SSAValue:
-    """Returns `arange`; for constant floats the numbers themselves, whose count no shape rule computes."""
+    """`arange`; for constant floats the numbers themselves, whose count no shape rule computes."""
     for index in range(3):
         if node.shape(index) not in ((), (1,)):
             raise node.error(f"a bound of Range must be one number, found {node.input(index).type}")
@@ -42,7 +37,7 @@ def convert_range_by_default(node: NodeView) -> SSAValue:
     """Range with a default delta of 1."""
     delta = node.optional_input(2)
     given = node.scalar_like(1, 0) if delta is None else delta
-    return number_range(node.with_inputs([node.input(0), node.input(1), given]))
+    return convert_range(node.with_inputs([node.input(0), node.input(1), given]))
 
 
 def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -> SSAValue:
