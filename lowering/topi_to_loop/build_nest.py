@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import LOCAL, BlockOp, CheckedIndexOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.topi import BodyOp, Combine, ComputeOp, IndexSpaceOp, ScanOp, ScatterOp
+from xrelay.dialects.shared.op_making import copy
+from xrelay.dialects.topi import (
+    BodyOp,
+    Combine,
+    ComputeOp,
+    GuardOp,
+    InBoundsOp,
+    IndexOp,
+    IndexSpaceOp,
+    ReadOp,
+    ScanOp,
+    ScatterOp,
+    YieldOp,
+)
+from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi.build import combined
 from xrelay.dialects.topi.compute import combinations
+from xrelay.dialects.topi.index_map import IndexMap, is_inside
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.value_map import Space
-from xrelay.lowering.topi_to_loop.body import BodyLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.loop.nest_edits import compute
 
 Loops = list[ForOp | None]
 """The loop of each variable of a block, the outermost first; None for an extent of 1."""
@@ -75,16 +93,6 @@ class KernelNests:
             variables.append(IterVar(kind, size, binding, f"v{own}" if own else None))
         return loops, variables
 
-    def lower_body(
-        self,
-        op: BodyOp,
-        values: dict[SSAValue, SSAValue],
-        body: Block,
-        moved: Mapping[SSAValue, ValueMap] | None = None,
-    ) -> list[SSAValue]:
-        """Appends the lowered body of `op` to `body`, see `BodyLowering`; returns the values that it yields."""
-        return BodyLowering(values, self.buffers, self.sizes, moved).copy(op.body.block, body)
-
 
 def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
     """Returns the nest that computes `op` into the memrefs `results`; nothing for an empty index space.
@@ -107,7 +115,7 @@ def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) 
     else:
         values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars + op.reduce_vars, body.args, strict=True))
         _load_accumulators(op, results, spatial, body, values)
-        yielded = kernel.lower_body(op, values, body)
+        yielded = _BodyLowering(values, kernel, {}).copy(op.body.block, body)
         body.add_ops([StoreOp(value, result, spatial) for value, result in zip(yielded, results, strict=True)])
     init = None
     if reduction:
@@ -142,7 +150,7 @@ def build_scan(op: ScanOp, results: Sequence[SSAValue | None], kernel: KernelNes
     place, inner = _place(op, body, kernel.sizes), ValueMap.identity(body.args[along + 1 :])
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
     before = _load_accumulators(op, carried, inner, body, values)
-    after = kernel.lower_body(op, values, body, {op.scan_var: place[along]})
+    after = _BodyLowering(values, kernel, {op.scan_var: place[along]}).copy(op.body.block, body)
     body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
     for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
         if result is not None:
@@ -173,7 +181,8 @@ def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[
     kinds = [IterKind.SPATIAL if variable in apart else IterKind.ORDERED for variable in op.spatial_vars]
     loops, variables = kernel.loops_of(op, name, op.spatial, kinds)
     body = Block(arg_types=[IndexType()] * len(op.spatial))
-    *indices, value = kernel.lower_body(op, dict(zip(op.spatial_vars, body.args, strict=True)), body)
+    values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
+    *indices, value = _BodyLowering(values, kernel, {}).copy(op.body.block, body)
     place = ValueMap.identity(indices)
     if op.combine is not Combine.UPDATE:
         body.add_op(old := LoadOp(result, place))
@@ -184,7 +193,7 @@ def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[
 
 def nested(loops: Sequence[ForOp | None], ops: Sequence[Operation]) -> list[Operation]:
     """Nests `ops` inside `loops`, the outermost first; returns the outermost ops."""
-    inner = list(ops)
+    inner: list[Operation] = list(ops)
     for loop in reversed(loops):
         if loop is not None:
             loop.body.block.add_ops(inner)
@@ -245,3 +254,97 @@ def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
     exprs = list(place.exprs)
     exprs[op.along] = exprs[op.along] * -1 + sizes.expr(op.spatial[op.along] - 1, space)
     return ValueMap.make(exprs, space.values)
+
+
+# --- bodies
+
+
+class _BodyLowering:
+    """Copies scalar ops into blocks of the loop level: loads for reads.
+
+    `values` maps values of the body to values of the block, initially its variables and accumulators; `moved` maps
+    variables of the body to expressions over the block's variables.
+    """
+
+    def __init__(self, values: dict[SSAValue, SSAValue], kernel: KernelNests, moved: Mapping[SSAValue, ValueMap]):
+        self._values, self._moved = values, moved
+        self._buffers, self._sizes = kernel.buffers, kernel.sizes
+
+    def value(self, old: SSAValue) -> SSAValue:
+        """Returns the block's value for a scalar of the body."""
+        return self._values.get(old, old)
+
+    def copy(self, source: Block, target: Block) -> list[SSAValue]:
+        """Appends the ops of `source` to `target`; returns the values that the source yields."""
+        for op in source.ops:
+            if isinstance(op, YieldOp):
+                return [self.value(value) for value in op.values]
+            result = self._lower(op, target)
+            result.name_hint = op.results[0].name_hint
+            self._values[op.results[0]] = result
+        parent = source.parent_op()
+        raise LoweringError("a body does not end in topi.yield", location=describe_location(parent) if parent else None)
+
+    def _lower(self, op: Operation, target: Block) -> SSAValue:
+        match op:
+            case ReadOp():
+                buffer = self._buffers.get(op.tensor)
+                if buffer is None:
+                    raise LoweringError("topi.read of a tensor without a buffer", location=describe_location(op))
+                return _add(target, LoadOp(buffer, self._index(op.index)))
+            case IndexOp():
+                return self._computed(self._index(op.index), target)
+            case InBoundsOp():
+                return self._in_bounds(op, target)
+            case GuardOp():
+                return self._guard(op, target)
+            case TopiCheckedIndexOp():
+                return _add(
+                    target, CheckedIndexOp(self.value(op.index), self._sizes.value(op.extent), from_end=op.from_end)
+                )
+            case _ if op.regions or len(op.results) != 1:
+                raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_location(op))
+            case _:
+                moved = {o: self._computed(self._moved[o], target) for o in op.operands if o in self._moved}
+                return _add(target, copy(op, {**self._values, **moved} if moved else self._values))
+
+    def _index(self, place: IndexMap) -> ValueMap:
+        index = self._sizes.lowered(place)
+        index = index.substitute(self._moved) if self._moved else index
+        return ValueMap.make(index.exprs, [self.value(operand) for operand in index.operands])
+
+    def _computed(self, index: ValueMap, target: Block) -> SSAValue:
+        ops: list[Operation] = []
+        value = compute(index, ops)
+        target.add_ops(ops)
+        return value
+
+    def _in_bounds(self, op: InBoundsOp, target: Block) -> SSAValue:
+        """Emits an unsigned comparison for each index that may be out of range: negative numbers compare as large."""
+        inside: SSAValue | None = None
+        place = op.index
+        for number, size in enumerate(op.limits):
+            if is_inside(place[number], size):
+                continue
+            index = self._computed(self._index(place[number]), target)
+            limit = self._sizes.value(size)
+            if isinstance(limit, int):
+                limit = _add(target, arith.ConstantOp(IntegerAttr.from_index_int_value(limit)))
+            holds = _add(target, CmpiOp(index, limit, "ult"))
+            inside = holds if inside is None else _add(target, arith.AndIOp(inside, holds))
+        return inside if inside is not None else _add(target, arith.ConstantOp(IntegerAttr(1, i1)))
+
+    def _guard(self, op: GuardOp, target: Block) -> SSAValue:
+        then_region, else_region = self._region(op.then_region), self._region(op.else_region)
+        return _add(target, scf.IfOp(self.value(op.condition), [op.value.type], then_region, else_region))
+
+    def _region(self, source: Region) -> Region:
+        block = Block()
+        yielded = self.copy(source.block, block)
+        block.add_op(scf.YieldOp(*yielded))
+        return Region(block)
+
+
+def _add(block: Block, op: Operation) -> SSAValue:
+    block.add_op(op)
+    return op.results[0]

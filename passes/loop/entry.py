@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import CallOp, FuncOp
@@ -105,13 +103,13 @@ def _check_count(function: FuncOp) -> None:
 
 def _check_writes(function: FuncOp, functions: dict[str, FuncOp]) -> None:
     """Checks that outputs are written and inputs are not."""
-    uses = _uses(function, functions)
+    written, unknown = _uses(function, functions)
     for position, value in enumerate(output_arguments(function)):
         is_empty = isa(value.type, MemRefType) and 0 in value.type.get_shape()
-        if not is_empty and value not in uses.written and value not in uses.unknown:
+        if not is_empty and value not in written and value not in unknown:
             raise _error(function, f"@{function.sym_name.data} never writes its output {position}")
     for position, value in enumerate(input_arguments(function)):
-        if value in uses.written:
+        if value in written:
             raise _error(function, f"@{function.sym_name.data} writes its input {position}")
 
 
@@ -120,24 +118,17 @@ def _error(function: FuncOp, message: str) -> VerificationError:
     return VerificationError(message, location=location_of(function), help=hint)
 
 
-@dataclass
-class _Uses:
+def _uses(function: FuncOp, functions: dict[str, FuncOp]) -> tuple[set[SSAValue], set[SSAValue]]:
     """The buffers that a function writes, and those that it may write through other values."""
-
-    written: set[SSAValue] = field(default_factory=set[SSAValue])
-    unknown: set[SSAValue] = field(default_factory=set[SSAValue])
-
-
-def _uses(function: FuncOp, functions: dict[str, FuncOp]) -> _Uses:
-    uses = _Uses()
+    written, unknown = set[SSAValue](), set[SSAValue]()
     for op in all_ops(function):
         if isinstance(op, StoreOp):
-            uses.written.add(op.memref)
+            written.add(op.memref)
         elif isinstance(op, RowOp):
-            uses.written.update(op.writes)
+            written.update(op.writes)
         elif isinstance(op, CallOp) and (callee := functions.get(op.callee.string_value())) is not None:
             start, end = len(input_arguments(callee)), len(callee.body.block.args) - len(dim_arguments(callee))
-            uses.written.update(op.arguments[start:end])
+            written.update(op.arguments[start:end])
         elif not isinstance(op, LoadOp | memref.DeallocOp):
-            uses.unknown.update(op.operands)
-    return uses
+            unknown.update(op.operands)
+    return written, unknown

@@ -207,8 +207,12 @@ def copy_nest(
         for source, target in copies.items():
             value = LoadOp(source, read)
             StoreOp(value.result, target, index)
-    inner: Operation = block
-    for loop in reversed(nest):
+    return nested(nest, block)
+
+
+def nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
+    """Nests `inner` inside `loops`, the outermost first; returns the outermost op."""
+    for loop in reversed(loops):
         loop.body.block.add_op(inner)
         inner = loop
     return inner

@@ -19,7 +19,7 @@ from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space, join_maps
 from xrelay.passes.loop.memory.buffer_size import element_size
-from xrelay.passes.loop.nest_edits import alloc_like, difference, simplified, total
+from xrelay.passes.loop.nest_edits import alloc_like, difference, nested, simplified, total
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_made_outside, nest_root
 from xrelay.passes.loop.primitives.legality import common_positions, find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
@@ -198,14 +198,7 @@ def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | Non
         nest.append(new)
     block.detach()
     block.bindings = simplified(bindings.substitute(replaced))
-    return _nested(nest, block)
-
-
-def _nested(loops: list[ForOp], innermost: Operation) -> Operation:
-    for loop in reversed(loops):
-        loop.body.block.add_op(innermost)
-        innermost = loop
-    return innermost
+    return nested(nest, block)
 
 
 def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:

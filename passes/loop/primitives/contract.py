@@ -11,7 +11,7 @@ from xrelay.dialects.loop.schedule import Contract
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.dot_products import dot_step
-from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 from xrelay.passes.loop.primitives.vectorize import index_stride
 from xrelay.target.cpus import DOT_TERMS
@@ -54,7 +54,8 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     if (count := static_extent(lanes, step)) > MAX_LANES:
         reason = f"it has {count} iterations, a vector at most {MAX_LANES} lanes"
         raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and take the inner loop")
-    _check_serial(step, lanes, loop)
+    check_serial(lanes, LoopKind.VECTORIZED, step, "contract serial loops")
+    check_serial(loop, LoopKind.CONTRACTED, step, "contract serial loops")
     block = only_op(loop)
     if not isinstance(block, BlockOp):
         raise refusal(step, subject, "it does not hold one block alone", "contract an innermost loop")
@@ -62,12 +63,6 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
         reason = f"block {block.block_name!r} {problem}"
         raise refusal(step, subject, reason, "vectorize the loop of lanes, or change the layout")
     lanes.kind, loop.kind, loop.no_unroll = LoopKind.VECTORIZED, LoopKind.CONTRACTED, False
-
-
-def _check_serial(step: Contract, lanes: ForOp, loop: ForOp) -> None:
-    for each, own in ((lanes, LoopKind.VECTORIZED), (loop, LoopKind.CONTRACTED)):
-        if each.kind not in (LoopKind.SERIAL, own):
-            raise refusal(step, f"loop {each.loop_name!r}", f"it is {each.kind}", "contract serial loops")
 
 
 def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:

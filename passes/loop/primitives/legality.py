@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoopKind, SchedulePrimitive, StoreOp
 from xrelay.dialects.loop.extents import expression_of, interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.dialects.shared.op_lists import ops_of
@@ -62,6 +62,12 @@ def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
         reason = "its extent is known only at run time"
         raise refusal(step, f"loop {loop.loop_name!r}", reason, "split it, and name the inner loop")
     return loop.extent
+
+
+def check_serial(loop: ForOp, own: LoopKind, step: SchedulePrimitive, advice: str) -> None:
+    """Refuses a loop that is neither serial nor of the kind that the primitive sets."""
+    if loop.kind not in (LoopKind.SERIAL, own):
+        raise refusal(step, f"loop {loop.loop_name!r}", f"it is {loop.kind}", advice)
 
 
 def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:

@@ -8,7 +8,7 @@ from xdsl.ir import OpResult, SSAValue
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.schedule import Parallelize
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, only_op, reduces_over, structure_of
-from xrelay.passes.loop.primitives.legality import find_loop, refusal
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -33,8 +33,7 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
-    if loop.kind not in (LoopKind.SERIAL, LoopKind.PARALLEL):
-        raise refusal(step, subject, f"it is {loop.kind}", "parallelize a serial loop")
+    check_serial(loop, LoopKind.PARALLEL, step, "parallelize a serial loop")
     _check_nesting(loop, step)
     for block in blocks_inside(loop):
         if reduces_over(block, loop):

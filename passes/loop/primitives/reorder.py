@@ -47,24 +47,13 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
     loop, which would initialise some elements too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
-    apply_order(named, step)
-
-
-def apply_order(named: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Checks the new order of `named` and applies it."""
-    chain = perfect_chain(named, step)
-    order = new_order(chain, named)
+    chain, following = _perfect_chain(named, step), iter(named)
+    order = [next(following) if loop in named else loop for loop in chain]
     _check_order(chain, order, step)
     _rebuild(chain, order)
 
 
-def new_order(chain: Sequence[ForOp], named: Sequence[ForOp]) -> list[ForOp]:
-    """The chain with the named loops in their new order."""
-    following = iter(named)
-    return [next(following) if loop in named else loop for loop in chain]
-
-
-def perfect_chain(named: Sequence[ForOp], step: SchedulePrimitive) -> list[ForOp]:
+def _perfect_chain(named: Sequence[ForOp], step: SchedulePrimitive) -> list[ForOp]:
     """The perfectly nested loops from the outermost to the innermost of `named`; refuses other nests."""
     innermost = max(named, key=lambda loop: len(enclosing_loops(loop)))
     around = [*enclosing_loops(innermost), innermost]
@@ -101,41 +90,36 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
         if owner is not None and owner in order[position:]:
             reason = f"its extent is the index of {owner.loop_name!r}"
             raise refusal(step, f"loop {loop.loop_name!r}", reason, "keep it inside")
-    _check_ordered(chain, order, step)
-    _check_init_first(chain, order, step)
+    _check_kept_order(chain, order, step)
 
 
-def _check_ordered(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Refuses an order in which an ordered variable, or several of one block, would no longer ascend."""
-    for block in blocks_inside(chain[-1]):
-        before, after = ([loop for loop in loops if is_ordered_in(block, loop)] for loops in (chain, order))
-        moved = next((new for old, new in zip(before, after, strict=True) if old is not new), None)
-        if moved is not None:
-            others = ", ".join(repr(loop.loop_name) for loop in before if loop is not moved)
-            reason = f"block {block.block_name!r} runs in the order of it and {others}: each iteration uses the last"
-            raise refusal(step, f"loop {moved.loop_name!r}", reason, "keep these loops in their order among each other")
+def _check_kept_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
+    """Refuses another order of loops whose order among each other matters.
 
-
-def _check_init_first(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Refuses an order in which a reduction would add to a point before the point is initialised.
-
-    The first visit of a point has all reduce variables zero as long as the loops that drive both spatial and reduce
-    variables keep their relative order. For example, after `fuse("j", "k")` and `split("j_k", 3)` of a reduction over
-    5, point j = 1 is visited at 5 = (1, 2) to 9 = (3, 0); with the inner loop outside, (2, 0) would come before (1, 2).
+    Loops of ordered variables of one block must ascend. A reduction must not add to a point before the point is
+    initialised: the first visit of a point has all reduce variables zero as long as the loops that drive both spatial
+    and reduce variables keep their relative order. For example, after `fuse("j", "k")` and `split("j_k", 3)` of a
+    reduction over 5, point j = 1 is visited at 5 = (1, 2) to 9 = (3, 0); with the inner loop outside, (2, 0) would come
+    before (1, 2).
     """
     for block in blocks_inside(chain[-1]):
-        if not block.has_init:
-            continue
-        mixed = {loop for loop in chain if reduces_over(block, loop) and is_spatial_in(block, loop)}
-        before, after = ([loop for loop in loops if loop in mixed] for loops in (chain, order))
-        moved = next((new for old, new in zip(before, after, strict=True) if old is not new), None)
-        if moved is not None:
-            reason = (
-                f"block {block.block_name!r} has spatial and reduce variables fused in it and in "
-                f"{', '.join(repr(loop.loop_name) for loop in before if loop is not moved)}: in another order it would "
-                f"add to some elements before their init"
-            )
-            raise refusal(step, f"loop {moved.loop_name!r}", reason, "keep these loops in their order among each other")
+        ordered = [loop for loop in chain if is_ordered_in(block, loop)]
+        mixed = [loop for loop in chain if block.has_init and reduces_over(block, loop) and is_spatial_in(block, loop)]
+        for kept, text in (
+            (ordered, "runs in the order of it and {}: each iteration uses the last"),
+            (
+                mixed,
+                "has spatial and reduce variables fused in it and in {}: in another order it would add to some "
+                "elements before their init",
+            ),
+        ):
+            after = [loop for loop in order if loop in kept]
+            moved = next((new for old, new in zip(kept, after, strict=True) if old is not new), None)
+            if moved is not None:
+                others = ", ".join(repr(loop.loop_name) for loop in kept if loop is not moved)
+                reason = f"block {block.block_name!r} {text.format(others)}"
+                advice = "keep these loops in their order among each other"
+                raise refusal(step, f"loop {moved.loop_name!r}", reason, advice)
 
 
 def _rebuild(chain: Sequence[ForOp], order: Sequence[ForOp]) -> None:

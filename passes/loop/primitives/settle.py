@@ -11,7 +11,7 @@ from xrelay.dialects.loop.schedule import Settle
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside
-from xrelay.passes.loop.primitives.legality import find_loop, refusal
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -34,8 +34,7 @@ def settle(kernel: func.FuncOp, step: Settle) -> None:
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
-    if loop.kind not in (LoopKind.SERIAL, LoopKind.SETTLING):
-        raise refusal(step, subject, f"it is {loop.kind}", "settle a serial loop")
+    check_serial(loop, LoopKind.SETTLING, step, "settle a serial loop")
     for block in blocks_inside(loop):
         if (problem := _problem(block, loop)) is not None:
             raise refusal(step, subject, f"block {block.block_name!r} {problem}", "leave it serial")

@@ -8,7 +8,7 @@ from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.for_op import MAX_COPIES
 from xrelay.dialects.loop.schedule import Unroll
 from xrelay.passes.loop.nest_queries import structure_of
-from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -29,8 +29,7 @@ def unroll(kernel: func.FuncOp, step: Unroll) -> None:
     """
     loop = find_loop(kernel, step.loop, step)
     extent = static_extent(loop, step)
-    if loop.kind not in (LoopKind.SERIAL, LoopKind.UNROLLED):
-        raise refusal(step, f"loop {step.loop!r}", f"it is {loop.kind}", "unroll a serial loop")
+    check_serial(loop, LoopKind.UNROLLED, step, "unroll a serial loop")
     unrolled = [op for op in structure_of(loop) if isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED]
     copies = max(inner.copies for inner in (loop, *unrolled)) * (extent if loop.kind is LoopKind.SERIAL else 1)
     if copies > MAX_COPIES:

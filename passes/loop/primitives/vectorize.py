@@ -12,7 +12,7 @@ from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
-from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -41,8 +41,7 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
     if (extent := static_extent(loop, step)) > MAX_LANES:
         reason = f"it has {extent} iterations, a vector at most {MAX_LANES} lanes"
         raise refusal(step, subject, reason, "split it and vectorize the inner loop")
-    if loop.kind not in (LoopKind.SERIAL, LoopKind.VECTORIZED):
-        raise refusal(step, subject, f"it is {loop.kind}", "vectorize a serial loop")
+    check_serial(loop, LoopKind.VECTORIZED, step, "vectorize a serial loop")
     inner = next((op for op in structure_of(loop) if isinstance(op, ForOp)), None)
     if inner is not None:
         reason = f"it is not innermost: loop {inner.loop_name!r} is inside it"
