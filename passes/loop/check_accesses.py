@@ -108,7 +108,7 @@ def _is_inside(op: Operation, index: ValueMap, extent: ValueMap) -> bool:
         return True
     _require_small(op, index)
     index = index.substitute({value: affine(value) for value in index.operands if isinstance(value, OpResult)})
-    if not _has_range(index):
+    if bounds(index.exprs[0], box_of(index)) is None:
         return False
     not_below, not_above = is_within(index, extent)
     if not_below and not_above:
@@ -144,10 +144,6 @@ def _require_small(op: Operation, index: ValueMap) -> None:
         if known is not None and not -LARGEST < known[0] <= known[1] < LARGEST:
             message = f"an index of {op.name} may run from {known[0]} to {known[1]}"
             raise LoweringError(message, location=location_of(op), help="keep indices below 2 ** 62")
-
-
-def _has_range(value: ValueMap) -> bool:
-    return bounds(value.exprs[0], box_of(value)) is not None
 
 
 # --- conditions

@@ -40,44 +40,32 @@ def decompose_init(function: Operation, names: Names) -> None:
     for block in blocks_inside(function):
         if not block.has_init:
             continue
-        outermost = _outermost_reduction_loop(block)
-        if outermost is not None and _can_leave(block, outermost):
+        reducing = _loops_of(block, spatial=False)
+        outermost = next((loop for loop in enclosing_loops(block) if loop.index in reducing), None)
+        written = {
+            buffer for inner in blocks_inside(block if outermost is None else outermost) for buffer in inner.writes
+        }
+        if outermost is not None and not any(op.memref in written for op in ops_of(block.init, LoadOp)):
             _hoist(block, outermost, names)
-        elif _surely_reduces(block):
-            _guard_in_place(block)
-        else:
-            raise _refusal(block)
+            continue
+        # With static extents, each point is visited.
+        others = (
+            extent for extent, kind in zip(block.extents, block.kinds, strict=True) if kind is not IterKind.SPATIAL
+        )
+        if not all(isinstance(extent, int) for extent in others):
+            raise ScheduleError(
+                f"the init of block {block.block_name!r} reads what its nest computes, and an extent that it reduces "
+                f"over is known only at run time: where that is 0 the init would not run",
+                location=location_of(block),
+                help="compute what the init reads outside of the reduction",
+            )
+        _guard_in_place(block)
 
 
 def _loops_of(block: BlockOp, *, spatial: bool) -> set[SSAValue]:
     """Indices of the loops that the spatial variables, or the other variables, are bound to."""
     positions = [p for p, kind in enumerate(block.kinds) if (kind is IterKind.SPATIAL) == spatial]
     return set(block.bindings.select(positions).operands)
-
-
-def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
-    reducing = _loops_of(block, spatial=False)
-    return next((loop for loop in enclosing_loops(block) if loop.index in reducing), None)
-
-
-def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
-    """Whether the init has the same effect before the loop `outermost`."""
-    written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
-    return not any(op.memref in written for op in ops_of(block.init, LoadOp))
-
-
-def _surely_reduces(block: BlockOp) -> bool:
-    """Whether all variables but the spatial ones have static extents, so that each point is visited."""
-    return all(isinstance(block.extents[p], int) for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL)
-
-
-def _refusal(block: BlockOp) -> ScheduleError:
-    return ScheduleError(
-        f"the init of block {block.block_name!r} reads what its nest computes, and an extent that it reduces over is "
-        f"known only at run time: where that is 0 the init would not run",
-        location=location_of(block),
-        help="compute what the init reads outside of the reduction",
-    )
 
 
 def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:

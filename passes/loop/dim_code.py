@@ -199,7 +199,7 @@ class DimCode:
                 nonzero = self._compare("ne", lhs, 0)
                 divisor = self._add(SelectOp(nonzero, self.value(lhs), self.value(1)))
                 rest = self._add(arith.RemSIOp(self.value(rhs), divisor))
-                return self._both(nonzero, self._add(CmpiOp(rest, self.value(0), "eq")))
+                return self._add(arith.AndIOp(nonzero, self._add(CmpiOp(rest, self.value(0), "eq"))))
             case Broadcasts():
                 either = [self._compare("eq", *pair) for pair in ((lhs, rhs), (lhs, 1), (rhs, 1))]
                 return reduce(lambda some, other: self._add(arith.OrIOp(some, other)), either)
@@ -357,9 +357,6 @@ class DimCode:
 
     def _compare(self, predicate: str, lhs: Dim, rhs: Dim) -> SSAValue:
         return self._add(CmpiOp(self.value(lhs), self.value(rhs), predicate))
-
-    def _both(self, some: SSAValue, other: SSAValue) -> SSAValue:
-        return self._add(arith.AndIOp(some, other))
 
     def _add(self, op: Operation, *, may_fail: bool = False) -> SSAValue:
         """Emits `op` at the first place where all of its operands are known."""

@@ -69,7 +69,8 @@ class LoopMergeKernelsPass(XRelayPass):
                 for function, _ in own:
                     Rewriter.erase_op(function, safe_erase=False)
                 add_sources(first, kernel)
-                _keep_common_sizes(first, kernel)
+                if first.arg_attrs != kernel.arg_attrs:
+                    first.arg_attrs = _without_sizes(first)
                 callees[SymbolRefAttr(kernel.sym_name)] = SymbolRefAttr(first.sym_name)
                 Rewriter.erase_op(kernel, safe_erase=False)
         if callees:
@@ -91,12 +92,6 @@ def _without_sizes(kernel: func.FuncOp) -> ArrayAttr[DictionaryAttr]:
     """The attributes of the arguments without size hints."""
     attrs = argument_attrs(kernel)
     return ArrayAttr([DictionaryAttr({key: each[key] for key in each if key != SIZE}) for each in attrs])
-
-
-def _keep_common_sizes(kernel: func.FuncOp, other: func.FuncOp) -> None:
-    """Removes the size hints of `kernel` if those of `other` differ."""
-    if kernel.arg_attrs != other.arg_attrs:
-        kernel.arg_attrs = _without_sizes(kernel)
 
 
 def add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:

@@ -133,7 +133,9 @@ def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) ->
     if value == ValueMap.identity(value.operands):
         return value.operands[0]
     body = kernel.regions[0].block
-    leading = list(takewhile(_is_index_arithmetic, body.ops))
+    leading = list(
+        takewhile(lambda op: op.name.startswith("arith.") and isinstance(op.results[0].type, IndexType), body.ops)
+    )
     for op in leading:
         if expression_of(op.results[0]) == value:
             return op.results[0]
@@ -147,13 +149,9 @@ def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) ->
     return result
 
 
-def _is_index_arithmetic(op: Operation) -> bool:
-    return op.name.startswith("arith.") and isinstance(op.results[0].type, IndexType)
-
-
 def simplified(index: ValueMap) -> ValueMap:
     """`index` simplified by the extents of loops and variables."""
-    return index.simplified(_intervals(index.operands))
+    return index.simplified({v: known for v in index.operands if (known := interval_of(v)) is not None})
 
 
 def difference(left: ValueMap, right: ValueMap) -> ValueMap:
@@ -164,11 +162,6 @@ def difference(left: ValueMap, right: ValueMap) -> ValueMap:
 def total(left: ValueMap, right: ValueMap) -> ValueMap:
     """`left + right` for two single expressions, simplified."""
     return simplified(left.plus(right))
-
-
-def _intervals(values: tuple[SSAValue, ...]) -> dict[SSAValue, tuple[int, int]]:
-    """The known intervals of index values."""
-    return {value: interval for value in values if (interval := interval_of(value)) is not None}
 
 
 def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:

@@ -110,10 +110,13 @@ def _cut(loop: ForOp, names: Names, known: _LimitsOf) -> list[ForOp]:
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
     tests = ops_of(loop, CmpiOp)
-    queried = [limits for test in tests if (limits := known[test]) and _depend(limits, loop)]
+    queried = [
+        limits for test in tests if (limits := known[test]) and any(loop.index in limit.operands for limit in limits)
+    ]
     if not queried:
         return []
-    answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(queried)), strict=True))
+    ranges = [zip(*(_ranges(limit, loop, extent) for limit in each), strict=True) for each in dict.fromkeys(queried)]
+    answers = list(zip(*(map(combined_answer, each) for each in ranges), strict=True))
     parts: list[tuple[int, int]] = []
     for answer, run in groupby(range(extent), answers.__getitem__):
         iterations = list(run)
@@ -124,16 +127,6 @@ def _cut(loop: ForOp, names: Names, known: _LimitsOf) -> list[ForOp]:
     for test in tests:
         known.pop(test, None)
     return _part(loop, parts, names)
-
-
-def _depend(limits: Limits, loop: ForOp) -> bool:
-    return any(loop.index in limit.operands for limit in limits)
-
-
-def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
-    """The result of the comparison in each iteration."""
-    ranges = [_ranges(limit, loop, extent) for limit in limits]
-    return [combined_answer(each) for each in zip(*ranges, strict=True)]
 
 
 def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:

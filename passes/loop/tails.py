@@ -54,17 +54,13 @@ class TailBounds(NamedTuple):
 
 def handle_tails(body: Block, names: Names) -> None:
     """Cuts the loops in `body` whose tail is `peel`."""
-    pending = [op for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
+    pending = [op for op in body.ops if isinstance(op, ForOp) and any(map(domain_conditions, blocks_inside(op)))]
     while pending:
         loop = pending.pop()
         inside: Iterable[Operation] | None = None
         if loop.tail is Tail.PEEL:
             inside = _peel(loop, names) if loop.extent is not None else _peel_dynamic(loop, names)
         pending += [op for op in (loop.body.block.ops if inside is None else inside) if isinstance(op, ForOp)]
-
-
-def _may_leave_domain(loop: ForOp) -> bool:
-    return any(domain_conditions(block) for block in blocks_inside(loop))
 
 
 # --- loops of constant extent

@@ -129,13 +129,15 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     if len(reads) < len(uses):
         other = next(use.operation.name for use in uses if not isinstance(use.operation, ReadOp))
         return f"{other} needs it in memory"
-    if _may_fail(op) and not any(_reads_all(read, op.spatial) for read in reads):
+    may_fail = any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
+    if may_fail and not any(_reads_all(read, op.spatial) for read in reads):
         return "it checks an index, and its readers may leave elements out"
     size = max((_inlined_index_size(read, op) for read in reads), default=0)
     if size > MAX_INDEX_SIZE:
         return f"an index expression would have {size} parts, more than {MAX_INDEX_SIZE}"
     points = product(op.spatial)
-    evaluations = sum((_points_of(read) for read in _distinct(reads)), start=_NO_POINTS)
+    distinct = {(read.parent, *_place_of(read)): read for read in reads}.values()
+    evaluations = sum((_points_of(read) for read in distinct), start=_NO_POINTS)
     cost = body_cost(op.body.block)
     extra = _times_more(evaluations, points) * cost
     if extra > max_recompute:
@@ -164,11 +166,6 @@ def _usual(dim: DimExpr) -> int:
         return max(1, evaluate(dim, dict.fromkeys(dim.names, USUAL_SIZE)))
     except DimensionError:
         return USUAL_SIZE
-
-
-def _may_fail(op: ComputeOp) -> bool:
-    """Whether values that a compute reads may make it fail."""
-    return any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
 
 
 def _reads_all(read: ReadOp, shape: Shape) -> bool:
@@ -224,11 +221,6 @@ def _differs_in_lanes(op: Operation, body: Block) -> bool:
 def _points_of(read: ReadOp) -> Dim:
     reader = compute_around(read)
     return product((*reader.spatial, *reader.reduction)) if reader is not None else 1
-
-
-def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
-    """One read for each block and index; equal reads will be merged."""
-    return list({(read.parent, *_place_of(read)): read for read in reads}.values())
 
 
 def _place_of(read: ReadOp) -> tuple[object, ...]:

@@ -132,7 +132,7 @@ def schedule_batch_matmul(draft: ScheduleDraft) -> bool:
 
 def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
     """Schedules a product whose right operand is not packed; both operands may be transposed."""
-    right = _right(product)
+    right = _only_read(product, Role.COLUMNS, Role.COLUMNS)
     lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
     if right is None or lanes < MIN_LANES:
         draft.because(f"{product.extent(Role.COLUMNS)} columns are too few for lanes: the terms of a sum are the lanes")
@@ -181,11 +181,6 @@ def _copied(draft: ScheduleDraft, product: ProductView, load: LoadOp, last: int)
     number = product.factors().index(load)
     draft.do(CacheRead(product.name, number, last=last))
     return f"{product.name}_read{number}"
-
-
-def _right(product: ProductView) -> tuple[LoadOp, int] | None:
-    """Returns the one load that depends on the column, and the dimension indexed by it; None for other forms."""
-    return _only_read(product, Role.COLUMNS, Role.COLUMNS)
 
 
 def _only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp, int] | None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -199,7 +199,7 @@ def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
         return
     zero = ValueMap.constant(0)
     known = {variable: zero for variable, extent in zip(block.variables, block.extents, strict=True) if extent == 1}
-    index, before = store.index.substitute(known), _ops_before(store, block)
+    index, before = store.index.substitute(known), set(takewhile(lambda op: op is not store, block.body.walk()))
     if not _stores_once(block, index):
         return
     for number, argument in enumerate(input_arguments(kernel)):
@@ -209,11 +209,6 @@ def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
             is_all = len(loads) + users.count(block) == len(users)
             if loads and is_all and all(load.index.substitute(known) == index for load in loads):
                 yield number
-
-
-def _ops_before(store: StoreOp, block: BlockOp) -> set[Operation]:
-    """The ops of a block, including those in its conditions, that precede `store`."""
-    return set(takewhile(lambda op: op is not store, block.body.walk()))
 
 
 def _only_store(output: SSAValue) -> StoreOp | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.block_op import Extent
@@ -59,7 +59,8 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
     place.insert_ops_before([alloc, copy_nest(name, loops, shape, {source: alloc.memref}, order)], root)
     load.operands[0] = alloc.memref
     load.index = load.index.select(order)
-    reads = [buffer for buffer in block.reads if buffer is not source or _still_reads(block, source)]
+    loaded = {op.memref for op in ops_of(block, LoadOp)}
+    reads = [buffer for buffer in block.reads if buffer is not source or source in loaded]
     block.set_buffers([*reads, alloc.memref], list(block.writes))
 
 
@@ -91,10 +92,6 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
         reason = f"block {writer.block_name!r} writes its operand in the same nest"
         raise refusal(step, subject, reason, "only what is complete before the nest can be copied")
     return load, shape, root, place
-
-
-def _still_reads(block: BlockOp, buffer: SSAValue) -> bool:
-    return any(op.memref is buffer for op in ops_of(block, LoadOp))
 
 
 LoopCacheReadPass = primitive_pass(CacheRead, "block=gemm operand=1 last=0")

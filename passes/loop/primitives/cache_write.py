@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.loop import BlockOp, SchedulePrimitive
+from xrelay.dialects.loop import BlockOp
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.schedule import CacheWrite
@@ -63,15 +63,15 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
 
 def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
     """The buffers that `block` writes and other ops use; all written buffers if no other op uses any."""
-    used = [b for b in block.writes if any(not _is_within(use.operation, block) for use in b.uses)]
+    used = [
+        b
+        for b in block.writes
+        if any(op is not block and not block.is_ancestor(op) for op in (use.operation for use in b.uses))
+    ]
     outputs = [b for b in block.writes if b in used or not isinstance(b, OpResult)]
     if not (outputs or block.writes):
         raise refusal(step, f"block {step.block!r}", "it writes nothing", "name a block with a result")
     return outputs or list(block.writes)
-
-
-def _is_within(op: Operation, block: BlockOp) -> bool:
-    return op is block or block.is_ancestor(op)
 
 
 def _check(
@@ -96,14 +96,10 @@ def _check(
         raise refusal(step, subject, "it is inside another nest already", "use cache_write before compute_at")
     if f"{step.block}_write" in blocks_of(kernel):
         raise refusal(step, subject, f"there is a block {step.block + '_write'!r} already", "use cache_write once")
-    _check_names(kernel, names, len(positions), step)
-    return root, written
-
-
-def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: SchedulePrimitive) -> None:
-    if len(names) != rank:
+    if len(names) != (rank := len(positions)):
         raise refusal(step, "names", f"{len(names)} names for a buffer of rank {rank}", "name one loop per dimension")
     check_new_names(kernel, names, set(), step)
+    return root, written
 
 
 LoopCacheWritePass = primitive_pass(CacheWrite, "block=gemm")

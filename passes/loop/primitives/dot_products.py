@@ -27,15 +27,11 @@ def dot_step(body: Block) -> DotStep | None:
     if not isinstance(store, StoreOp) or not isinstance(add := store.value.owner, arith.AddiOp):
         return None
     for total, product in ((add.lhs.owner, add.rhs.owner), (add.rhs.owner, add.lhs.owner)):
-        if isinstance(total, LoadOp) and isinstance(product, arith.MuliOp) and _same_place(total, store):
-            bytes = _bytes_of(product)
-            if bytes is not None and len(body.ops) == 8:
+        if isinstance(total, LoadOp) and isinstance(product, arith.MuliOp):
+            bytes, is_updated = _bytes_of(product), (total.memref, total.index) == (store.memref, store.index)
+            if bytes is not None and is_updated and len(body.ops) == 8:
                 return DotStep(total, store, *bytes)
     return None
-
-
-def _same_place(load: LoadOp, store: StoreOp) -> bool:
-    return load.memref is store.memref and load.index == store.index
 
 
 def _bytes_of(product: arith.MuliOp) -> tuple[LoadOp, LoadOp] | None:

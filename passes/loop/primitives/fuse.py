@@ -39,7 +39,7 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
     tail = inner.tail if outer.tail is Tail.PEEL else outer.tail
     fused = ForOp(
         name,
-        extent_value(kernel, _scaled(expression_of(outer.bound), inner_extent), f"{name}_extent"),
+        extent_value(kernel, ValueMap.constant(0).plus(expression_of(outer.bound), inner_extent), f"{name}_extent"),
         inner.detach_region(0),
         kind=outer.kind,
         tail=tail,
@@ -75,10 +75,6 @@ def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fus
             )
             raise refusal(step, f"loop {step.outer!r}", reason, "fuse spatial loops")
     return static_extent(inner, step)
-
-
-def _scaled(value: ValueMap, factor: int) -> ValueMap:
-    return ValueMap((value.exprs[0] * factor,), value.operands)
 
 
 LoopFusePass = primitive_pass(Fuse, "outer=n inner=c into=nc")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import func
-from xdsl.ir import OpResult, SSAValue
+from xdsl.dialects import func, memref
 
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.schedule import Parallelize
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, only_op, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
@@ -39,7 +39,8 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
         if reduces_over(block, loop):
             reason = f"block {block.block_name!r} reduces over it: its iterations add to the same elements"
             raise refusal(step, subject, reason, "parallelize a loop of a spatial variable")
-        shared = [buffer for buffer in block.writes if not _is_private(buffer, loop)]
+        private = {op.memref for op in ops_of(loop, memref.AllocOp)}
+        shared = [buffer for buffer in block.writes if buffer not in private]
         if shared and loop.extent != 1 and loop.index not in block.binding_operands:
             reason = f"block {block.block_name!r} does not depend on it: every iteration writes the same elements"
             raise refusal(step, subject, reason, "parallelize a loop of a spatial variable")
@@ -57,11 +58,6 @@ def _check_nesting(loop: ForOp, step: Parallelize) -> None:
 def _may_nest(outer: ForOp, inner: ForOp) -> bool:
     """Whether two parallel loops may nest: in a perfect nest whose inner extent is a value, which `fuse` refuses."""
     return only_op(outer) is inner and inner.extent is None
-
-
-def _is_private(buffer: SSAValue, loop: ForOp) -> bool:
-    """Whether the buffer belongs to one iteration: it is allocated inside the loop."""
-    return isinstance(buffer, OpResult) and loop.is_ancestor(buffer.op)
 
 
 LoopParallelizePass = primitive_pass(Parallelize, "loop=n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import func, scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import in_loop_indices, interval_of
@@ -76,15 +76,11 @@ def _lane_problem(block: BlockOp, loop: ForOp, access: str) -> str | None:
             if isinstance(op, scf.IfOp) and access == "rows":
                 return "runs different branches in different lanes"
             lanes.update(op.results)
-            if access == "any" or _is_index(op):
+            # Conditions and indices are checked at their uses.
+            if access == "any" or all(str(result.type) in ("index", "i1") for result in op.results):
                 continue
             return f"computes with its index in '{op.name}'"
     return None
-
-
-def _is_index(op: Operation) -> bool:
-    """Whether the op computes conditions or indices, which are checked at their uses."""
-    return all(str(result.type) in ("index", "i1") for result in op.results)
 
 
 def _access_problem(
