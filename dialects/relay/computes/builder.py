@@ -34,6 +34,7 @@ __all__ = [
     "IndexLike",
     "Inserter",
     "Number",
+    "Tensors",
     "TopiBuilder",
     "element_of",
     "read_broadcast",
@@ -224,8 +225,11 @@ class TopiBuilder:
         return [self.compute(label, variables("i", shape), self.result_type.element_type, body)]
 
 
-Build: TypeAlias = Callable[[TopiBuilder], Sequence[SSAValue]]
-"""Builds the topi ops of one relay op and returns its tensors, several if the result is a tuple."""
+Tensors: TypeAlias = Sequence[SSAValue]
+"""The tensors of a relay op, several if its result is a tuple."""
+
+Build: TypeAlias = Callable[[TopiBuilder], Tensors]
+"""Builds the topi ops of one relay op and returns its tensors."""
 
 
 def read_broadcast(b: Body, source: SSAValue, shape: Sequence[Dim]) -> SSAValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from xdsl.ir import Operation
+from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import documented
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -32,9 +33,12 @@ class UnknownOpError(XRelayError):
 def register_relay_op(op: RelayOpT) -> RelayOpT:
     """Class decorator: registers the op under Relay's name. Raises `UnknownOpError` for a second class of this name.
 
-    An op of another dialect, such as `acme.l1_normalize`, keeps its name and belongs to a `Dialect` of its package. The
-    op's declared constraints are added to its docstring.
+    The class becomes an op by `irdl_op_definition`, unless it is one. An op of another dialect, such as
+    `acme.l1_normalize`, keeps its name and belongs to a `Dialect` of its package. The op's declared constraints are
+    added to its docstring.
     """
+    if "get_irdl_definition" not in vars(op):
+        op = irdl_op_definition(op)
     op.__doc__ = documented(op.__doc__ or "", op.CONSTRAINTS)
     name = op.relay_name()
     if _OPS.setdefault(name, op) is not op:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -35,7 +35,7 @@ from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryEle
 from xrelay.dialects.shared.requirements import RequirementsAttr
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class WallOp(UnaryElementwiseOp):
@@ -57,7 +57,7 @@ class WallOp(UnaryElementwiseOp):
         """Returns the operand, a tensor or a tuple."""
         return data
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads each element of a tensor."""
         return build.map_elements(build.label, lambda b, values: values[0])
 
@@ -67,7 +67,6 @@ class WallOp(UnaryElementwiseOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class StopFusionOp(WallOp):
     """The operand. `relay-fuse-ops` never fuses ops before it with ops after it, and removes it.
 
@@ -88,7 +87,6 @@ class StopFusionOp(WallOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class CheckpointOp(WallOp):
     """The operand, a tensor or tuple, which a gradient may recompute instead of keeping.
 
@@ -142,13 +140,12 @@ class CompilerAnnotationOp(RelayOp):
         """Returns the operand, a tensor or a tuple."""
         return data
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads each element of a tensor."""
         return build.map_elements(build.label, lambda b, values: values[0])
 
 
 @register_relay_op
-@irdl_op_definition
 class CompilerBeginOp(CompilerAnnotationOp):
     """The operand, a tensor or tuple, at the boundary where a region for `compiler` begins.
 
@@ -167,7 +164,6 @@ class CompilerBeginOp(CompilerAnnotationOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class CompilerEndOp(CompilerAnnotationOp):
     """The operand, a tensor or tuple, at the boundary where a region for `compiler` ends.
 
@@ -186,7 +182,6 @@ class CompilerEndOp(CompilerAnnotationOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class RequireOp(ScalarUnaryOp):
     """The operand. The conditions `demands` on named dimensions are checked.
 

@@ -8,14 +8,13 @@ Claessen and Pałka, "Splittable pseudorandom number generators using cryptograp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import pi
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import operand_def, prop_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -39,7 +38,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 WORD = IntegerType(64, Signedness.UNSIGNED)
 WORDS = 10
@@ -76,7 +75,6 @@ class KeyedOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class ThreefryGenerateOp(KeyedOp):
     """A new key and words of `out_shape`, where each block of four is a hash of key, path and counter.
 
@@ -114,7 +112,7 @@ class ThreefryGenerateOp(KeyedOp):
 
         return drawn_words(key, ints(self.out_shape))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads each word from its block."""
         from xrelay.dialects.relay.computes.threefry import Draw
 
@@ -127,7 +125,6 @@ class ThreefryGenerateOp(KeyedOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class ThreefrySplitOp(KeyedOp):
     """Two keys with independent random numbers: their paths are extended by 0 and 1.
 
@@ -156,7 +153,7 @@ class ThreefrySplitOp(KeyedOp):
 
         return split_key(key)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a compute for each key."""
         from xrelay.dialects.relay.computes.threefry import read_key, split
 
@@ -200,7 +197,6 @@ class DistributionOp(KeyedOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class UniformOp(DistributionOp):
     """A new key and floats with a uniform distribution in [`low`, `high`).
 
@@ -235,7 +231,7 @@ class UniformOp(DistributionOp):
         new, values = drawn_fractions(key, ints(self.out_shape), numpy_dtype(self.out_dtype))
         return new, values * (high - low) + low
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Scales fractions to the interval."""
         from xrelay.dialects.relay.computes.threefry import Draw
 
@@ -259,7 +255,6 @@ class UniformOp(DistributionOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class NormalOp(DistributionOp):
     """A new key and floats with a normal distribution of mean `mean` and standard deviation `scale`.
 
@@ -295,7 +290,7 @@ class NormalOp(DistributionOp):
         wide = np.sqrt(-2 * np.log(1 - u.astype(np.float64))) * np.sin(2 * np.pi * v.astype(np.float64))
         return new, np.asarray(wide * scale.astype(np.float64) + mean.astype(np.float64)).astype(u.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes a radius and an angle from each pair of fractions."""
         from xdsl.dialects import math
 
@@ -323,7 +318,6 @@ class NormalOp(DistributionOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MultinomialOp(KeyedOp):
     """A new key and `num_samples` random classes for each row of probabilities, whose sum need not be 1.
 
@@ -371,7 +365,7 @@ class MultinomialOp(KeyedOp):
         classes = (~(sums[..., None] > limits[..., None, :])).sum(-2)
         return new, np.minimum(classes, probs.shape[-1] - 1).astype(np.int32)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds cumulative sums, and counts those that are not greater than the random limit."""
         from xrelay.dialects.relay.computes.threefry import Draw
         from xrelay.dialects.topi.build import scan, variables

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
@@ -38,11 +38,10 @@ from xrelay.dialects.relay.ops.tensor.gather import IndexingOp
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseReshapeOp(RelayOp):
     """The coordinates of a sparse tensor after a reshape from `prev_shape` to `new_shape`, and the new shape.
 
@@ -106,7 +105,7 @@ class SparseReshapeOp(RelayOp):
         stays = np.array_equal(sizes, shape)
         return indices.copy() if stays else places.astype(indices.dtype), shape.astype(new.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes row-major indices, and new coordinates by quotients and remainders, in 64 bits."""
         from xrelay.dialects.relay.computes.sparse import complete_shape, reshaped_coordinates
 
@@ -139,7 +138,6 @@ def require_places(facts: Facts, indices: Shape, values: Shape, rank: int, const
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseToDenseOp(IndexingOp):
     """A tensor of `output_shape` with the values at the coordinates `sparse_indices`, and the default elsewhere.
 
@@ -187,7 +185,7 @@ class SparseToDenseOp(IndexingOp):
         """Assigns value by value."""
         return _with_values(ints(self.output_shape), indices, values, default)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Fills with the default and scatters the values."""
         return _scattered(build, *(build.operand(index) for index in range(3)))
 
@@ -201,7 +199,6 @@ class SparseToDenseOp(IndexingOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DynSparseToDenseOp(ShapeOperandOp):
     """`relay.sparse_to_dense` with the shape as the second operand.
 
@@ -248,7 +245,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
             raise InterpreterError(f"[{self.name} C2] a negative extent in the shape {shape.tolist()}")
         return _with_values(tuple(shape.tolist()), indices, values, default)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Fills with the default and scatters the values."""
         return _scattered(build, build.operand(0), build.operand(2), build.operand(3))
 
@@ -274,7 +271,7 @@ def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default:
     return result
 
 
-def _scattered(build: TopiBuilder, indices: SSAValue, values: SSAValue, default: SSAValue) -> Sequence[SSAValue]:
+def _scattered(build: TopiBuilder, indices: SSAValue, values: SSAValue, default: SSAValue) -> Tensors:
     """Fills a tensor with the default and scatters the values at their coordinates."""
     from xrelay.dialects.relay.computes.checked_indices import INDEX, checked_indices
     from xrelay.dialects.topi.build import scatter, variables

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -28,11 +27,10 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class TreeLeavesOp(RelayOp):
     """The node reached in `depth` steps from each of the first `trees` nodes, for each row of the data.
 
@@ -94,7 +92,7 @@ class TreeLeavesOp(RelayOp):
             nodes = _clamped(children[nodes, goes_right.astype(np.int64)], len(children))
         return nodes.astype(np.int32)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds over the steps, which replace a node by one of its children.
 
         The accumulator is the node's offset from its root, because a fold begins with a constant; offsets wrap. The

@@ -5,7 +5,6 @@ computes by the `TopiBuilder` of `xrelay.extend.strategies`) and `gradient(self,
 of `xrelay.extend.gradients`).
 
     @register_relay_op
-    @irdl_op_definition
     class L1NormalizeOp(RelayOp): …
 
 The name of an operator begins with `relay.` or with the name of a dialect of its package.

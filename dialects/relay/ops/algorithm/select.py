@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType, TupleType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.shape_rules import kept_by_slice
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
@@ -42,14 +42,13 @@ from xrelay.errors import InterpreterError, LoweringError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 ONE: Dim = 1
 
 
 @register_relay_op
-@irdl_op_definition
 class ArgwhereOp(RelayOp):
     """The indices of the nonzero elements in row-major order, one row for each. NaN is nonzero.
 
@@ -87,7 +86,7 @@ class ArgwhereOp(RelayOp):
         columns = np.unravel_index(rows, condition.shape) if condition.ndim else ()
         return np.array(columns, np.int32).reshape(condition.ndim, rows.size).T.copy()
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Finds the positions of nonzero elements and converts them to indices."""
         from xdsl.dialects import arith
 
@@ -118,7 +117,6 @@ class ArgwhereOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class UniqueOp(RelayOp):
     """The distinct elements of a vector, with their indices and counts.
 
@@ -173,7 +171,7 @@ class UniqueOp(RelayOp):
         results = values, places, inverse, np.array([starts.size], np.int32), counts
         return results if self.return_counts.value.data else results[:4]
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Finds runs of equal elements in the sorted data; sorts the runs for the order of first occurrence."""
         from xrelay.dialects.topi import PositionsOp, SortOp
 
@@ -203,7 +201,6 @@ class UniqueOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DynStridedSliceOp(RelayOp):
     """The elements of `data` from `begin` to before `end` in steps of `strides`, with one number for each axis.
 
@@ -286,7 +283,7 @@ class DynStridedSliceOp(RelayOp):
             data = np.take(data, first + step * np.arange(size), axis)
         return data
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads with a start and step along each sliced axis; the first and last indices are checked."""
         from xrelay.dialects.relay.computes.movement import moved
         from xrelay.dialects.upstream.arith_extras import IndexCastOp
@@ -404,7 +401,6 @@ class _Lists:
 
 
 @register_relay_op
-@irdl_op_definition
 class CompressOp(RelayOp):
     """The slices of `data` along `axis` for which the condition is true, in order.
 
@@ -450,7 +446,7 @@ class CompressOp(RelayOp):
         """Uses `np.compress`."""
         return np.compress(condition, data, self.axis.value.data)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Gathers the slices where the condition is true, followed by zeros."""
         from xrelay.dialects.relay.computes.ordering import is_below_count
         from xrelay.dialects.topi import PositionsOp
@@ -477,7 +473,6 @@ class CompressOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class RankRowsOp(RelayOp):
     """The number of rows that precede each row of a matrix in lexicographic order; equal rows have the same number.
 
@@ -518,7 +513,7 @@ class RankRowsOp(RelayOp):
         ranks[order] = starts[np.cumsum(is_new) - 1]
         return ranks
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds over all rows for each row: the sign of the first difference, and the number of smaller rows."""
         from xdsl.dialects.builtin import IndexType
 

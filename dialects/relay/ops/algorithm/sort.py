@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TupleType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import follow_along_axis
 from xrelay.dialects.relay.op_definition import (
@@ -45,7 +45,7 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
     from xrelay.dialects.topi import SortOp as TopiSortOp
 
 
@@ -108,7 +108,6 @@ class OrderOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SortOp(OrderOp):
     """The elements sorted along `axis`, ascending unless `is_ascend` is false.
 
@@ -132,7 +131,7 @@ class SortOp(OrderOp):
         """Takes the elements in their order."""
         return np.take_along_axis(data, self.order(data), self.axis.value.data)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Returns the values of a sort."""
         return [self.sorted_first(build).values]
 
@@ -144,7 +143,6 @@ class SortOp(OrderOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class ArgsortOp(OrderOp):
     """The indices that sort the data along `axis`, as i32 or `dtype`.
 
@@ -175,7 +173,7 @@ class ArgsortOp(OrderOp):
         """Returns the order of the elements."""
         return self.order(data).astype(self.result_dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Returns the indices of a sort."""
         return [build.converted("places", self.sorted_first(build).indices, build.result_type.element_type)]
 
@@ -211,7 +209,7 @@ class FirstOp(OrderOp):
         values, indices = np.take_along_axis(data, order, axis), order.astype(dtype)
         return {"values": values, "indices": indices}.get(self.ret_type.data, (values, indices))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Returns the first values of a sort, their indices, or both."""
         axis = self.axis.value.data % len(build.shape(build.operand(0)))
         last = build.result_types[-1]
@@ -233,7 +231,6 @@ class FirstOp(OrderOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class TopKOp(FirstOp):
     """The first `k` elements sorted along `axis`, descending unless `is_ascend` is true, and their indices.
 
@@ -279,7 +276,6 @@ class TopKOp(FirstOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DynTopKOp(FirstOp):
     """`relay.topk` with `k` as an operand, from 0 to the extent of the axis.
 
@@ -331,7 +327,6 @@ class DynTopKOp(FirstOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SearchsortedOp(RelayOp):
     """The index in an ascending row before which each of `values` can be inserted so that the row stays ascending.
 
@@ -386,7 +381,7 @@ class SearchsortedOp(RelayOp):
             result[row] = np.searchsorted(sorted_sequence[row], values[row], side)
         return result
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Counts the elements before each value; with `right`, equal elements are included."""
         from xdsl.dialects import arith
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import ElementType
 from xrelay.dialects.relay.op_definition import (
@@ -34,16 +33,14 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
     without_empty_dtype,
 )
-from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class CropAndResizeOp(RelayOp):
     """Boxes of images resized to `crop_size`: box n has corners `boxes[n]` (`y, x, y, x`) in image `box_indices[n]`.
 
@@ -119,15 +116,16 @@ class CropAndResizeOp(RelayOp):
 
     def evaluate(self, data: Array, boxes: Array, box_indices: Array) -> Array:
         """Resizes box by box."""
-        if np.any((box_indices < 0) | (box_indices >= len(data))):
-            raise InterpreterError(f"a box of an image that is not there, there are {len(data)}")
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
+        numbers = checked(box_indices, len(data), from_end=False)
         order, size = (0, *self.image_axes), ints(self.crop_size)
         image, kind = data.transpose(order), np.float64 if np.float64 in (data.dtype, boxes.dtype) else np.float32
         result = np.zeros((len(boxes), image.shape[1], *size), np.float64)
         outside = np.float64(kind(self.extrapolation_value.value.data))
         sample = _nearest if self.method.data == "nearest_neighbor" else _interpolated
         for number, box in enumerate(boxes.astype(kind)):
-            own = image[box_indices[number]].astype(np.float64)
+            own = image[numbers[number]].astype(np.float64)
             places: list[Array] = []
             insides: list[Array] = []
             for axis, extent in enumerate(own.shape[1:]):
@@ -137,7 +135,7 @@ class CropAndResizeOp(RelayOp):
             result[number] = np.where(insides[0][:, None] & insides[1], sample(own, *places), outside)
         return cast_once(result.transpose(np.argsort(order)), self.result_dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds tables of row and column coordinates, and interpolates elements."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.interpolation import between_taps, nearest_tap, taps_around

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import ElementType, Numbers
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
@@ -41,11 +41,10 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import window_of
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class Dilation2DOp(RelayOp):
     """The maximum of `data + weight` in a window that slides over each channel; the data is padded with zeros.
 
@@ -135,7 +134,7 @@ class Dilation2DOp(RelayOp):
         values = (value + filters[:, k, m, None, None] for value, (k, m) in seen)
         return reduce(np.maximum, values).transpose(np.argsort(order))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
         from xrelay.dialects.relay.computes.layouts import arranged
         from xrelay.dialects.topi.build import lowest

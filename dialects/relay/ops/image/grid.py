@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from xdsl.dialects.builtin import f32, f64, i1, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -41,7 +40,7 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 SAMPLINGS = ("nearest", "bilinear", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -52,7 +51,6 @@ FAR: Final = float(1 << 30)
 
 
 @register_relay_op
-@irdl_op_definition
 class AffineGridOp(RelayOp):
     """The coordinates of an image of `target_shape`, transformed by matrices (N, 2, 3): a grid (N, 2, H, W).
 
@@ -101,7 +99,7 @@ class AffineGridOp(RelayOp):
         column, row, shift = (data.astype(np.float64)[:, :, number, None, None] for number in range(3))
         return cast_once(column * x + row * y[:, None] + shift, data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums three terms."""
         data, (height, width) = build.operand(0), ints(self.target_shape)
         real = build.element(data)
@@ -130,7 +128,6 @@ class AffineGridOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GridSampleOp(RelayOp):
     """Samples of images, or of volumes, at coordinates between -1 and 1 along each axis.
 
@@ -234,7 +231,7 @@ class GridSampleOp(RelayOp):
             return np.where((place >= low) & (place <= high), place, nearest_element)
         return _mirrored(place, extent, aligned=aligned) if padding == "reflection" else place
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums over all taps: one, two or four for each axis."""
         from xrelay.dialects.relay.computes.interpolation import GridSamples
         from xrelay.dialects.relay.computes.scalars import rounded

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS, ROUNDINGS, Resampling
 from xrelay.dialects.relay.core.sliding_window import ElementType, ImageOp, InLayouts, Layouts, Numbers
@@ -52,7 +52,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.resize import AxisPlaces
 
 
@@ -205,7 +205,7 @@ class ResizeOp(ResizingOp, ImageOp):
         changed = [axis for axis in axes if not rule.keeps(data.shape[axis.axis], axis.size)]
         return resized(data, changed, rule, self.result_dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Resizes the spatial axes in any layout."""
         from xrelay.dialects.relay.computes.resize import AxisPlaces, resized
 
@@ -236,7 +236,6 @@ class ResizeOp(ResizingOp, ImageOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Resize1DOp(ResizeOp):
     """Signals resized to another length; `image.resize2d` documents C8 to C10.
 
@@ -252,7 +251,6 @@ class Resize1DOp(ResizeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Resize2DOp(ResizeOp):
     """Images resized to height and width `size`, by the rule of `dyn.image.resize` without a scale.
 
@@ -276,7 +274,6 @@ class Resize2DOp(ResizeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Resize3DOp(ResizeOp):
     """Volumes resized to another depth, height and width; `image.resize2d` documents C8 to C10.
 
@@ -293,7 +290,6 @@ class Resize3DOp(ResizeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DynResizeOp(ResizingOp):
     """The data with `axes` resized: each element is a weighted sum of those around its coordinate in the data.
 
@@ -404,7 +400,7 @@ class DynResizeOp(ResizingOp):
             axes.append(ResizedAxis(axis % data.ndim, wanted, float(scale[number]), region))
         return resized(data, axes, self.resampling, self.result_dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Resizes the axes in the order of `axes`; scales and regions are read at run time."""
         from xrelay.dialects.relay.computes.resize import AxisPlaces, resized
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, TupleType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.op_definition import (
@@ -41,11 +41,10 @@ from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp,
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class ReluOp(ScalarUnaryOp):
     """`max(x, 0)`, elementwise.
 
@@ -73,7 +72,6 @@ class ReluOp(ScalarUnaryOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DropoutOp(RelayOp):
     """Dropout at inference time: the tuple (data, a mask of ones), as in Relay.
 
@@ -124,7 +122,7 @@ class DropoutOp(RelayOp):
         """Returns the data and ones."""
         return data, np.ones_like(data)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a copy and a tensor of ones."""
         data, element = build.operand(0), build.result_types[1].element_type
         kept = build.compute(build.label, build.extents(0), element, lambda b: b.read(data, *b.spatial))
@@ -148,7 +146,6 @@ def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
 
 
 @register_relay_op
-@irdl_op_definition
 class LeakyReluOp(ElementwiseCompositeOp):
     """`x` if x ≥ 0, else `alpha * x`.
 
@@ -173,7 +170,6 @@ class LeakyReluOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class PReluOp(AlongAxisOp, CompositeOp):
     """`x` if x ≥ 0, else `alpha[c] * x`, with c the index along `axis`.
 
@@ -209,7 +205,6 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class EluOp(ElementwiseCompositeOp):
     """`x` if x ≥ 0, else `alpha * (exp(x) - 1)`.
 
@@ -234,7 +229,6 @@ class EluOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class CeluOp(ElementwiseCompositeOp):
     """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`.
 
@@ -271,7 +265,6 @@ class CeluOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SeluOp(ElementwiseCompositeOp):
     """`gamma * x` if x ≥ 0, else `gamma * alpha * (exp(x) - 1)`.
 
@@ -297,7 +290,6 @@ class SeluOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class ThresholdedReluOp(ElementwiseCompositeOp):
     """`x` if x > `theta`, else 0.
 
@@ -325,7 +317,6 @@ _ERFC = np.frompyfunc(math.erfc, 1, 1)
 
 
 @register_relay_op
-@irdl_op_definition
 class SoftplusOp(ElementwiseCompositeOp):
     """`log(1 + exp(x))`, computed as `max(x, 0) + log(1 + u)` for `u = exp(-|x|)`, which does not overflow.
 
@@ -356,7 +347,6 @@ class SoftplusOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MishOp(ElementwiseCompositeOp):
     """`x * tanh(log(1 + exp(x)))`.
 
@@ -385,7 +375,6 @@ class MishOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SoftsignOp(ElementwiseCompositeOp):
     """`x / (1 + |x|)`.
 
@@ -409,7 +398,6 @@ class SoftsignOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class HardSigmoidOp(ElementwiseCompositeOp):
     """`alpha * x + beta`, clamped to [0, 1].
 
@@ -436,7 +424,6 @@ class HardSigmoidOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class HardSwishOp(ElementwiseCompositeOp):
     """`x * min(max(x / 6 + 1 / 2, 0), 1)`.
 
@@ -460,7 +447,6 @@ class HardSwishOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SwishOp(ElementwiseCompositeOp):
     """`x * sigmoid(alpha * x)`; SiLU if `alpha` is 1.
 
@@ -486,7 +472,6 @@ class SwishOp(ElementwiseCompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GeluOp(ElementwiseCompositeOp):
     """`x / 2 * (1 + erf(x / √2))`, or with `approximate = "tanh"` `x / 2 * (1 + tanh(√(2/π) * (x + 0.044715 * x³)))`.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -34,7 +33,7 @@ from xrelay.errors import InterpreterError
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Number, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Number, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import AdaptiveWindows
 
 
@@ -124,13 +123,13 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
 
         return self.folded(data, mean)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums each window and divides by its size."""
         from xrelay.dialects.relay.computes.widening import for_any_width
 
         return for_any_width(self._means)(build)
 
-    def _means(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def _means(self, build: TopiBuilder) -> Tensors:
         windows, element = self.windows(build), build.element(build.operand(0))
         sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
 
@@ -160,7 +159,7 @@ class AdaptiveMaxPoolOp(AdaptivePoolOp):
         """Takes numpy's maximum."""
         return self.folded(data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum over each window."""
         from xrelay.dialects.topi.build import lowest
 
@@ -212,7 +211,6 @@ def _places(count: int, extent: int) -> Array:
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveAvgPool1DOp(AdaptiveAvgPoolOp):
     """The mean of each of `output_size` windows over the width; means of integers are truncated.
 
@@ -228,7 +226,6 @@ class AdaptiveAvgPool1DOp(AdaptiveAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveAvgPool2DOp(AdaptiveAvgPoolOp):
     """The mean of each of `output_size` windows over height and width; means of integers are truncated.
 
@@ -244,7 +241,6 @@ class AdaptiveAvgPool2DOp(AdaptiveAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveAvgPool3DOp(AdaptiveAvgPoolOp):
     """The mean of each of `output_size` windows over depth, height and width; means of integers are truncated.
 
@@ -260,7 +256,6 @@ class AdaptiveAvgPool3DOp(AdaptiveAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveMaxPool1DOp(AdaptiveMaxPoolOp):
     """The greatest element of each of `output_size` windows over the width.
 
@@ -281,7 +276,6 @@ class AdaptiveMaxPool1DOp(AdaptiveMaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveMaxPool2DOp(AdaptiveMaxPoolOp):
     """The greatest element of each of `output_size` windows over height and width.
 
@@ -297,7 +291,6 @@ class AdaptiveMaxPool2DOp(AdaptiveMaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AdaptiveMaxPool3DOp(AdaptiveMaxPoolOp):
     """The greatest element of each of `output_size` windows over depth, height and width.
 
@@ -368,13 +361,13 @@ class GlobalAvgPoolOp(GlobalPoolOp):
             mean = np.sum(plain, axis=axes, keepdims=True, dtype=np.float64) / np.float64(count)
         return self.laid_out(mean.astype(data.dtype))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums and divides by the number of elements."""
         from xrelay.dialects.relay.computes.widening import for_any_width
 
         return for_any_width(self._mean)(build)
 
-    def _mean(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def _mean(self, build: TopiBuilder) -> Tensors:
         data = build.operand(0)
         element, count = build.element(data), product([build.shape(data)[axis] for axis in self.axes_of_data])
         sums = self.folded(build, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
@@ -411,7 +404,7 @@ class GlobalMaxPoolOp(GlobalPoolOp):
         plain, least = self.plain(data), value_range(data.dtype)[0]
         return self.laid_out(np.max(plain, axis=tuple(range(2, plain.ndim)), keepdims=True, initial=least))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum over the spatial axes."""
         from xrelay.dialects.topi.build import lowest
 
@@ -442,7 +435,6 @@ class GlobalMaxPoolOp(GlobalPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalAvgPool1DOp(GlobalAvgPoolOp):
     """The mean over the whole width.
 
@@ -458,7 +450,6 @@ class GlobalAvgPool1DOp(GlobalAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalAvgPool2DOp(GlobalAvgPoolOp):
     """The mean over the whole height and width, which are kept with extent 1.
 
@@ -474,7 +465,6 @@ class GlobalAvgPool2DOp(GlobalAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalAvgPool3DOp(GlobalAvgPoolOp):
     """The mean over the whole depth, height and width.
 
@@ -490,7 +480,6 @@ class GlobalAvgPool3DOp(GlobalAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalMaxPool1DOp(GlobalMaxPoolOp):
     """The greatest element over the whole width.
 
@@ -510,7 +499,6 @@ class GlobalMaxPool1DOp(GlobalMaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalMaxPool2DOp(GlobalMaxPoolOp):
     """The greatest element over the whole height and width, which are kept with extent 1.
 
@@ -526,7 +514,6 @@ class GlobalMaxPool2DOp(GlobalMaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GlobalMaxPool3DOp(GlobalMaxPoolOp):
     """The greatest element over the whole depth, height and width.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
 from xrelay.dialects.relay.op_definition import (
@@ -38,11 +37,10 @@ from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class MirrorPadOp(MovementOp):
     """The data padded by mirroring: `pad_width` lists (before, after) for every axis in one flat array.
 
@@ -98,7 +96,7 @@ class MirrorPadOp(MovementOp):
             return data
         return np.pad(data, self.pairs, mode="symmetric" if self.mode.data == "SYMMETRIC" else "reflect")
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads at mirrored indices."""
         data, repeated = build.operand(0), int(self.mode.data == "SYMMETRIC")
 
@@ -119,7 +117,6 @@ class MirrorPadOp(MovementOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class FifoBufferOp(RelayOp):
     """The buffer with its first elements along `axis` removed and the data, as many elements, appended.
 
@@ -163,7 +160,7 @@ class FifoBufferOp(RelayOp):
             raise InterpreterError(f"{data.shape[axis]} elements for a buffer of {buffer.shape[axis]}")
         return np.concatenate([np.take(buffer, range(data.shape[axis], buffer.shape[axis]), axis), data], axis)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads the kept elements of the buffer, followed by those of the data."""
         data, buffer = build.operand(0), build.operand(1)
         shape, element = build.shape(buffer), build.element(data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import Factors, HoldsProducts, InLayouts, Layouts, WindowedOp
 from xrelay.dialects.relay.gradients.windows import (
@@ -54,7 +54,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import WindowAxis
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 
@@ -340,7 +340,7 @@ class DirectConvOp(ConvOp):
 
     HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums products, in any layouts. Strategies are faster in the layouts of topi's named ops."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
         from xrelay.dialects.topi.named.base import TAPS
@@ -382,7 +382,6 @@ class DirectConvOp(ConvOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv1DOp(DirectConvOp):
     """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW).
 
@@ -405,7 +404,6 @@ class Conv1DOp(DirectConvOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv2DOp(DirectConvOp):
     """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
 
@@ -439,7 +437,6 @@ class Conv2DOp(DirectConvOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv3DOp(DirectConvOp):
     """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
 

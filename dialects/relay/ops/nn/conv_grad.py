@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder
@@ -37,7 +36,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import WeightGradient
 
 
@@ -152,7 +151,7 @@ class ConvBackwardWeightOp(WindowedOp):
         window = self.window(self.sizes)
         return WeightGradient(self.AXES, window, self.groups.value.data, grad_layout, grad, data_layout, data)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sums products for each element of the weight, in any layouts and for any extents."""
         from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
         from xrelay.dialects.topi.named.base import TAPS, convert
@@ -185,7 +184,6 @@ class ConvBackwardWeightOp(WindowedOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv2DBackwardWeightOp(ConvBackwardWeightOp):
     """The gradient of `nn.conv2d` in its weight, for the gradient `grad` of its result, and its data.
 
@@ -218,7 +216,6 @@ class Conv2DBackwardWeightOp(ConvBackwardWeightOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv3DBackwardWeightOp(ConvBackwardWeightOp):
     """The gradient of `nn.conv3d` in its weight.
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.sliding_window import Numbers
 from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder, exchanged
@@ -35,7 +34,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.windows import WindowAxis, each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 class ConvTransposeOp(FilterOp):
@@ -152,7 +151,7 @@ class DirectConvTransposeOp(ConvTransposeOp):
 
     HALF_PRECISION = HalfPrecision.SINGLE_RESULTS
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a convolution of stride 1 with a result channel for each phase of the strides, and joins its results.
 
         Along an axis of stride s, element y of the result has the phase p = (y + before) mod s and the position q = (y
@@ -247,7 +246,6 @@ def _digits(number: AffineExpr, bases: Sequence[int]) -> list[AffineExpr]:
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv1DTransposeOp(DirectConvTransposeOp):
     """One-dimensional transposed convolution: data (N, C, W), weight (C, O / groups, KW).
 
@@ -270,7 +268,6 @@ class Conv1DTransposeOp(DirectConvTransposeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv2DTransposeOp(DirectConvTransposeOp):
     """Two-dimensional transposed convolution: the gradient of `nn.conv2d` in its data, also called deconvolution.
 
@@ -302,7 +299,6 @@ class Conv2DTransposeOp(DirectConvTransposeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Conv3DTransposeOp(DirectConvTransposeOp):
     """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW).
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.sliding_window import Numbers
 from xrelay.dialects.relay.op_definition import (
@@ -39,11 +38,10 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class CorrelationOp(RelayOp):
     """The mean product, or distance, of windows of an image (N, C, H, W) and shifted windows of another.
 
@@ -146,7 +144,7 @@ class CorrelationOp(RelayOp):
             channels.append(total / np.float64(size * size * data1.shape[1]))
         return cast_once(np.stack(channels, 1), data1.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Averages products, or absolute differences, of elements of both images."""
         from xdsl.dialects import math
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import HoldsProducts, Numbers
 from xrelay.dialects.relay.op_definition import (
@@ -43,11 +43,10 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class DeformableConv2DOp(RelayOp):
     """A convolution of images (N, C, H, W) whose taps are read at positions shifted by `offset`.
 
@@ -225,7 +224,7 @@ class DeformableConv2DOp(RelayOp):
         plain = np.asarray(steps + tap * ints(self.dilation)[axis] - ints(self.padding)[axis], kind)
         return (plain[:, None] if axis == 0 else plain) + moves.astype(kind)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
         from xrelay.dialects.relay.computes.interpolation import DeformedTaps
         from xrelay.dialects.relay.computes.layouts import arranged

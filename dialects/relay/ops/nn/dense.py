@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors
 from xrelay.dialects.relay.core.sliding_window import (
@@ -46,7 +46,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class DenseLayerOp(RelayOp):
@@ -75,7 +75,6 @@ class DenseLayerOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DenseOp(DenseLayerOp):
     """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units).
 
@@ -139,7 +138,7 @@ class DenseOp(DenseLayerOp):
         """Multiplies by the transposed weight in the type of the accumulators."""
         return self.product(data, weight)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds `topi.matmul`, which multiplies the rows of data and weight."""
         from xrelay.dialects.topi.named import MatmulOp
 
@@ -154,7 +153,6 @@ class DenseOp(DenseLayerOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class BiasAddOp(RelayOp):
     """The data plus a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`.
 
@@ -209,7 +207,7 @@ class BiasAddOp(RelayOp):
         axis = self.axis.value.data % data.ndim
         return np.add(data, bias.reshape([-1] + [1] * (data.ndim - axis - 1)))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Adds the element of the bias at the index along the axis."""
         data, bias, shape = build.operand(0), build.operand(1), build.result_shape
         axis = self.axis.value.data % len(shape)
@@ -244,7 +242,6 @@ def packed_block(layout: Layout) -> int:
 
 
 @register_relay_op
-@irdl_op_definition
 class ContribDensePackOp(DenseLayerOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
@@ -309,7 +306,7 @@ class ContribDensePackOp(DenseLayerOp):
 
         return self.product(data, to_plain(weight, self.layout, "NC")[: optional_int(self.units)])
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a sum of products with the block size of the layout, to which C2 constrains the weight.
 
         The strategy `dense_pack.matmul` is faster if the weight's type has the block size.

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -71,7 +71,6 @@ class EntropyOp(CompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class CrossEntropyOp(EntropyOp):
     """`-sum(targets * log(predictions)) / rows`: the predictions are probabilities.
 
@@ -90,7 +89,6 @@ class CrossEntropyOp(EntropyOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class CrossEntropyWithLogitsOp(EntropyOp):
     """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as from `nn.log_softmax`.
 
@@ -109,7 +107,6 @@ class CrossEntropyWithLogitsOp(EntropyOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class NLLLossOp(CompositeOp):
     """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, the class of each target.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.op_definition import (
@@ -30,14 +28,13 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 SHORT = 32
 """A window with this reach or less keeps its size for any extent."""
 
 
 @register_relay_op
-@irdl_op_definition
 class LRNOp(AlongAxisOp):
     """Local response normalisation: each element is divided by a power of the squares around it along `axis`.
 
@@ -89,7 +86,7 @@ class LRNOp(AlongAxisOp):
             base = (self.bias.value.data + self.alpha.value.data / size * total).astype(sums).astype(np.float64)
         return (data.astype(np.float64) / float_power(base, self.beta.value.data)).astype(data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """`x / base^beta`; as `x * exp(-beta * log(base))` if the base is certainly positive.
 
         Both functions stay in vector registers, a power would not.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -38,7 +38,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Tensors, TopiBuilder
 
 
 class MatrixProductOp(RelayOp):
@@ -87,7 +87,7 @@ class MatrixProductOp(RelayOp):
         )
         return np.asarray(np.matmul(left, right)).astype(out_dtype, copy=False)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds `topi.batch_matmul`; a single matrix is a stack of rank 0."""
         from xrelay.dialects.topi.named import BatchMatmulOp
 
@@ -98,7 +98,6 @@ class MatrixProductOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MatmulOp(MatrixProductOp):
     """Matrix product with one matrix: tensor_a (…, m, k) by tensor_b (k, n) gives (…, m, n).
 
@@ -169,7 +168,6 @@ class MatmulOp(MatrixProductOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class BatchMatmulOp(MatrixProductOp):
     """Matrix products of two stacks: tensor_a (…, m, k) by tensor_b (…, n, k), or (…, k, n), gives (…, m, n).
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TupleType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
 from xrelay.dialects.relay.layout.rank_changes import positions
@@ -52,7 +52,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
@@ -60,7 +60,6 @@ VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 
 
 @register_relay_op
-@irdl_op_definition
 class BatchNormOp(RelayOp):
     """Batch normalisation at inference time, along `axis`.
 
@@ -162,7 +161,7 @@ class BatchNormOp(RelayOp):
         normal = data.astype(np.float64) * scale.reshape(along) + shift.reshape(along)
         return normal.astype(data.dtype), moving_mean, moving_var
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the formula for each element, and returns the statistics. Earlier passes simplify most such ops."""
         data, gamma, beta, mean, variance = (build.operand(index) for index in range(5))
         shape, element = build.shape(data), build.element(data)
@@ -297,7 +296,6 @@ class NormOp(ScaledAlongAxisOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class LayerNormOp(NormOp):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance along `axis`.
 
@@ -324,7 +322,6 @@ class LayerNormOp(NormOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class InstanceNormOp(NormOp):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over all axes but 0 and `axis`.
 
@@ -342,7 +339,6 @@ class InstanceNormOp(NormOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GroupNormOp(NormOp):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over groups of channels.
 
@@ -382,7 +378,6 @@ class GroupNormOp(NormOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class RMSNormOp(ScaledAlongAxisOp):
     """`data / sqrt(mean(data²) + epsilon) * gamma`, with the mean along `axis`.
 
@@ -416,7 +411,6 @@ class RMSNormOp(ScaledAlongAxisOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class L2NormalizeOp(CompositeOp):
     """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, or over all axes if it is omitted.
 

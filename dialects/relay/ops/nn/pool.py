@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.sliding_window import ImageOp, InLayouts, Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.gradients.windows import (
@@ -51,7 +51,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import each, sides_of
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.topi.named.pool import Kind
 
 
@@ -119,7 +119,7 @@ class PoolOp(ImageOp):
 
         return from_plain(result, self.image_axes, self.layouts[1])
 
-    def in_out_layout(self, build: TopiBuilder, result: SSAValue) -> Sequence[SSAValue]:
+    def in_out_layout(self, build: TopiBuilder, result: SSAValue) -> Tensors:
         """Converts the result of an index space from the layout of the data to its own."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
@@ -208,7 +208,7 @@ class WindowPoolOp(WindowedOp, PoolOp):
         )
         return build.insert(pool).results[0]
 
-    def in_plain_layout(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def in_plain_layout(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool in the plain layout, between conversions from and to the op's layouts."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
@@ -236,7 +236,7 @@ class MaxPoolOp(WindowPoolOp):
 
         return self.laid_out(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool, in any layouts. A strategy needs no conversion of channels-first layouts."""
         return self.in_plain_layout(build)
 
@@ -278,7 +278,7 @@ class DirectAvgPoolOp(AvgPoolOp):
         mean = truncated_quotient(total, np.broadcast_to(count, total.shape)) if whole else total / count
         return self.laid_out(mean.astype(data.dtype))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool, in any layouts. A strategy needs no conversion of channels-first layouts."""
         from xrelay.dialects.relay.computes.widening import for_any_width
 
@@ -290,7 +290,6 @@ class DirectAvgPoolOp(AvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool1DOp(MaxPoolOp):
     """The greatest element of each window over the width.
 
@@ -313,7 +312,6 @@ class MaxPool1DOp(MaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool2DOp(MaxPoolOp):
     """The greatest element of each window over height and width; padding is ignored.
 
@@ -335,7 +333,6 @@ class MaxPool2DOp(MaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool3DOp(MaxPoolOp):
     """The greatest element of each window over depth, height and width.
 
@@ -354,7 +351,6 @@ class MaxPool3DOp(MaxPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AvgPool1DOp(DirectAvgPoolOp):
     """The mean of each window over the width.
 
@@ -377,7 +373,6 @@ class AvgPool1DOp(DirectAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AvgPool2DOp(DirectAvgPoolOp):
     """The mean of each window over height and width.
 
@@ -400,7 +395,6 @@ class AvgPool2DOp(DirectAvgPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AvgPool3DOp(DirectAvgPoolOp):
     """The mean of each window over depth, height and width.
 
@@ -448,7 +442,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
         numbers = np.arange(prod(extents), dtype=np.int64).reshape(extents, order=order)
         return self.laid_out(first_maxima(plain, numbers, self.window(self.sizes), self.counts(extents)))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Folds each window with two accumulators: the greatest element so far, and its index."""
         from xrelay.dialects.relay.computes.layouts import in_layout
         from xrelay.dialects.relay.computes.scalars import row_major
@@ -470,7 +464,6 @@ class MaxPoolIndicesOp(WindowPoolOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool1DIndicesOp(MaxPoolIndicesOp):
     """The indices of the greatest elements of windows over the width.
 
@@ -488,7 +481,6 @@ class MaxPool1DIndicesOp(MaxPoolIndicesOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool2DIndicesOp(MaxPoolIndicesOp):
     """The indices of the elements that `nn.max_pool2d` selects, within one channel of one image.
 
@@ -513,7 +505,6 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool3DIndicesOp(MaxPoolIndicesOp):
     """The indices of the greatest elements of windows over depth, height and width.
 

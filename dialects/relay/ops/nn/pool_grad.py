@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.sliding_window import Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.op_definition import (
@@ -42,7 +42,7 @@ from xrelay.index_algebra.windows import each
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import CoveringWindow
 
 _FEW_TAPS: Final = 1 << 31
@@ -148,7 +148,7 @@ class PoolGradOp(WindowedOp):
         shape: Sequence[Dim],
         counts: Sequence[Dim],
         share: Callable[[Body, CoveringWindow], SSAValue],
-    ) -> Sequence[SSAValue]:
+    ) -> Tensors:
         """Sums the shares of all windows for each element of plain data of `shape`, in the layout of the result."""
         from xrelay.dialects.relay.computes.layouts import in_layout
         from xrelay.dialects.relay.computes.windows import summed_over_windows
@@ -176,7 +176,7 @@ class MaxPoolGradOp(PoolGradOp):
         np.add.at(result, (rows, np.where(found < 0, size, found)), grads.reshape(found.shape))
         return self.laid_out(result[:, :size].reshape(plain.shape)).astype(data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Numbers the greatest tap of each window; an element sums the windows whose greatest tap it is."""
         from xdsl.dialects import arith
 
@@ -241,7 +241,7 @@ class AvgPoolGradOp(PoolGradOp):
             whole[seen_by(tap, window, counts, extents)] += shares
         return self.laid_out(whole[(..., *map(slice, extents))]).astype(data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Divides the gradient of each window into shares; each element sums the shares of its windows."""
         from xrelay.dialects.topi.named.pool import Taps, divided_by_taps
 
@@ -263,7 +263,6 @@ class AvgPoolGradOp(PoolGradOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool2DGradOp(MaxPoolGradOp):
     """The gradient of `nn.max_pool2d`: `out_grad` of each window is added to the window's greatest element.
 
@@ -289,7 +288,6 @@ class MaxPool2DGradOp(MaxPoolGradOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AvgPool2DGradOp(AvgPoolGradOp):
     """The gradient of `nn.avg_pool2d`: each element gets a share of every window that contains it.
 
@@ -313,7 +311,6 @@ class AvgPool2DGradOp(AvgPoolGradOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MaxPool3DGradOp(MaxPoolGradOp):
     """The gradient of `nn.max_pool3d`: `out_grad` of each window is added to the window's greatest element.
 
@@ -332,7 +329,6 @@ class MaxPool3DGradOp(MaxPoolGradOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class AvgPool3DGradOp(AvgPoolGradOp):
     """The gradient of `nn.avg_pool3d`: each element gets a share of every window that contains it.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.op_definition import (
@@ -23,7 +21,7 @@ from xrelay.dialects.relay.ops.tensor.fast_math import fast_exp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Tensors, TopiBuilder
 
 
 class ProbabilitiesOp(AlongAxisOp):
@@ -38,7 +36,6 @@ class ProbabilitiesOp(AlongAxisOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SoftmaxOp(ProbabilitiesOp):
     """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it.
 
@@ -57,7 +54,7 @@ class SoftmaxOp(ProbabilitiesOp):
         powers = np.exp(_below_greatest(data, self.axis.value.data))
         return (powers / np.sum(powers, axis=self.axis.value.data, keepdims=True)).astype(data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds `topi.softmax`."""
         from xrelay.dialects.topi.named import SoftmaxOp as TopiSoftmaxOp
 
@@ -66,7 +63,6 @@ class SoftmaxOp(ProbabilitiesOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class FastSoftmaxOp(ProbabilitiesOp, CompositeOp):
     """`nn.softmax` with the exponential of `fast_exp`.
 
@@ -95,7 +91,6 @@ class FastSoftmaxOp(ProbabilitiesOp, CompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     """`x - m - log(sum(exp(x - m)))` along `axis`, with m the greatest element along it.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
-from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers
 from xrelay.dialects.relay.op_definition import (
@@ -41,7 +40,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 IMAGE_LAYOUTS = ("NCHW", "NHWC")
@@ -91,7 +90,6 @@ class PixelBlockOp(MovementOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DepthToSpaceOp(PixelBlockOp):
     """Groups of channels as square blocks with sides of `block_size` pixels.
 
@@ -139,7 +137,7 @@ class DepthToSpaceOp(PixelBlockOp):
             apart = image.reshape(n, depth, block, block, rows, columns).transpose(0, 1, 4, 2, 5, 3)
         return self.laid_out(apart.reshape(n, depth, rows * block, columns * block))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the channel from that of the result and the index in the block."""
         data, block, is_dcr = build.operand(0), self.block_size.value.data, self.mode.data == "DCR"
         channel, row, column = self.axes()
@@ -157,7 +155,6 @@ class DepthToSpaceOp(PixelBlockOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SpaceToDepthOp(PixelBlockOp):
     """Square blocks with sides of `block_size` pixels as groups of channels.
 
@@ -189,7 +186,7 @@ class SpaceToDepthOp(PixelBlockOp):
         apart = image.reshape(n, channels, rows // block, block, columns // block, block).transpose(0, 3, 5, 1, 2, 4)
         return self.laid_out(apart.reshape(n, channels * block**2, rows // block, columns // block))
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the index in the block from the channel."""
         data, block = build.operand(0), self.block_size.value.data
         channel, row, column = self.axes()
@@ -229,7 +226,6 @@ class BatchBlockOp(MovementOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class BatchToSpaceNdOp(BatchBlockOp):
     """Groups of batches as blocks of shape `block_shape` of the axes after the first, cropped by `crops`.
 
@@ -284,7 +280,7 @@ class BatchToSpaceNdOp(BatchBlockOp):
         ends = zip(crops[::2], crops[1::2], longer, strict=True)
         return whole[(slice(None), *(slice(before, extent - after) for before, after, extent in ends))]
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the batch from that of the result and the index in the block."""
         data, block, crops = build.operand(0), ints(self.block_shape), ints(self.crops)
         batches = build.result_shape[0]
@@ -307,7 +303,6 @@ class BatchToSpaceNdOp(BatchBlockOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SpaceToBatchNdOp(BatchBlockOp):
     """Blocks of shape `block_shape` of the axes after the first as groups of batches.
 
@@ -361,7 +356,7 @@ class SpaceToBatchNdOp(BatchBlockOp):
         turned = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, apart.ndim)]
         return apart.transpose(turned).reshape(filled.shape[0] * prod(block), *split[::2], *rest)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the index in the block from the batch; elements outside of the data are the pad value."""
         data, block, before = build.operand(0), ints(self.block_shape), ints(self.paddings)[::2]
         shape, element, value = build.shape(data), build.element(data), build.held("pad_value")
@@ -386,7 +381,6 @@ class SpaceToBatchNdOp(BatchBlockOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class DilateOp(MovementOp):
     """The data with its elements `strides` apart along each axis and `dilation_value` between them.
 
@@ -424,7 +418,7 @@ class DilateOp(MovementOp):
         result[tuple(slice(None, None, stride) for stride in strides)] = data
         return result
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Reads the data if every index is a multiple of its stride, else the dilation value."""
         data, strides, value = build.operand(0), ints(self.strides), build.held("dilation_value")
         element = build.element(data)
@@ -445,7 +439,6 @@ class DilateOp(MovementOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class YoloReorgOp(MovementOp):
     """Pixels of blocks as channels, as in Darknet: data (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s.
 
@@ -488,7 +481,7 @@ class YoloReorgOp(MovementOp):
         apart = data.reshape(n, channels // s**2, rows, s, columns, s).transpose(0, 3, 5, 1, 2, 4)
         return apart.reshape(n, channels * s**2, rows // s, columns // s)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the index in the block from the channel, after a reshape of the result to the data's shape."""
         from xrelay.dialects.relay.computes.movement import reshaped_indices
 

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import TupleType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.block_sparse import BlockSizes, require_sparse
 from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
@@ -45,7 +45,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
@@ -127,7 +127,6 @@ class SparseOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseDenseOp(SparseOp):
     """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), or vice versa.
 
@@ -177,7 +176,7 @@ class SparseDenseOp(SparseOp):
         product = times_transpose(dense, data, indices, indptr)
         return product.T.copy() if self.sparse_lhs.value.data else product
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds the sums by block rows, and moves them to the order of the result."""
         from xrelay.dialects.relay.computes.sparse import SparseBlocks
 
@@ -213,7 +212,6 @@ class SparseDenseOp(SparseOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseAddOp(SparseOp):
     """A matrix plus a sparse matrix of the same shape (CSR; see `relay.nn.sparse_dense`).
 
@@ -258,7 +256,7 @@ class SparseAddOp(SparseOp):
             np.add.at(result, (rows, columns), data.astype(result.dtype))
             return cast_once(result, dense.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Adds each value at its row and column."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.sparse import rows_of_values
@@ -281,7 +279,6 @@ class SparseAddOp(SparseOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseTransposeOp(RelayOp):
     """The transpose of a square sparse matrix (CSR; see `relay.nn.sparse_dense`).
 
@@ -332,7 +329,7 @@ class SparseTransposeOp(RelayOp):
         begins = np.append(0, np.cumsum(np.bincount(columns, minlength=size)[:size]))
         return data[order], rows[order].astype(indices.dtype), begins.astype(indptr.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sorts the values by column; the columns become the rows, whose starts are the counts of smaller columns."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.sparse import counted_up, rows_of_values
@@ -381,7 +378,6 @@ def _rows(indices: SSAValue, indptr: SSAValue, build: GradientBuilder) -> tuple[
 
 
 @register_relay_op
-@irdl_op_definition
 class SparseConv2dOp(SparseOp):
     """A convolution with a block-sparse weight (n, k) and stride 1; the result is as large as the data.
 
@@ -455,7 +451,7 @@ class SparseConv2dOp(SparseOp):
         result = times_transpose(matrix, blocks, indices, indptr)
         return np.moveaxis(result.reshape(count, height, width, result.shape[1]), -1, axis).copy()
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Multiplies the weight by the matrix whose columns are all windows."""
         from xrelay.dialects.relay.computes.scalars import row_major
         from xrelay.dialects.relay.computes.sparse import SparseBlocks

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.resampling import COORDINATES, METHODS
 from xrelay.dialects.relay.op_definition import (
@@ -118,7 +118,6 @@ class UpsamplingOp(CompositeOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Upsampling2DOp(UpsamplingOp):
     """Images resized to `scale_h` times the height and `scale_w` times the width, as by `image.resize2d`.
 
@@ -165,7 +164,6 @@ class Upsampling2DOp(UpsamplingOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class Upsampling3DOp(UpsamplingOp):
     """Volumes with depth, height and width times `scale_d`, `scale_h` and `scale_w`, as by `image.resize3d`.
 

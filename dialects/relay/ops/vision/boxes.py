@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, Float64Type, IntegerType, TupleType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -29,7 +28,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class ScoredBoxesOp(RelayOp):
@@ -58,7 +57,6 @@ class ScoredBoxesOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class GetValidCountsOp(ScoredBoxesOp):
     """The boxes of each batch with a score greater than a threshold and a nonnegative class, moved to the front.
 
@@ -107,7 +105,7 @@ class GetValidCountsOp(ScoredBoxesOp):
             rows[batch, : len(found)], places[batch, : len(found)] = data[batch, found], found
         return valid.sum(1).astype(np.int32), rows, places
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Moves valid boxes to the front, followed by -1."""
         from xrelay.dialects.relay.computes.ordering import FrontRows
 
@@ -144,7 +142,6 @@ class GetValidCountsOp(ScoredBoxesOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class NonMaxSuppressionOp(ScoredBoxesOp):
     """Non-maximum suppression of the first `valid_count` boxes of each batch, in descending order of score.
 
@@ -261,7 +258,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
                 taken[place] = box
                 selected.append(box)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sorts by score, suppresses boxes in each class, and returns the results in the requested form."""
         from xrelay.dialects.relay.computes.ordering import FrontRows
 

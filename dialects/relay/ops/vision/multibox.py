@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -33,11 +32,10 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class MultiboxPriorOp(RelayOp):
     """Anchor boxes (left, top, right, bottom) for the pixels of an image (N, C, H, W): (1, H·W·k, 4).
 
@@ -99,7 +97,7 @@ class MultiboxPriorOp(RelayOp):
         step, places = floats(self.steps)[axis], np.arange(extent, dtype=np.float64)
         return (places + floats(self.offsets)[axis]) * (step if step > 0 else 1 / extent)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the corners of boxes from centres and half sides."""
         _, _, height, width = build.shape(build.operand(0))
         sizes, roots = np.array(floats(self.sizes)), np.sqrt(np.array(floats(self.ratios))[1:])
@@ -133,7 +131,6 @@ class MultiboxPriorOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class MultiboxTransformLocOp(RelayOp):
     """Anchors transformed by predictions, with their best class: rows `class, score, left, top, right, bottom`.
 
@@ -221,7 +218,7 @@ class MultiboxTransformLocOp(RelayOp):
         boxes = np.concatenate([centres - halves, centres + halves], -1)
         return np.clip(boxes, 0, 1) if self.clip.value.data else boxes
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds the best class of each box, then the rows of the kept boxes, or of all."""
         from xrelay.dialects.relay.computes.ordering import FrontRows
         from xrelay.dialects.topi.build import variables

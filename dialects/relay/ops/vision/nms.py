@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType, f32, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -31,12 +31,11 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.topi import PositionsOp, SortOp
 
 
 @register_relay_op
-@irdl_op_definition
 class AllClassNonMaxSuppressionOp(RelayOp):
     """Non-maximum suppression of boxes, for each class of each batch separately.
 
@@ -114,7 +113,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
                     count += 1
         return rows, np.array([count], np.int64)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sorts by score, suppresses, and builds the rows of selected boxes and their number."""
         from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
 
@@ -186,7 +185,6 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
 
 @register_relay_op
-@irdl_op_definition
 class RegularNonMaxSuppressionOp(RelayOp):
     """The detections with the best scores in each image after suppression in each class separately, as in TFLite.
 
@@ -276,7 +274,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
                 values[image, place] = scores[image, box, first + kind]
         return *found, values, numbers
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Sorts and suppresses the boxes of each class, and sorts the selected boxes of all classes."""
         from xrelay.dialects.topi import SortOp
 

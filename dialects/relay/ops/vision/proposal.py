@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -35,11 +34,10 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op
-@irdl_op_definition
 class ProposalOp(RelayOp):
     """The regions `image, x, y, x, y` with the best scores of a region proposal network, after suppression of overlaps.
 
@@ -192,7 +190,7 @@ class ProposalOp(RelayOp):
                 taken.append(box)
         return taken
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds the selected boxes in order, repeated if there are too few."""
         from xdsl.dialects import arith
 

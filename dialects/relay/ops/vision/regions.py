@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
@@ -35,12 +35,11 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
-from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, TopiBuilder
+    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.regions import Regions, RoiAxis
 
 
@@ -101,13 +100,13 @@ class RegionOp(RelayOp):
         result[self.image_axes[1]], result[self.image_axes[2]] = size
         return tensor_type(result, element)
 
-    def image_numbers(self, rois: Array, count: int) -> list[int]:
-        """Returns the index of the image of each region. Raises `InterpreterError` for an index that is no image's."""
-        numbers = [int(number) if -1 < number < FAR else -1 for number in rois[:, 0].astype(np.float64)]
-        wrong = next((number for number in numbers if not 0 <= number < count), None)
-        if wrong is not None:
-            raise InterpreterError(f"a region of image {wrong}, there are {count}")
-        return numbers
+    def image_numbers(self, rois: Array, count: int) -> Array:
+        """Returns the index of the image of each region. Raises `InterpreterError` for an index out of range."""
+        from xrelay.dialects.relay.meaning.checked_indices import checked
+
+        numbers = rois[:, 0].astype(np.float64)
+        is_near = (numbers > -1) & (numbers < FAR)  # NaN is not a valid index
+        return checked(np.where(is_near, numbers, -1).astype(np.int64), count, from_end=False)
 
     def wide_regions(self, data: Array, rois: Array) -> Array:
         """Returns the regions in the type in which coordinates are computed."""
@@ -118,7 +117,6 @@ ROI_MODES = ("avg", "max", "max_of_terms")
 
 
 @register_relay_op
-@irdl_op_definition
 class RoiAlignOp(RegionOp):
     """Regions of images pooled to `pooled_size`: each element is the mean of interpolated samples of a bin.
 
@@ -178,7 +176,7 @@ class RoiAlignOp(RegionOp):
                 result[number] = _greatest(own, rows, columns, terms=self.mode.data == "max_of_terms")
         return cast_once(result.transpose(np.argsort(order)), data.dtype)
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a fold over all samples.
 
         The mean of a number of samples that depends on the region is computed by two products with tables of the
@@ -316,7 +314,6 @@ def _greatest(image: Array, rows: _Places, columns: _Places, *, terms: bool) -> 
 
 
 @register_relay_op
-@irdl_op_definition
 class RoiPoolOp(RegionOp):
     """Regions of images pooled to `pooled_size`: each element is the maximum over a bin of the region.
 
@@ -367,7 +364,7 @@ class RoiPoolOp(RegionOp):
         rows = zip(starts, stops, strict=True)
         return [(min(max(start, 0), extent), min(max(stop, 0), extent)) for start, stop in rows]
 
-    def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
+    def compute(self, build: TopiBuilder) -> Tensors:
         """Builds the maxima over the rows of each bin, and the maxima of these over its columns."""
         from xrelay.dialects.relay.computes.regions import Regions
 
