@@ -112,7 +112,7 @@ class FoldCast(RewritePattern):
             numbers = floats.astype(numpy_dtype(op.dtype))
         if np.array_equal(numbers.astype(np.float64), floats.astype(np.float64)):
             emit = Emitter(rewriter, op)
-            emit.replace(emit.insert(ConstantOp.of(numbers)).result)
+            emit.replace(emit.constant(numbers))
 
 
 class MakeStatic(RewritePattern):

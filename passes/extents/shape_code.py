@@ -19,7 +19,6 @@ from xrelay.dialects.relay.ops.tensor.compare import WhereOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor.shape import NdarraySizeOp, ShapeOfOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
@@ -61,11 +60,11 @@ class ShapeCode:
 
     def real(self, value: float) -> SSAValue:
         """A constant of rank 0 and type f64."""
-        return self._emit.insert(ConstantOp.of(np.array(value, np.float64))).result
+        return self._emit.constant(np.array(value, np.float64))
 
     def numbers(self, values: int | Sequence[int]) -> SSAValue:
         """A constant number or list."""
-        return self._emit.insert(ConstantOp.of(np.array(values, np.int64))).result
+        return self._emit.constant(np.array(values, np.int64))
 
     def cast(self, value: SSAValue) -> SSAValue:
         """The integers as i64; unsigned integers beyond i64 are clamped to its maximum."""
@@ -73,7 +72,7 @@ class ShapeCode:
         if element == i64:
             return value
         if element == _U64:
-            most = self._emit.insert(ConstantOp.of(np.array(np.iinfo(np.int64).max, np.uint64))).result
+            most = self._emit.constant(np.array(np.iinfo(np.int64).max, np.uint64))
             value = self.call(MinimumOp, value, most)
         return self.call(CastOp, value, dtype=i64)
 

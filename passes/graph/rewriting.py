@@ -53,9 +53,13 @@ class Emitter:
         """Inserts `op` on `operands` and returns its result, whose type is inferred."""
         return self.insert(op.call(*operands, **attributes)).results[0]
 
+    def constant(self, array: Array, name: str = "constant") -> SSAValue:
+        """Inserts a constant and returns its value; `name` is the name of its weight."""
+        return self.insert(ConstantOp.of(array, name)).result
+
     def scalar(self, value: float, like: Attribute) -> SSAValue:
         """Returns a constant of rank 0 with the element type of the tensor type `like`."""
-        return self.insert(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like))))).result
+        return self.constant(np.array(value, numpy_dtype(element_type_of(like))))
 
     def replace(self, value: SSAValue) -> None:
         """Replaces the result of the source by `value`, and erases the source.

@@ -101,7 +101,7 @@ class EvaluateWeight(RewritePattern):
         emit = Emitter(rewriter, op)
         integers = evaluate_op(op, known)
         assert isinstance(integers, np.ndarray), "a quantisation has one result"
-        emit.replace(emit.insert(ConstantOp.of(integers, f"{_name(op.operands[0])}.{op.out_dtype}")).result)
+        emit.replace(emit.constant(integers, f"{_name(op.operands[0])}.{op.out_dtype}"))
 
 
 def _name(value: SSAValue) -> str:

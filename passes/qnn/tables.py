@@ -13,7 +13,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp, ReinterpretOp
 from xrelay.dialects.relay.ops.tensor.gather import TakeOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
@@ -28,7 +27,7 @@ MOST_OPS = 256
 
 def look_up(emit: Emitter, data: SSAValue, table: Array, name: str) -> SSAValue:
     """Emits a lookup in `table`, which has an element per bit pattern, by the 8-bit numbers in `data`."""
-    values = emit.insert(ConstantOp.of(table, name)).result
+    values = emit.constant(table, name)
     unsigned = numpy_dtype(element_type_of(data.type)) == np.uint8
     bits = data if unsigned else emit.call(ReinterpretOp, data, dtype="uint8")
     return emit.call(TakeOp, values, emit.call(CastOp, bits, dtype="int32"), axis=0, mode="fast")

@@ -48,7 +48,6 @@ from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, PadOp, TransposeOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
@@ -238,7 +237,7 @@ def _first(value: SSAValue, count: int, axis: int, emit: Emitter) -> SSAValue:
 
 def _constant(array: Array, source: SSAValue, emit: Emitter) -> SSAValue:
     """A constant with the name of `source`, which it replaces."""
-    constant = emit.insert(ConstantOp.of(array)).result
+    constant = emit.constant(array)
     constant.name_hint = source.name_hint
     return constant
 
@@ -250,14 +249,14 @@ def _less_offset(product: SSAValue, data: Bytes, sums: Array, emit: Emitter) -> 
         if known == 0:
             return product
         with np.errstate(over="ignore"):
-            constant = emit.insert(ConstantOp.of(sums * np.int32(known))).result
+            constant = emit.constant(sums * np.int32(known))
         return emit.call(SubtractOp, product, constant)
     offset = data.zero_point
     if offset is None:
         return product
     if data.has_sign:
         offset = emit.call(AddOp, offset, emit.scalar(SHIFT, offset.type))
-    constant = emit.insert(ConstantOp.of(sums)).result
+    constant = emit.constant(sums)
     return emit.call(SubtractOp, product, emit.call(MultiplyOp, offset, constant))
 
 

@@ -116,11 +116,11 @@ def segments_above(value: SSAValue, *, any_value: bool) -> list[Segment]:
 
 def first_of_all(segments: Sequence[Segment]) -> Operation | None:
     """An op that no top precedes; `None` if the tops are in several blocks."""
-    blocks = {id(segment.top.parent): segment.top.parent for segment in segments}
-    block = next(iter(blocks.values()))
-    if len(segments) == 1 or len(blocks) > 1 or block is None:
-        return segments[0].top if len(segments) == 1 else None
-    return block.first_op
+    if len(segments) == 1:
+        return segments[0].top
+    blocks = {segment.top.parent for segment in segments}
+    block = blocks.pop()
+    return None if blocks or block is None else block.first_op
 
 
 def _sum_at(value: SSAValue) -> SumOp | None:
@@ -225,7 +225,7 @@ class Scaling:
         elif constant_of(op.operands[index]) is not None:
             self._scale_constant(op, index, self._factor, divide=divide)
         else:
-            self._scale_value(op, index, Emitter(self._rewriter, op).insert(ConstantOp.of(self._factor)).result, divide)
+            self._scale_value(op, index, Emitter(self._rewriter, op).constant(self._factor), divide)
 
     def bias(self, op: BiasAddOp, *, divide: bool = False) -> None:
         """Multiplies or divides the bias."""
@@ -257,7 +257,7 @@ class Scaling:
         if self._squeezed is None:
             first = Emitter(self._rewriter, self._anchor)
             own = self._factor.shape if self._vector.size != 1 else ()
-            value: SSAValue = first.insert(ConstantOp.of(self._factor.reshape(own))).result
+            value: SSAValue = first.constant(self._factor.reshape(own))
             units = [axis for axis, extent in enumerate(own) if extent == 1]
             self._squeezed = first.call(SqueezeOp, value, axis=units) if units else value
         if self._vector.size == 1:

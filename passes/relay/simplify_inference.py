@@ -26,7 +26,6 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp
 from xrelay.dialects.relay.ops.tensor.unary import NegativeOp, RsqrtOp
 from xrelay.dialects.relay.structure.composite import Expansion
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
@@ -139,7 +138,7 @@ class SimplifyDropout(RewritePattern):
             emit = Emitter(rewriter, op)
             one = np.ones((), numpy_dtype(element_type_of(op.data.type)))
             ones = np.broadcast_to(one, static_shape(op.data))  # one element in memory
-            mask = emit.insert(ConstantOp.of(ones, "dropout.mask")).result
+            mask = emit.constant(ones, "dropout.mask")
             emit.replace(emit.call(TupleOp, op.data, mask))
 
 

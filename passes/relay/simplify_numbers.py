@@ -18,7 +18,6 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, Multipl
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.fill import FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp, RsqrtOp, SqrtOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
@@ -147,9 +146,9 @@ class JoinConstants(RewritePattern):
             return
         emit = Emitter(rewriter, op)
         if type(inner) is not type(op):
-            factor = emit.insert(ConstantOp.of(second, "factor")).result
+            factor = emit.constant(second, "factor")
             data = emit.call(MultiplyOp, data, factor)
-        constant = emit.insert(ConstantOp.of(joined, "joined")).result
+        constant = emit.constant(joined, "joined")
         result = type(inner).call(data, constant)
         if result.results[0].type == op.results[0].type:
             emit.replace(emit.insert(result).results[0])

@@ -32,7 +32,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
@@ -90,6 +89,6 @@ class MakeSparse(RewritePattern):
             return
         self.remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
         emit = Emitter(rewriter, op)
-        values = [emit.insert(ConstantOp.of(array)).result for array in arrays]
+        values = [emit.constant(array) for array in arrays]
         size = options.kernel_size
         emit.replace(emit.call(SparseConv2dOp, op.data, *values, layout=options.layout, kernel_size=size))

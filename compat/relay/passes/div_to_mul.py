@@ -29,7 +29,6 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MultiplyOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
@@ -66,7 +65,7 @@ class MultiplyByReciprocal(RewritePattern):
         reciprocal = None if divisor is None else _reciprocal(divisor)
         if reciprocal is not None:
             emit = Emitter(rewriter, op)
-            emit.replace(emit.call(MultiplyOp, op.operands[0], emit.insert(ConstantOp.of(reciprocal)).result))
+            emit.replace(emit.call(MultiplyOp, op.operands[0], emit.constant(reciprocal)))
 
 
 def _reciprocal(divisor: Array) -> Array | None:
