@@ -60,15 +60,12 @@ def element_strides(type: MemRefType) -> list[int | None]:
 class FlatBuffers:
     """The flat buffers of one function, by the buffer of the loop level that each replaces."""
 
-    _emitter: Emitter
-    _values: Values
-    _strides: dict[SSAValue, tuple[ValueMap, ...]]
-    _rows: dict[SSAValue, SSAValue]
-
     def __init__(self, emitter: Emitter, values: Values):
-        self._emitter, self._values, self._strides, self._rows = emitter, values, {}, {}
+        self._emitter, self._values = emitter, values
+        self._strides = dict[SSAValue, tuple[ValueMap, ...]]()
+        self._rows = dict[SSAValue, SSAValue]()
 
-    def note_argument(self, buffer: SSAValue) -> None:
+    def add_argument(self, buffer: SSAValue) -> None:
         """Creates the flat buffer of a function's argument with dynamic strides, if the argument is accessed.
 
         Callees get the original argument.

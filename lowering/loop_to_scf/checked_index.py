@@ -40,7 +40,7 @@ def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) ->
     index = values.index(op.index)
     known = None if any(is_vector(operand) for operand in index.operands) else emitter.range_of(index)
     if known is not None and op.dynamic_size is None and known[0] >= 0 and known[1] < op.size:
-        values.set_index(op.result, index)
+        values.set(op.result, index)
         return
     value, lanes = values.get(op.index), values.lanes
     limits = _Limits(op, values, emitter)

@@ -42,7 +42,7 @@ def write_dot_products(
     if lanes is None or lanes.mask is not None or step is None or loop.extent != DOT_TERMS:
         return False
     term = Block(arg_types=[IndexType()]).args[0]
-    values.set_index(loop.index, ValueMap.identity([term]))
+    values.set(loop.index, ValueMap.identity([term]))
     emitter.ranges[term] = (0, DOT_TERMS - 1)
     targets = _Targets.of(step, target_of)
     if not targets.fit(lanes, term):

@@ -50,26 +50,19 @@ class Emitter:
 
     block: Block
     location: LocationAttr
-    ranges: dict[SSAValue, tuple[int, int]]
-    """Inclusive bounds of index values, from the ranges of loops."""
-
-    _scopes: list[_Scope]
-    _arith: IndexArith
 
     def __init__(self) -> None:
         self.location = UnknownLoc()
-        self.ranges = {}
-        self._scopes = []
-        self._arith = IndexArith(self._append, self.index, self.ranges.get)
+        self.ranges = dict[SSAValue, tuple[int, int]]()
+        """Inclusive bounds of index values, from the ranges of loops."""
+        self._scopes = list[_Scope]()
+        self._arith = IndexArith(self.add, self.index, self.ranges.get)
 
     def add(self, op: OpT) -> OpT:
         """Appends an operation with the current location."""
         op.location = self.location
         self.block.add_op(op)
         return op
-
-    def _append(self, op: Operation) -> None:
-        self.add(op)
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:

@@ -63,21 +63,16 @@ UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAt
 class KernelWriter:
     """The state of rewriting one function. The entry point is `write`."""
 
-    _emitter: Emitter
-    _values: Values
-    _flat: FlatBuffers
-    _layouts: dict[SSAValue, LocalLayout]
-    _waiting: dict[ForOp, list[memref.AllocOp]]
-    _on_stack: set[memref.AllocOp]
-    _in_parallel: bool
     _changes: Changes | None
 
     def __init__(self) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._flat = FlatBuffers(self._emitter, self._values)
-        self._layouts, self._waiting, self._in_parallel = {}, {}, False
-        self._on_stack, self._changes = set(), None
+        self._layouts = dict[SSAValue, LocalLayout]()
+        self._waiting = dict[ForOp, list[memref.AllocOp]]()
+        self._on_stack = set[memref.AllocOp]()
+        self._in_parallel, self._changes = False, None
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -91,7 +86,7 @@ class KernelWriter:
         self._on_stack = buffers_on_stack(function)
         with self._emitter.scope(new):
             for argument in [each for each in old.args if isinstance(each.type, MemRefType)]:
-                self._flat.note_argument(argument)
+                self._flat.add_argument(argument)
             self._block(old)
         dispose(function.detach_region(function.body))
         function.add_region(Region(new))
@@ -186,11 +181,11 @@ class KernelWriter:
     def _constant(self, op: arith.ConstantOp) -> None:
         value = op.value
         if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
-            self._values.set_index(op.result, ValueMap.constant(value.value.data))
+            self._values.set(op.result, ValueMap.constant(value.value.data))
         elif isinstance(value, IntegerAttr) and value.type == i1:
-            self._values.set_condition(op.result, Condition(known=value.value.data != 0))
+            self._values.set(op.result, Condition(known=value.value.data != 0))
         else:
-            self._values.set_constant(op.result, value)
+            self._values.set(op.result, value)
 
     def _arithmetic(self, op: Operation) -> None:
         """Keeps index expressions symbolic, decides conditions if possible, and writes everything else."""
@@ -198,14 +193,14 @@ class KernelWriter:
             sides = self._values.index(op.lhs), self._values.index(op.rhs)
             if not any(is_vector(operand) for side in sides for operand in side.operands):
                 condition = compare(self._emitter, op.predicate.value.data, *sides, self._values.lanes)
-                self._values.set_condition(op.result, condition)
+                self._values.set(op.result, condition)
                 return
         condition = logic(op, self._values, self._emitter) if isinstance(op, arith.AndIOp | arith.OrIOp) else None
         if condition is not None:
-            self._values.set_condition(op.results[0], condition)
+            self._values.set(op.results[0], condition)
             return
         if (index := as_expression(op, self._values, self._emitter)) is not None:
-            self._values.set_index(op.results[0], index)
+            self._values.set(op.results[0], index)
             return
         elementwise(op, self._values, self._emitter)
 
@@ -246,7 +241,7 @@ class KernelWriter:
         if loop.extent == 0:
             return
         if loop.extent == 1:
-            self._values.set_index(loop.index, ValueMap.constant(0))
+            self._values.set(loop.index, ValueMap.constant(0))
             self._release(loop)
             self._block(body)
         elif becomes_lanes(loop) and self._values.lanes is None:
@@ -270,7 +265,7 @@ class KernelWriter:
         self._release(loop)
         lanes = LaneContext.of(loop.extent)
         self._emitter.ranges[lanes.index] = (0, loop.extent - 1)
-        self._values.set_index(loop.index, ValueMap.identity([lanes.index]))
+        self._values.set(loop.index, ValueMap.identity([lanes.index]))
         self._values.lanes = lanes
         self._block(loop.body.block)
         self._values.lanes = None
@@ -308,7 +303,7 @@ class KernelWriter:
 
     def _name_index(self, loop: ForOp, index: SSAValue) -> None:
         index.name_hint = loop.index.name_hint
-        self._values.set_index(loop.index, ValueMap.identity([index]))
+        self._values.set(loop.index, ValueMap.identity([index]))
         self._emitter.ranges[index] = (0, (MAX_EXTENT if loop.extent is None else loop.extent) - 1)
 
     def _parallel(self, loop: ForOp) -> None:
@@ -349,7 +344,7 @@ class KernelWriter:
             if computed is not index:
                 self._name_index(loop, computed)
             else:
-                self._values.set_index(loop.index, ValueMap.identity([index]))
+                self._values.set(loop.index, ValueMap.identity([index]))
 
     # --- conditions
 

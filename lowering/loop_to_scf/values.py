@@ -36,52 +36,38 @@ class Values:
     """The scf-level values of loop-level values; index arithmetic stays symbolic until a value is needed."""
 
     lanes: LaneContext | None
-    _emitter: Emitter
-    _values: dict[SSAValue, SSAValue]
-    _constants: dict[SSAValue, Constant]
-    _indices: dict[SSAValue, ValueMap]
-    _conditions: dict[SSAValue, Condition]
 
     def __init__(self, emitter: Emitter):
         self._emitter, self.lanes = emitter, None
-        self._values, self._constants, self._indices, self._conditions = {}, {}, {}, {}
+        self._known = dict[SSAValue, SSAValue | Constant | ValueMap | Condition]()
 
-    def set(self, old: SSAValue, new: SSAValue) -> None:
-        """Maps `old` to `new`."""
-        self._values[old] = new
-
-    def set_constant(self, old: SSAValue, value: Constant) -> None:
-        """Maps `old` to a constant, which is materialised at each use."""
-        self._constants[old] = value
-
-    def set_index(self, old: SSAValue, index: ValueMap) -> None:
-        """Maps `old` to the one expression of `index`."""
-        self._indices[old] = index
-
-    def set_condition(self, old: SSAValue, condition: Condition) -> None:
-        """Maps `old` to `condition`."""
-        self._conditions[old] = condition
+    def set(self, old: SSAValue, new: SSAValue | Constant | ValueMap | Condition) -> None:
+        """Maps `old` to a value, a constant, the one expression of a map, or a condition."""
+        self._known[old] = new
 
     def get(self, old: SSAValue) -> SSAValue:
-        """Returns the scalar or vector for `old`, computed here if it is an expression."""
-        if old in self._values:
-            return self._values[old]
-        if old in self._constants:
-            return self._emitter.constant(self._constants[old])
-        if old in self._indices:
-            return self._computed(self._indices[old])
-        if old in self._conditions:
-            return self._condition_value(self._conditions[old])
-        raise LoweringError(f"the value {old} is used before its definition")
+        """Returns the scalar or vector for `old`, computed here if it is an expression; constants are made per use."""
+        known = self._known.get(old)
+        if isinstance(known, SSAValue):
+            return known
+        if isinstance(known, ValueMap):
+            return self._computed(known)
+        if isinstance(known, Condition):
+            return self._condition_value(known)
+        if known is None:
+            raise LoweringError(f"the value {old} is used before its definition")
+        return self._emitter.constant(known)
 
     def index(self, old: SSAValue) -> ValueMap:
         """Returns the expression for an index."""
-        return self._indices[old] if old in self._indices else ValueMap.identity([self.get(old)])
+        known = self._known.get(old)
+        return known if isinstance(known, ValueMap) else ValueMap.identity([self.get(old)])
 
     def condition(self, old: SSAValue) -> Condition:
         """Returns the condition for an `i1`."""
-        if old in self._conditions:
-            return self._conditions[old]
+        known = self._known.get(old)
+        if isinstance(known, Condition):
+            return known
         value = self.get(old)
         return Condition(mask=Mask(value)) if isinstance(value.type, VectorType) else Condition(value=value)
 

@@ -44,11 +44,11 @@ class IndexArith:
     minus infinity; they are the unsigned operations if the dividend cannot be negative.
     """
 
-    _add: Callable[[Operation], None]
+    _add: Callable[[Operation], object]
     _constant: Callable[[int], SSAValue]
     _range_of: RangeOf
 
-    def __init__(self, add: Callable[[Operation], None], constant: Callable[[int], SSAValue], range_of: RangeOf):
+    def __init__(self, add: Callable[[Operation], object], constant: Callable[[int], SSAValue], range_of: RangeOf):
         self._add, self._constant, self._range_of = add, constant, range_of
 
     def value(self, value: ValueMap) -> SSAValue:
