@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
@@ -91,23 +91,6 @@ def wide(ops: int) -> ModuleOp:
     return graph.module(graph.joined(ends))
 
 
-def functions(ops: int) -> ModuleOp:
-    """Returns a chain of `ops / 10` private functions, each calling the next, that all call a small shared function."""
-    shared = Graph(VECTOR)
-    functions = [shared.function("shared", shared.call(ReluOp, shared.block.args[0]), "private")]
-    count = max(ops // 10, 1)
-    for number in range(count):
-        graph = Graph(VECTOR)
-        value: SSAValue = graph.block.args[0]
-        for _ in range(3):
-            value = graph.call(SigmoidOp, graph.call(ExpOp, value))
-        value = graph.add(CallOp("shared", [value], [VECTOR]))
-        if number + 1 < count:
-            value = graph.add(CallOp(f"f{number + 1}", [value], [VECTOR]))
-        functions.append(graph.function("main" if number == 0 else f"f{number}", value, "private" if number else None))
-    return ModuleOp(list[Operation](functions))
-
-
 def network(ops: int) -> ModuleOp:
     """Returns repeated convolution, bias, batch norm, relu and residual sum on tiny images: every rewrite has work."""
     graph, random = Graph(IMAGE), np.random.default_rng(0)
@@ -123,6 +106,4 @@ def network(ops: int) -> ModuleOp:
     return graph.module(value)
 
 
-GRAPHS: dict[str, Callable[[int], ModuleOp]] = {
-    make.__name__: make for make in (chain, ladder, wide, functions, network)
-}
+GRAPHS: dict[str, Callable[[int], ModuleOp]] = {make.__name__: make for make in (chain, ladder, wide, network)}

@@ -122,19 +122,9 @@ class _Symbol:
     is_defined: bool
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """The symbols of an object file, and their string table."""
-
-    symbols: list[_Symbol]
-    names_header: int
-    """The offset of the section header of the string table."""
-    names: bytes
-
-
 def defined_symbols(code: bytes) -> set[str]:
     """Returns the global symbols that an object file defines. Raises `ArtifactError` unless it is 64-bit ELF."""
-    return {symbol.name for symbol in _read(code).symbols if symbol.is_global and symbol.is_defined}
+    return {symbol.name for symbol in _read(code)[0] if symbol.is_global and symbol.is_defined}
 
 
 def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[str]) -> bytes:
@@ -142,9 +132,9 @@ def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[s
 
     A definition whose new name is not `public` is hidden: it links statically, but no library exports it.
     """
-    tables = _read(code)
-    result, strings = bytearray(code), bytearray(tables.names)
-    for symbol in tables.symbols:
+    symbols, names_header, old_strings = _read(code)
+    result, strings = bytearray(code), bytearray(old_strings)
+    for symbol in symbols:
         new = names.get(symbol.name) if symbol.is_global else None
         if new is None:
             continue
@@ -152,11 +142,12 @@ def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[s
         strings += new.encode() + b"\0"
         if symbol.is_defined and new not in public:
             result[symbol.place + 5] = _HIDDEN
-    struct.pack_into("<QQ", result, tables.names_header + 24, len(result), len(strings))
+    struct.pack_into("<QQ", result, names_header + 24, len(result), len(strings))
     return bytes(result + strings)
 
 
-def _read(code: bytes) -> _Tables:
+def _read(code: bytes) -> tuple[list[_Symbol], int, bytes]:
+    """Returns the symbols of an object file, the offset of the header of their string table, and this table."""
     if not code.startswith(_MAGIC):
         raise ArtifactError("only 64-bit ELF object files can be exported to C", help="compile on Linux")
     start, size, count = _SECTION_HEADERS.unpack_from(code)
@@ -167,7 +158,7 @@ def _read(code: bytes) -> _Tables:
         raise ArtifactError("an object file of the model has no symbol table", help="compile the model again")
     names = sections[table[6]]
     strings = code[names[4] : names[4] + names[5]]
-    return _Tables(list(_symbols(code, table[4], table[5], strings)), places[table[6]], strings)
+    return list(_symbols(code, table[4], table[5], strings)), places[table[6]], strings
 
 
 def _symbols(code: bytes, start: int, size: int, strings: bytes) -> Iterator[_Symbol]:
