@@ -10,17 +10,25 @@ use by the closure or loop. The depth of a block is not stored, because an op th
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import outside_closures
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.infra.verify import walk_ops
+
+
+def graph_functions(module: ModuleOp) -> list[FuncOp]:
+    """Returns the functions of `module` that are not kernels."""
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    return [function for function in functions if PRIMITIVE not in function.attributes]
 
 
 def is_graph(function: FuncOp) -> bool:
@@ -71,15 +79,9 @@ class NameUses:
         In other blocks another op may introduce an extent of the same name, as copies of an op in several branches do.
         """
         users = dict.fromkeys(user for extent in made_extents(op) for user in self._users.get(extent.name, ()))
-        return [user for user in users if _is_in_scope(op, user)]
-
-
-def _is_in_scope(op: Operation, user: Operation) -> bool:
-    """Whether `user` is in the block of `op` or nested in it, and is neither `op` nor in `op`."""
-    current: Operation | None = user
-    while current is not None and current.parent is not op.parent:
-        current = current.parent_op()
-    return current is not None and current is not op
+        scope = op.parent
+        around = {user: enclosing_op(user, scope) for user in users}
+        return [user for user, found in around.items() if found.parent is scope and found is not op]
 
 
 class Scopes:
@@ -118,14 +120,8 @@ class Scopes:
                 if end in passed[1 - side]:
                     return end
                 passed[side].add(end)
-                ends[side] = enclosing(end)
+                ends[side] = end.parent_block()
         raise ValueError("blocks of different functions")
-
-
-def enclosing(block: Block) -> Block | None:
-    """Returns the block that contains the op around `block`."""
-    op = block.parent_op()
-    return op.parent if op is not None else None
 
 
 def enclosing_op(op: Operation, block: Block | None) -> Operation:

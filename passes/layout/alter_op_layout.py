@@ -37,7 +37,6 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -54,13 +53,12 @@ from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.composites import ExpandComposite
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.scopes import fusable_blocks
+from xrelay.passes.graph.scopes import fusable_blocks, graph_functions
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks, rebuild_op
@@ -105,11 +103,10 @@ def alter_layouts(
         raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
     chosen = dict(layout_hooks(target)) | dict(hooks if hooks is not None else {})
     remarks = Remarks("relay-alter-op-layout")
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            blocks = fusable_blocks(function)
-            _Alterer(chosen, vector_lanes, remarks).run(blocks)
-            save_transforms(blocks, fixed=frozenset(chosen))
+    for function in graph_functions(module):
+        blocks = fusable_blocks(function)
+        _Alterer(chosen, vector_lanes, remarks).run(blocks)
+        save_transforms(blocks, fixed=frozenset(chosen))
     return remarks.all
 
 

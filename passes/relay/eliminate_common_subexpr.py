@@ -27,14 +27,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.graph.scopes import graph_functions
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 
@@ -58,12 +57,7 @@ def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operati
     Ops for which `skip` holds are neither erased nor replace other ops.
     """
     place_ops(module)
-    blocks = [
-        block
-        for function in module.body.block.ops
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes
-        for block in function.body.blocks
-    ]
+    blocks = [block for function in graph_functions(module) for block in function.body.blocks]
     keys = OpKeys()
     return sum(_Merger(skip, keys).run(block) for block in blocks)
 

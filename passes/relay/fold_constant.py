@@ -55,7 +55,6 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
-from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.requirements import made_extents, requirements_of
 from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, Value, is_static, shape_of, tuple_type
@@ -67,6 +66,7 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.graph.scopes import graph_functions
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import function_around
@@ -108,9 +108,8 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: 
     Operators on quantised numbers are folded only if `fold_qnn` is set.
     """
     folder = _Folder(max_growth, fold_qnn=fold_qnn)
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            folder.evaluate(function)
+    for function in graph_functions(module):
+        folder.evaluate(function)
     folder.replace()
     update_signatures(module)
     return folder.remarks.all

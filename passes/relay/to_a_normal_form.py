@@ -33,9 +33,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import FORM
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.scopes import fusable_blocks, is_graph
+from xrelay.passes.graph.scopes import fusable_blocks, graph_functions, is_graph
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import bind_values, to_basic_block_normal_form
 
@@ -52,9 +52,8 @@ class RelayToANormalFormPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
         pure_calls = pure_functions(op)
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-                to_a_normal_form(function, pure_calls)
+        for function in graph_functions(op):
+            to_a_normal_form(function, pure_calls)
 
 
 def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:

@@ -49,7 +49,7 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.graph.scopes import Scopes, fusable_blocks, is_graph
+from xrelay.passes.graph.scopes import Scopes, fusable_blocks, graph_functions, is_graph
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -69,11 +69,10 @@ class RelayToBasicBlockNormalFormPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
         pure_calls = pure_functions(op)
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-                to_basic_block_normal_form(function, pure_calls)
-                if self.bind and is_graph(function):
-                    bind_values(fusable_blocks(function), _serves_inner_blocks)
+        for function in graph_functions(op):
+            to_basic_block_normal_form(function, pure_calls)
+            if self.bind and is_graph(function):
+                bind_values(fusable_blocks(function), _serves_inner_blocks)
 
 
 def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:
