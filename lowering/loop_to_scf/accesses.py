@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects import memref, scf, vector
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, VectorType, i1
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects import memref, vector
+from xdsl.dialects.builtin import IntegerType, MemRefType, VectorType, i1
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
@@ -122,20 +122,9 @@ def _load_uniform(emitter: Emitter, target: AccessTarget, lanes: LaneContext) ->
 def _load_if(emitter: Emitter, target: AccessTarget, condition: SSAValue) -> SSAValue:
     """Loads the element at `target` under a condition; yields zero otherwise."""
     element = target.type.element_type
-    then, otherwise = Block(), Block()
-    with emitter.inside(then):
-        emitter.add(scf.YieldOp(_load_scalar(emitter, target)))
-    with emitter.inside(otherwise):
-        emitter.add(scf.YieldOp(number(emitter, 0, element)))
-    return emitter.add(scf.IfOp(condition, [element], Region(then), Region(otherwise))).output[0]
-
-
-def _store_if(emitter: Emitter, target: AccessTarget, value: SSAValue, condition: SSAValue) -> None:
-    then = Block()
-    with emitter.inside(then):
-        _store_scalar(emitter, target, value)
-        emitter.add(scf.YieldOp())
-    emitter.add(scf.IfOp(condition, [], Region(then)))
+    return emitter.choose(
+        condition, element, lambda: _load_scalar(emitter, target), lambda: number(emitter, 0, element)
+    )
 
 
 def _store_uniform(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
@@ -147,7 +136,8 @@ def _store_uniform(emitter: Emitter, target: AccessTarget, value: SSAValue, lane
     if lanes.mask is None or lanes.mask.is_never_empty:
         _store_scalar(emitter, target, value)
     else:
-        _store_if(emitter, target, value, any_lane(emitter, lanes.mask, lanes.count))
+        with emitter.when(any_lane(emitter, lanes.mask, lanes.count)):
+            _store_scalar(emitter, target, value)
 
 
 def _store_element(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
@@ -186,20 +176,17 @@ def _each_lane(
     emitter: Emitter, target: AccessTarget, lanes: LaneContext, write: Callable[[AccessTarget, SSAValue], None]
 ) -> None:
     """Writes a loop over the lanes, to be unrolled; calls `write` inside it with the lane's place and number."""
-    body = Block(arg_types=[IndexType()])
-    lane = body.args[0]
-    lane.name_hint = "lane"
-    emitter.ranges[lane] = (0, lanes.count - 1)
-    with emitter.inside(body):
-        number = ValueMap.identity([lane])
-        taken = {lanes.index: number}
+
+    def at_lane(lane: SSAValue) -> None:
+        emitter.ranges[lane] = (0, lanes.count - 1)
+        taken = {lanes.index: ValueMap.identity([lane])}
         for operand in target.index.operands:
             if isinstance(operand.type, VectorType):
                 one = emitter.add(vector.ExtractOp(operand, [lane], operand.type.element_type)).result
                 taken[operand] = ValueMap.identity([one])
         write(AccessTarget(target.buffer, target.index.substitute(taken)), lane)
-        emitter.add(scf.YieldOp())
-    loop = emitter.add(scf.ForOp(emitter.index(0), emitter.index(lanes.count), emitter.index(1), [], body))
+
+    loop = emitter.each_lane(lanes.count, at_lane)
     loop.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_full()
 
 
@@ -231,6 +218,7 @@ def _store_lanes(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes:
             _store_scalar(emitter, same_target, one)
         else:
             is_on = emitter.add(vector.ExtractOp(lanes.mask.value, [lane], i1)).result
-            _store_if(emitter, same_target, one, is_on)
+            with emitter.when(is_on):
+                _store_scalar(emitter, same_target, one)
 
     _each_lane(emitter, target, lanes, write)

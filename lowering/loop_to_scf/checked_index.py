@@ -14,13 +14,12 @@ a vector there is one assertion, and the first out-of-range lane is stored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from collections.abc import Collection
 
-from xdsl.dialects import arith, cf, scf, vector
+from xdsl.dialects import arith, cf, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, VectorType, i1, i64
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp
 from xrelay.dialects.loop.extents import MAX_EXTENT
@@ -81,7 +80,7 @@ class _Limits:
             return self._emitter.index(high - low)
         return self._emitter.add(arith.AddiOp(self._size, self._size)).result if self._op.from_end else self._size
 
-    def noted(self) -> list[SSAValue]:
+    def recorded(self) -> list[SSAValue]:
         """Returns the least valid index and the greatest valid index plus one, as i64."""
         if self._size is None:
             return [self._emitter.constant(IntegerAttr(limit, i64)) for limit in self._op.limits]
@@ -100,39 +99,26 @@ def _plus(value: SSAValue, number: SSAValue, emitter: Emitter) -> SSAValue:
 
 
 def _assert_one(value: SSAValue, fine: SSAValue, limits: _Limits, emitter: Emitter) -> None:
-    """Notes the index and fails if `fine` is false."""
-    with _when(invert(emitter, fine), emitter):
-        _note(value, limits, emitter)
+    """Records the index and fails if `fine` is false."""
+    with emitter.when(invert(emitter, fine)):
+        _record(value, limits, emitter)
     emitter.add(cf.AssertOp(fine, MESSAGE))
 
 
 def _assert_lanes(value: SSAValue, fine: SSAValue, limits: _Limits, lanes: LaneContext, emitter: Emitter) -> None:
-    """Fails if any active lane is out of range; a loop over the lanes notes the first such lane."""
+    """Fails if any active lane is out of range; a loop over the lanes records the first such lane."""
     wrong = invert(emitter, fine)
     if lanes.mask is not None:
         wrong = emitter.add(arith.AndIOp(wrong, lanes.mask.value)).result
     some = emitter.add(_any_of(wrong)).dest
-    with _when(some, emitter):
-        body = Block(arg_types=[IndexType()])
-        lane = body.args[0]
-        lane.name_hint = "lane"
-        with emitter.inside(body):
-            is_wrong = emitter.add(vector.ExtractOp(wrong, [lane], i1)).result
-            with _when(is_wrong, emitter):
-                _note(emitter.add(vector.ExtractOp(value, [lane], IndexType())).result, limits, emitter)
-            emitter.add(scf.YieldOp())
-        emitter.add(scf.ForOp(emitter.index(0), emitter.index(lanes.count), emitter.index(1), [], body))
+
+    def record_lane(lane: SSAValue) -> None:
+        with emitter.when(emitter.add(vector.ExtractOp(wrong, [lane], i1)).result):
+            _record(emitter.add(vector.ExtractOp(value, [lane], IndexType())).result, limits, emitter)
+
+    with emitter.when(some):
+        emitter.each_lane(lanes.count, record_lane)
     emitter.add(cf.AssertOp(invert(emitter, some), MESSAGE))
-
-
-@contextmanager
-def _when(condition: SSAValue, emitter: Emitter) -> Generator[None]:
-    """Writes the ops that are added in this context under an `scf.if`."""
-    block = Block()
-    with emitter.inside(block):
-        yield
-        emitter.add(scf.YieldOp())
-    emitter.add(scf.IfOp(condition, [], Region(block)))
 
 
 def _any_of(lanes: SSAValue) -> vector.ReductionOp:
@@ -141,13 +127,13 @@ def _any_of(lanes: SSAValue) -> vector.ReductionOp:
     return vector.ReductionOp.create(operands=[lanes], result_types=[i1], properties={"kind": kind, "fastmath": exact})
 
 
-def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
-    noted = limits.noted()
+def _record(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
+    recorded = limits.recorded()
     number = emitter.add(IndexCastOp(value, i64)).result
-    emitter.add(CallOp(RECORD_INDEX, [number, *noted], []))
+    emitter.add(CallOp(RECORD_INDEX, [number, *recorded], []))
 
 
-def declare_note(module: ModuleOp, called: Collection[str]) -> None:
+def declare_record_index(module: ModuleOp, called: Collection[str]) -> None:
     """Declares the function that checked indices call, if it is among the called functions."""
     if RECORD_INDEX in called:
         module.body.block.add_op(FuncOp.external(RECORD_INDEX, [i64, i64, i64], []))

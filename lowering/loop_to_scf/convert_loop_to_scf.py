@@ -19,7 +19,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
-from xrelay.lowering.loop_to_scf.checked_index import declare_note
+from xrelay.lowering.loop_to_scf.checked_index import declare_record_index
 from xrelay.lowering.loop_to_scf.graph_function import (
     declare_poll,
     finish_graph_function,
@@ -78,7 +78,7 @@ class ConvertLoopToScfPass(XRelayPass):
         poll_between_kernels(op)
         poll_recursions(op)
         called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
-        for declare in (declare_note, declare_poll, declare_lists):
+        for declare in (declare_record_index, declare_poll, declare_lists):
             declare(op, called)
 
 

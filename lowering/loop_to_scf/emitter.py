@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     UnknownLoc,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.shared.op_making import make
 from xrelay.index_algebra.affine_bounds import bounds
@@ -71,6 +71,37 @@ class Emitter:
         self.block = block
         yield
         self.block = outer
+
+    @contextmanager
+    def when(self, condition: SSAValue) -> Generator[None]:
+        """Writes the ops that are added in this context under an `scf.if`."""
+        block = Block()
+        with self.inside(block):
+            yield
+            self.add(scf.YieldOp())
+        self.add(scf.IfOp(condition, [], Region(block)))
+
+    def choose(
+        self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue], otherwise: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """Writes an `scf.if` with one result, and returns it."""
+        regions: list[Region] = []
+        for value in (then, otherwise):
+            block = Block()
+            with self.inside(block):
+                self.add(scf.YieldOp(value()))
+            regions.append(Region(block))
+        return self.add(scf.IfOp(condition, [type], regions[0], regions[1])).output[0]
+
+    def each_lane(self, count: int, write: Callable[[SSAValue], None]) -> scf.ForOp:
+        """Writes a loop over the numbers of lanes."""
+        body = Block(arg_types=[IndexType()])
+        lane = body.args[0]
+        lane.name_hint = "lane"
+        with self.inside(body):
+            write(lane)
+            self.add(scf.YieldOp())
+        return self.add(scf.ForOp(self.index(0), self.index(count), self.index(1), [], body))
 
     @contextmanager
     def scope(self, block: Block) -> Generator[None]:

@@ -66,13 +66,8 @@ class RowWriter:
 
     def _if(self, condition: Number, then: Callable[[], Number]) -> Number:
         """Returns the truth of `then` under a condition, false otherwise."""
-        regions: list[Region] = []
-        for value in (then, lambda: self._truth(False)):
-            block = Block()
-            with self._emit.inside(block):
-                self._emit.add(scf.YieldOp(value().value))
-            regions.append(Region(block))
-        return self._number(self._emit.add(scf.IfOp(condition.value, [i1], regions[0], regions[1])).output[0])
+        chosen = self._emit.choose(condition.value, i1, lambda: then().value, lambda: self._truth(False).value)
+        return self._number(chosen)
 
     def _for(self, count: Number, carried: Values, body: Callable[[Number, Values], Values]) -> Values:
         """Writes a loop from 0 to `count`; `body` maps the index and the carried values to the next values."""

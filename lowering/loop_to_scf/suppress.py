@@ -7,11 +7,9 @@ selected; the comparisons of a box end with the first chunk that it overlaps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, MemRefType, VectorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.loop import SuppressOp
 from xrelay.dialects.loop.row_ops import CHUNK
@@ -85,17 +83,15 @@ class SuppressWriter(RowWriter):
 
         is_free = self._while([self._index(0), self._truth(False)], continues, compare)[1] ^ True
         self._store(is_free, self._kept, [*self._row, position])
-        self._when(is_free, lambda: self._append(own, number))
+        with self._emit.when(is_free.value):
+            self._append(own, number)
         return is_free
 
     def _append(self, own: Values, number: Number) -> None:
         """Appends a box to the `number` selected ones."""
-
-        def begin() -> None:
+        with self._emit.when((number % CHUNK).compare("eq", 0).value):
             none = self._constant(float("nan"), VectorType(self._element, [CHUNK]))
             self._emit.add(vector.StoreOp(none, self._room, self._indices_of(AREA, number)))
-
-        self._when((number % CHUNK).compare("eq", 0), begin)
         for side, value in enumerate(own):
             self._store(value, self._room, [*self._row, self._index(side), number])
 
@@ -128,11 +124,3 @@ class SuppressWriter(RowWriter):
 
     def _lanes(self, value: Number) -> Number:
         return self._number(splat(self._emit, value.value, CHUNK))
-
-    def _when(self, condition: Number, then: Callable[[], None]) -> None:
-        """Writes `then` under a condition."""
-        block = Block()
-        with self._emit.inside(block):
-            then()
-            self._emit.add(scf.YieldOp())
-        self._emit.add(scf.IfOp(condition.value, [], Region(block)))

@@ -156,7 +156,7 @@ def elementwise(op: Operation, values: Values, emitter: Emitter) -> None:
     else:
         new = emitter.add(make(type(op), operands, op.result_types, op.properties))
         new.attributes.update(op.attributes)
-        _note_range(new, emitter)
+        _record_range(new, emitter)
     for old, result in zip(op.results, new.results, strict=True):
         result.name_hint = old.name_hint
         values.set(old, result)
@@ -180,7 +180,7 @@ def _on_lanes(op: Operation, operands: Sequence[SSAValue], emitter: Emitter, lan
     return new
 
 
-def _note_range(op: Operation, emitter: Emitter) -> None:
+def _record_range(op: Operation, emitter: Emitter) -> None:
     """Records the range of a minimum of indices, for accesses that use it."""
     if isinstance(op, arith.MinSIOp) and isinstance(op.result.type, IndexType):
         ends = [_range(side, emitter) for side in op.operands]
