@@ -8,7 +8,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.loop import LOCAL, BlockOp, CheckedIndexOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, CheckedIndexOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
@@ -239,7 +239,7 @@ def _store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], 
 def _accumulator(op: ScanOp, position: int, sizes: KernelExtents) -> memref.AllocOp:
     shape = op.spatial[op.along + 1 :]
     known = all(isinstance(extent, int) for extent in shape)
-    alloc = sizes.alloc(op.element_types[position], shape, local=LOCAL if known else None)
+    alloc = sizes.alloc(op.element_types[position], shape, local=known)
     alloc.memref.name_hint = op.accumulators[position].name_hint
     alloc.location = op.location
     return alloc

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, Modul
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
@@ -249,7 +248,7 @@ class _KernelLowering:
             shape = shape_of(value)
             local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
             memref_of(value.type, op)
-            alloc = self._extents.alloc(tensor_type(value).element_type, shape, local=LOCAL if local else None)
+            alloc = self._extents.alloc(tensor_type(value).element_type, shape, local=local)
             alloc.memref.name_hint = value.name_hint
             self._buffers[value] = self._add(alloc, op).results[0]
         return self._buffers[value]

@@ -20,11 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, MemRefType, StringAttr, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, NoneAttr, StringAttr, i64
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
@@ -74,11 +75,12 @@ class KernelExtents:
         numbers = [positions[dim] for dim in shape if isinstance(dim, DimExpr)]
         return DenseArrayBase.from_list(i64, numbers) if numbers else None
 
-    def alloc(self, element: Attribute, shape: Sequence[Dim], *, local: str | None = None) -> memref.AllocOp:
-        """Returns an allocation of a buffer of this shape; `local` names its memory space."""
-        sizes = [value for dim in shape if isinstance(value := self.value(dim), SSAValue)]
-        type = memref_type(element, shape, local)
-        return memref.AllocOp(sizes, [], type)
+    def alloc(self, element: Attribute, shape: Sequence[Dim], *, local: bool = False) -> memref.AllocOp:
+        """Returns an allocation of a buffer of this shape, with `?` for named dimensions."""
+        values = [self.value(dim) for dim in shape]
+        extents = [DYNAMIC_INDEX if isinstance(value, SSAValue) else value for value in values]
+        type = buffer_type(element, extents, space=StringAttr(LOCAL) if local else NoneAttr())
+        return memref.AllocOp([value for value in values if isinstance(value, SSAValue)], [], type)
 
     # --- index expressions ---------------------------------------------------------------------------------------
 
@@ -136,12 +138,6 @@ class KernelExtents:
             if isinstance(value, SSAValue):
                 total = AffineDimExpr(space.position(value)) * sign + total
         return total
-
-
-def memref_type(element: Attribute, shape: Sequence[Dim], local: str | None = None) -> MemRefType:
-    """Returns the type of a buffer, with `?` for named dimensions."""
-    extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
-    return buffer_type(element, extents, space=StringAttr(local)) if local else buffer_type(element, extents)
 
 
 UNKNOWN = -1

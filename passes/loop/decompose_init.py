@@ -16,7 +16,7 @@ from xrelay.dialects.shared.op_lists import ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.nest_edits import Names
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_spatial_in, reduces_over
 
 
 def decompose_init(function: Operation, names: Names) -> None:
@@ -40,19 +40,15 @@ def decompose_init(function: Operation, names: Names) -> None:
     for block in blocks_inside(function):
         if not block.has_init:
             continue
-        reducing = _loops_of(block, spatial=False)
-        outermost = next((loop for loop in enclosing_loops(block) if loop.index in reducing), None)
-        written = {
-            buffer for inner in blocks_inside(block if outermost is None else outermost) for buffer in inner.writes
-        }
+        outermost = next((loop for loop in enclosing_loops(block) if reduces_over(block, loop)), None)
+        nest = [] if outermost is None else blocks_inside(outermost)
+        written = {buffer for inner in nest for buffer in inner.writes}
         if outermost is not None and not any(op.memref in written for op in ops_of(block.init, LoadOp)):
             _hoist(block, outermost, names)
             continue
         # With static extents, each point is visited.
-        others = (
-            extent for extent, kind in zip(block.extents, block.kinds, strict=True) if kind is not IterKind.SPATIAL
-        )
-        if not all(isinstance(extent, int) for extent in others):
+        reduced = [p for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
+        if not all(isinstance(block.extents[p], int) for p in reduced):
             raise ScheduleError(
                 f"the init of block {block.block_name!r} reads what its nest computes, and an extent that it reduces "
                 f"over is known only at run time: where that is 0 the init would not run",
@@ -62,17 +58,10 @@ def decompose_init(function: Operation, names: Names) -> None:
         _guard_in_place(block)
 
 
-def _loops_of(block: BlockOp, *, spatial: bool) -> set[SSAValue]:
-    """Indices of the loops that the spatial variables, or the other variables, are bound to."""
-    positions = [p for p, kind in enumerate(block.kinds) if (kind is IterKind.SPATIAL) == spatial]
-    return set(block.bindings.select(positions).operands)
-
-
 def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     """Moves the init into a nest of its own, right before `outermost`."""
-    spatial = _loops_of(block, spatial=True)
     around = enclosing_loops(block)
-    inside = [loop for loop in around[around.index(outermost) :] if loop.index in spatial]
+    inside = [loop for loop in around[around.index(outermost) :] if is_spatial_in(block, loop)]
     iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
     statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, take_init(block))
     statement.location = block.location

@@ -55,20 +55,11 @@ def positive_where(test: arith.CmpiOp, *, holds: bool) -> Limits:
 
 
 def _positive(predicate: int, left: ValueMap, right: ValueMap) -> Limits | None:
-    match predicate:
-        case _ if predicate == _SLT:
-            return (right.plus(left, -1),)
-        case _ if predicate == _SLE:
-            return (right.plus(left, -1).plus(1),)
-        case _ if predicate == _SGT:
-            return (left.plus(right, -1),)
-        case _ if predicate == _SGE:
-            return (left.plus(right, -1).plus(1),)
-        case _ if predicate == _ULT:
-            known = range_of(right)
-            return (left.plus(1), right.plus(left, -1)) if known is not None and known[0] >= 0 else None
-        case _:
-            return None
+    less, greater = right.plus(left, -1), left.plus(right, -1)
+    if predicate == _ULT and (known := range_of(right)) is not None and known[0] >= 0:
+        return left.plus(1), less
+    found = {_SLT: less, _SLE: less.plus(1), _SGT: greater, _SGE: greater.plus(1)}
+    return (found[predicate],) if predicate in found else None
 
 
 def affine(value: SSAValue) -> ValueMap:

@@ -138,6 +138,20 @@ def accumulates_without_init(block: BlockOp) -> bool:
     return not block.has_init and any(op.memref in written for op in ops_of(block.body, LoadOp))
 
 
+def runs_everywhere(block: BlockOp) -> bool:
+    """Whether the loops around a block run it exactly once at each point of its variables."""
+    loops = {loop.index: loop.bound for loop in enclosing_loops(block)}
+    bindings, bound = block.bindings, set[SSAValue]()
+    for expr, extent in zip(bindings.exprs, block.extents, strict=True):
+        if isinstance(expr, AffineConstantExpr) and expr.value == 0 and extent == 1:
+            continue
+        index = bindings.operands[expr.position] if isinstance(expr, AffineDimExpr) else None
+        if index is None or loops.get(index) != extent or index in bound:
+            return False
+        bound.add(index)
+    return bound == loops.keys()
+
+
 def is_local(buffer: SSAValue) -> bool:
     """Whether a buffer has the memory space `"local"`."""
     return isinstance(buffer.type, MemRefType) and buffer.type.memory_space == StringAttr(LOCAL)

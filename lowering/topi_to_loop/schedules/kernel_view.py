@@ -207,16 +207,15 @@ def loop_of_variable(block: BlockOp, position: int) -> str | None:
     return loops.get(binding.operands[0])
 
 
-def loops_of_kind(block: BlockOp, kind: IterKind) -> list[str]:
-    """Returns the loops of the variables of one kind, in the order of the variables, without loops of one iteration."""
-    names = [loop_of_variable(block, k) for k, own in enumerate(block.kinds) if own is kind]
+def loops_of_kind(block: BlockOp, *kinds: IterKind) -> list[str]:
+    """Returns the loops of the variables of these kinds, in their order, without loops of one iteration."""
+    names = [loop_of_variable(block, k) for k, own in enumerate(block.kinds) if own in kinds]
     return [name for name in names if name is not None]
 
 
 def folded_loops(block: BlockOp) -> list[str]:
     """Returns the loops of the variables that are not spatial, in order, without loops of one iteration."""
-    names = [loop_of_variable(block, k) for k, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
-    return [name for name in names if name is not None]
+    return loops_of_kind(block, IterKind.REDUCE, IterKind.ORDERED)
 
 
 def readers_of(block: BlockOp, blocks: Sequence[BlockOp]) -> list[BlockOp]:

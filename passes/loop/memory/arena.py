@@ -236,7 +236,8 @@ class _SizeCode:
         """`unit` times `number`."""
         if not unit.extents or not number:
             return self.number(number)
-        return self._once((unit, number), lambda: self.add(arith.MuliOp(self._unit(unit), self.number(number))))
+        value = self._once(unit, lambda: self._rounded(unit))
+        return self._once((unit, number), lambda: self.add(arith.MuliOp(value, self.number(number))))
 
     def sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """`lhs + rhs`."""
@@ -265,9 +266,6 @@ class _SizeCode:
         if key not in self._known:
             self._known[key] = emit()
         return self._known[key]
-
-    def _unit(self, unit: Unit) -> SSAValue:
-        return self._once(unit, lambda: self._rounded(unit))
 
     def _rounded(self, unit: Unit) -> SSAValue:
         value = reduce(lambda lhs, rhs: self.add(arith.MuliOp(lhs, rhs)), unit.extents)

@@ -23,7 +23,7 @@ from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
 from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, block_of
-from xrelay.passes.loop.nest_queries import enclosing_loops, kernels_of
+from xrelay.passes.loop.nest_queries import kernels_of, runs_everywhere
 
 
 @dataclass(frozen=True)
@@ -226,13 +226,9 @@ def _stores_once(block: BlockOp, index: ValueMap) -> bool:
     stored = [index.operands[expr.position] for expr in index.exprs if isinstance(expr, AffineDimExpr)]
     is_plain = all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in index.exprs)
     missing = {variable for variable, extent in zip(block.variables, block.extents, strict=True) if extent != 1}
-    loops = [loop.index for loop in enclosing_loops(block)]
-    bindings = block.bindings
     return (
         is_plain
         and len(set(stored)) == len(stored)
         and missing <= set(stored) <= set(block.variables)
-        and all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in bindings.exprs)
-        and set(loops) == set(bindings.operands)
-        and sum(isinstance(expr, AffineDimExpr) for expr in bindings.exprs) == len(loops)
+        and runs_everywhere(block)
     )

@@ -17,7 +17,7 @@ from math import prod
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
@@ -28,7 +28,7 @@ from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.linear_form import factors_of, times
 from xrelay.index_algebra.value_map import Space
-from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, nest_root
+from xrelay.passes.loop.nest_queries import blocks_of, nest_root, runs_everywhere
 
 _PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
 """The ops, bebranches loads and one store, that a block may contain."""
@@ -112,7 +112,7 @@ class _BlockCopies:
     def copies(self) -> list[SliceCopy]:
         """The slice copies of the block; empty if it does anything else."""
         store = self._only_store()
-        if store is None or not _runs_everywhere(self._block):
+        if store is None or not runs_everywhere(self._block):
             return []
         target = store.memref
         is_plain = store.index == ValueMap.identity(self._block.variables)
@@ -170,7 +170,7 @@ class _BlockCopies:
         shift = read.plus(written, -1).simplified(self._box)
         if not self._signature.dims.keys() >= set(shift.operands):
             return self._strided(branch, target)
-        takes = self._count(branch) is not None and self._count(branch) == self._size(extents_of(load.memref))
+        takes = self._takes_elements(branch)
         fills = branch.variable is None
         if not takes and not fills:
             return None
@@ -204,7 +204,7 @@ class _BlockCopies:
         low = branch.low if isinstance(branch.low, int) else None
         wanted = [(1, low if variable == branch.variable else 0) for variable in self._block.variables]
         is_shifted = [(step, -offset) for step, offset in steps] == wanted
-        return is_shifted and self._count(branch) == self._size(extents_of(branch.load.memref))
+        return is_shifted and self._takes_elements(branch)
 
     def _steps(self, index: ValueMap) -> list[tuple[int, int]] | None:
         """`(step, offset)` of each index, which must be `variable * step + offset` of the variable in its position."""
@@ -238,25 +238,27 @@ class _BlockCopies:
             step = ValueMap.make([times(space.lift(step)[0], space.lift(size)[0])], space.values)
         return total
 
+    def _takes_elements(self, branch: _Branch) -> bool:
+        """Whether a branch stores as many elements as its source has."""
+        count = self._count(branch)
+        return count is not None and count == self._size(extents_of(branch.load.memref))
+
     def _count(self, branch: _Branch) -> Dim | None:
         """The number of elements that a branch stores."""
         extents = list(self._block.extents)
         if branch.variable is None:
             return self._size(extents)
         axis = self._block.variables.index(branch.variable)
-        high = self._extent(extents[axis]) if branch.high is None else branch.high
+        high = self._dim(expression_of(extents[axis])) if branch.high is None else branch.high
         rest = self._size([*extents[:axis], *extents[axis + 1 :]])
         if high is None or rest is None:
             return None
         return (high - branch.low) * rest
 
     def _size(self, extents: Sequence[Extent | None]) -> Dim | None:
-        found = [None if extent is None else self._extent(extent) for extent in extents]
+        found = [None if extent is None else self._dim(expression_of(extent)) for extent in extents]
         known = [dim for dim in found if dim is not None]
         return reduce(lambda lhs, rhs: lhs * rhs, known, 1) if len(known) == len(found) else None
-
-    def _extent(self, extent: Extent) -> Dim | None:
-        return self._dim(expression_of(extent))
 
     def _dim(self, value: ValueMap) -> Dim | None:
         """An expression of extents as a dimension over the names of the kernel, or `None`."""
@@ -277,17 +279,3 @@ class _BlockCopies:
 def _yielded(end: Operation | None) -> SSAValue | None:
     """The one value that a branch yields."""
     return end.operands[0] if isinstance(end, scf.YieldOp) and len(end.operands) == 1 else None
-
-
-def _runs_everywhere(block: BlockOp) -> bool:
-    """Whether the loops around a block run it exactly once at each point of its variables."""
-    loops = {loop.index: loop.bound for loop in enclosing_loops(block)}
-    bindings, bound = block.bindings, set[SSAValue]()
-    for expr, extent in zip(bindings.exprs, block.extents, strict=True):
-        if isinstance(expr, AffineConstantExpr) and expr.value == 0 and extent == 1:
-            continue
-        index = bindings.operands[expr.position] if isinstance(expr, AffineDimExpr) else None
-        if index is None or loops.get(index) != extent or index in bound:
-            return False
-        bound.add(index)
-    return bound == loops.keys()

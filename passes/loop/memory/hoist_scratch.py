@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop.extents import index_arguments
@@ -94,7 +94,7 @@ def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
         return None
     types = [op.memref.type for op in scratch]
     names = [op.memref.name_hint for op in scratch]
-    extents = [[_number_of(size) for size in op.dynamic_sizes] for op in scratch]
+    extents = [[size.index for size in op.dynamic_sizes if isinstance(size, BlockArgument)] for op in scratch]
     place = len(kernel.body.block.args) - len(dim_arguments(kernel))
     _allocations_to_arguments(kernel, place, scratch)
     return _Scratch(place, types, names, extents)
@@ -124,11 +124,6 @@ def _can_be_given(op: memref.AllocOp) -> bool:
     return element_bytes(op.memref.type) is not None and all(
         isinstance(size, BlockArgument) and size.owner is op.parent for size in op.dynamic_sizes
     )
-
-
-def _number_of(value: SSAValue) -> int:
-    assert isinstance(value, BlockArgument), "open extents are arguments"
-    return value.index
 
 
 def _allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence[memref.AllocOp]) -> None:

@@ -117,8 +117,7 @@ def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
 
 def _needed(root: Buffer, op: Operation, step: int, spans: dict[Operation, tuple[int, int]]) -> tuple[int, int]:
     """The steps for which `op` needs a buffer, extended to whole loops that use but do not define it."""
-    owner = root.owner if isinstance(root, SSAValue) else None
-    made_in = owner.parent if isinstance(owner, Operation) else owner
+    made_in = block_of(root) if isinstance(root, SSAValue) else None
     found, block = (step, step), op.parent
     while block is not None and block is not made_in:
         around = block.parent_op()

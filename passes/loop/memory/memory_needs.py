@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.loop import ForOp, LoopKind
+from xrelay.dialects.loop import LoopKind
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
 from xrelay.dialects.shared.attribute_names import HEAP, LOOP_KERNEL, NEEDS, SOURCES
@@ -42,7 +42,7 @@ from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.loop.memory.buffer_size import bytes_and_factors, element_size
 from xrelay.passes.loop.memory.lifetimes import GIVERS, LOOPS, roots_of
-from xrelay.passes.loop.nest_queries import buffers_on_stack
+from xrelay.passes.loop.nest_queries import buffers_on_stack, enclosing_loops
 
 MAX_UNCOUNTED: Final = 16
 """The largest number of listed items that are not counted; the rest is summarized as a number."""
@@ -162,7 +162,8 @@ class _DynamicBuffers:
             if not isinstance(giver, scf.YieldOp) or not isinstance(around, scf.IfOp):
                 loops = _loops_around(alloc)
                 first = min([first, *(self._steps[loop] for loop in loops)])
-                return _Hold(value, first, end, 1 + sum(map(_count_carried, loops)))
+                carried = sum(isinstance(operand.type, MemRefType) for loop in loops for operand in loop.operands)
+                return _Hold(value, first, end, 1 + carried)
             value = around.results[number]
         return _Hold(value, first, self._freed.get(value, end))
 
@@ -199,11 +200,6 @@ def _loops_around(op: Operation) -> list[Operation]:
             found.append(around)
         around = around.parent_op()
     return found
-
-
-def _count_carried(loop: Operation) -> int:
-    """The number of buffers that a loop carries."""
-    return sum(isinstance(operand.type, MemRefType) for operand in loop.operands)
 
 
 def _from(op: Operation) -> str:
@@ -403,7 +399,7 @@ _Kind = tuple[tuple[int, ...] | None, bool]
 
 def _bytes_of(alloc: memref.AllocOp, kernel: func.FuncOp) -> Counter[_Kind]:
     """The heap memory of a buffer; a buffer of unknown size counts 1 under the kind `None`."""
-    each_thread = _is_in_parallel_loop(alloc)
+    each_thread = any(loop.kind is LoopKind.PARALLEL for loop in enclosing_loops(alloc))
     if element_size(alloc.memref.type.element_type) is None:
         return Counter({(None, each_thread): 1})
     size, factors = bytes_and_factors(alloc)
@@ -414,15 +410,6 @@ def _bytes_of(alloc: memref.AllocOp, kernel: func.FuncOp) -> Counter[_Kind]:
         return Counter({(None, each_thread): 1})
     numbers = tuple(sorted(arguments.index(factor) for factor in factors))
     return Counter({(numbers, each_thread): size, ((), each_thread): 2 * HEADER - 1})
-
-
-def _is_in_parallel_loop(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp) and parent.kind is LoopKind.PARALLEL:
-            return True
-        parent = parent.parent_op()
-    return False
 
 
 def _attribute(part: HeapPart) -> DictionaryAttr:

@@ -138,7 +138,11 @@ def _overlapping_views(views: Sequence[SSAValue]) -> set[int]:
         return _overlapping_intervals(known)
     if len(views) > MANY:
         return everything
-    pairs = (pair for pair in combinations(everything, 2) if not _are_apart(*(ranges[number] for number in pair)))
+    pairs = (
+        (one, other)
+        for one, other in combinations(everything, 2)
+        if not (_is_at_most(ranges[one][1], ranges[other][0]) or _is_at_most(ranges[other][1], ranges[one][0]))
+    )
     return set(chain.from_iterable(pairs))
 
 
@@ -152,10 +156,6 @@ def _overlapping_intervals(intervals: Sequence[tuple[int, int, int]]) -> set[int
         if last < 0 or end > reach:
             last, reach = number, end
     return found
-
-
-def _are_apart(one: tuple[ValueMap, ValueMap], other: tuple[ValueMap, ValueMap]) -> bool:
-    return _is_at_most(one[1], other[0]) or _is_at_most(other[1], one[0])
 
 
 def _constant(number: ValueMap) -> int | None:

@@ -63,11 +63,8 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
 
 def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
     """The buffers that `block` writes and other ops use; all written buffers if no other op uses any."""
-    used = [
-        b
-        for b in block.writes
-        if any(op is not block and not block.is_ancestor(op) for op in (use.operation for use in b.uses))
-    ]
+    inside = set(block.walk())
+    used = [b for b in block.writes if any(use.operation not in inside for use in b.uses)]
     outputs = [b for b in block.writes if b in used or not isinstance(b, OpResult)]
     if not (outputs or block.writes):
         raise refusal(step, f"block {step.block!r}", "it writes nothing", "name a block with a result")
