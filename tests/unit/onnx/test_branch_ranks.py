@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.containers import FailOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.errors import ExecutionError, InterpreterError, ModelImportError
 from xrelay.frontend.onnx import import_onnx, node_list
-from xrelay.frontend.onnx.converters.tensor import squeeze_by_extents
+from xrelay.frontend.onnx.converters.tensor import shape as shape_converters
 from xrelay.interpreters.relay import run_relay
 from xrelay.tools.commands.coverage import summarize
 
@@ -263,6 +263,6 @@ def test_squeeze_of_open_extents_without_axes(opset: int, monkeypatch: pytest.Mo
     for shape in ((2, 1, 3), (1, 1, 3), (2, 1, 1), (1, 1, 1), (0, 1, 3)):
         array = np.ones(shape, np.float32)
         check(proto, [array], array.squeeze())
-    monkeypatch.setattr(squeeze_by_extents, "MOST_OPEN", 1)
+    monkeypatch.setattr(shape_converters, "MOST_OPEN", 1)
     with pytest.raises(ModelImportError, match="2 open extents, at most 1 may be open; help: name the axes"):
         import_onnx(proto)

@@ -1,21 +1,143 @@
-"""Resize and Upsample: sizes or scales are constants, computed from extents, or known only at run time."""
+"""Resize and Upsample: sizes or scales are constants, computed from extents, or known only at run time.
+
+The rule of a node has its attributes, and the region that is resized.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.resampling import COORDINATES, CROP, METHODS
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.image.resize_rule import ResizeRule, inner_rule, rule_of
 from xrelay.frontend.onnx.converters.shared.extents import known_axes
 from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import Dim, certainly_equal, shape_text
+
+_MODES = ("nearest", "linear", "cubic")
+"""The ONNX names of `METHODS`."""
+_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+_REPEATS = {
+    "asymmetric": ("floor",),
+    "half_pixel": ("round_prefer_floor", "round_prefer_ceil"),
+    "half_pixel_symmetric": ("round_prefer_floor", "round_prefer_ceil"),
+    "tf_half_pixel_for_nn": ("floor",),
+}
+"""Coordinate mode → rounding modes with which an integer factor repeats every element."""
+
+
+@dataclass(frozen=True)
+class _ResizeRule:
+    """The attributes of a node, and its region: a start and an end for each axis."""
+
+    method: str
+    coordinates: str
+    rounding: str
+    antialias: bool = False
+    cubic_alpha: float = -0.75
+    excludes: bool = False
+    extrapolation: float = 0.0
+    region: SSAValue | None = None
+    """The starts and ends of the region as an f32 value, if it is not known."""
+    known_region: Array | None = None
+
+    @property
+    def crops(self) -> bool:
+        """Whether only a region is resized."""
+        return self.coordinates == CROP
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an integer factor repeats every element."""
+        return self.method == METHODS[0] and self.rounding in _REPEATS.get(self.coordinates, ())
+
+    def known_regions(self, count: int) -> list[tuple[float, float] | None]:
+        """Returns start and end of each of `count` axes; `None` if they are known only at run time."""
+        known = self.known_region
+        if not self.crops or known is None:
+            return [None] * count
+        return [(float(known[at]), float(known[at + count])) for at in range(count)]
+
+    def keeps(self, at: int) -> bool:
+        """Returns whether axis `at` keeps its elements if it keeps its extent."""
+        if self.crops:
+            count = 0 if self.known_region is None else self.known_region.size // 2
+            return count > 0 and self.known_regions(count)[at] == (0.0, 1.0)
+        return True
+
+    def of(self, places: Sequence[int]) -> _ResizeRule:
+        """Returns the rule for some of the axes; others are dropped only if the region is known."""
+        known = self.known_region
+        if known is None or len(places) == known.size // 2:
+            return self
+        return replace(self, region=None, known_region=known.reshape(2, -1)[:, list(places)].reshape(-1))
+
+    def regions(self, node: NodeView, count: int) -> SSAValue:
+        """Returns the starts and ends of `count` axes as a value."""
+        if self.region is not None:
+            return self.region
+        known = np.repeat(np.array([0, 1], np.float32), count) if self.known_region is None else self.known_region
+        return node.emit_constant(known, "roi")
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """Returns the attributes of Relay's ops."""
+        return {
+            "method": self.method,
+            "coordinate_transformation_mode": self.coordinates,
+            "rounding_method": self.rounding if self.method == METHODS[0] else "",
+            "cubic_alpha": self.cubic_alpha,
+            "cubic_exclude": int(self.excludes),
+            "extrapolation_value": self.extrapolation,
+            "antialias": self.antialias,
+        }
+
+
+def _inner_rule(node: NodeView, modes: Sequence[str] = ("nearest", "linear")) -> _ResizeRule:
+    """Returns the rule of Upsample and of Resize 10: positions are divided by the scale and rounded down."""
+    mode = node.attribute_string("mode", "nearest", modes)
+    return _ResizeRule(METHODS[modes.index(mode)], "asymmetric", "floor")
+
+
+def _rule_of(node: NodeView) -> _ResizeRule:
+    """Returns the rule of Resize from opset 11 on."""
+    method = METHODS[_MODES.index(node.attribute_string("mode", "nearest", _MODES))]
+    coordinates = node.attribute_string("coordinate_transformation_mode", "half_pixel", COORDINATES)
+    antialias = node.attribute_flag("antialias")
+    if antialias and method == METHODS[0]:
+        raise node.error("antialias needs mode linear or cubic")
+    excludes = node.attribute_flag("exclude_outside")
+    rule = _ResizeRule(
+        method,
+        coordinates,
+        node.attribute_string("nearest_mode", "round_prefer_floor", _ROUNDINGS),
+        antialias,
+        node.attribute_float("cubic_coeff_a", -0.75),
+        excludes and method != METHODS[0],
+        node.attribute_float("extrapolation_value", 0.0),
+    )
+    return _with_region(node, rule) if rule.crops else rule
+
+
+def _with_region(node: NodeView, rule: _ResizeRule) -> _ResizeRule:
+    """The rule with the region in input 1."""
+    count = len(node.attribute_ints("axes") or node.shape(0))
+    if node.optional_input(1) is None or node.shape(1) != (2 * count,):
+        found = "none" if node.optional_input(1) is None else str(node.input(1).type)
+        raise node.error(f"a region of {count} axes is {2 * count} numbers, found {found}")
+    known = node.constant(1)
+    if known is not None:
+        return replace(rule, known_region=known.astype(np.float32))
+    return replace(rule, region=node.emit("cast", node.input(1), dtype="float32"))
+
 
 _SINCE_11 = (
     "coordinate_transformation_mode",
@@ -34,7 +156,7 @@ _LARGEST = 1 << 40
 @converts("Upsample", since=1, until=6, attributes=("mode", "height_scale", "width_scale"))
 def convert_upsample_image(node: NodeView) -> SSAValue:
     """Images, resized by two factors."""
-    rule = inner_rule(node, ("nearest", "bilinear"))
+    rule = _inner_rule(node, ("nearest", "bilinear"))
     scales = [1.0, 1.0, node.attribute_float("height_scale", 0.0), node.attribute_float("width_scale", 0.0)]
     return _by_known_scales(node, rule, range(len(node.shape(0))), scales)
 
@@ -43,21 +165,21 @@ def convert_upsample_image(node: NodeView) -> SSAValue:
 def convert_upsample_attribute(node: NodeView) -> SSAValue:
     """Resize by factors in an attribute."""
     scales = node.attribute_floats("scales") or ()
-    return _by_known_scales(node, inner_rule(node), range(len(node.shape(0))), scales)
+    return _by_known_scales(node, _inner_rule(node), range(len(node.shape(0))), scales)
 
 
 @converts("Upsample", since=9, until=9, attributes=("mode",))
 @converts("Resize", since=10, until=10, attributes=("mode",))
 def convert_upsample_input(node: NodeView) -> SSAValue:
     """Resize by factors in an input."""
-    return _by_scales(node, inner_rule(node), range(len(node.shape(0))), 1)
+    return _by_scales(node, _inner_rule(node), range(len(node.shape(0))), 1)
 
 
 @converts("Resize", since=11, until=17, attributes=_SINCE_11)
 @converts("Resize", since=18, attributes=_SINCE_18)
 def convert_resize(node: NodeView) -> SSAValue:
     """Resize by sizes if present, else by scales."""
-    rank, rule = len(node.shape(0)), rule_of(node)
+    rank, rule = len(node.shape(0)), _rule_of(node)
     axes = known_axes(node, node.attribute_ints("axes", range(rank)) or range(rank), rank)
     given = [index for index in (2, 3) if node.optional_input(index) is not None and node.shape(index) != (0,)]
     if len(given) != 1:
@@ -65,7 +187,7 @@ def convert_resize(node: NodeView) -> SSAValue:
     return _by_scales(node, rule, axes, 2) if given == [2] else _by_sizes(node, rule, axes)
 
 
-def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int) -> SSAValue:
+def _by_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], index: int) -> SSAValue:
     """Resize by the factors in an input."""
     known = node.constant(index)
     if known is not None:
@@ -81,7 +203,7 @@ def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int
     return _resized(node, rule, axes, sizes, scales)
 
 
-def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
+def _by_known_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
     """Resize by known scales; extent times scale is rounded down."""
     factors = [np.float32(scale) for scale in scales]
     if len(factors) != len(axes) or not all(isfinite(scale) and scale > 0 for scale in factors):
@@ -122,7 +244,7 @@ def _scaled(node: NodeView, extent: Dim, scale: np.float32) -> Dim:
     return extent * ratio.numerator // ratio.denominator
 
 
-def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue:
+def _by_sizes(node: NodeView, rule: _ResizeRule, axes: Sequence[int]) -> SSAValue:
     """Resize to the sizes, or by one scale for all axes that stays within or reaches them."""
     if node.shape(3) != (len(axes),):
         raise node.error(f"{len(axes)} sizes are expected, found {node.input(3).type}")
@@ -140,7 +262,7 @@ def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue
     return _resized(node, rule.of(kept), [axes[at] for at in kept], sizes, [0.0] * len(kept))
 
 
-def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
+def _keeping_aspect(node: NodeView, rule: _ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
     """Resize by the least or greatest scale of all sizes; extents times it are rounded to the nearest."""
     wanted, extents = node.known_ints(3), [each for axis in axes if isinstance(each := node.shape(0)[axis], int)]
     if wanted is not None and len(extents) == len(axes) and all(extents):
@@ -168,7 +290,7 @@ def _integers(node: NodeView, values: Sequence[int]) -> SSAValue:
 
 
 def _resized(
-    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Integers, scales: Sequence[float] | SSAValue
+    node: NodeView, rule: _ResizeRule, axes: Sequence[int], sizes: Integers, scales: Sequence[float] | SSAValue
 ) -> SSAValue:
     """The data resized to these sizes, by simpler ops for some known sizes; a scale of 0 is the ratio of extents."""
     if isinstance(sizes, tuple) and not isinstance(scales, SSAValue):
@@ -184,7 +306,7 @@ def _resized(
 
 
 def _of_known_sizes(
-    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int], *, is_exact: bool
+    node: NodeView, rule: _ResizeRule, axes: Sequence[int], sizes: Sequence[int], *, is_exact: bool
 ) -> SSAValue | None:
     """A constant, repeated elements or an image op, if one of them is the result; `is_exact` if all scales are 0."""
     shape = list(node.shape(0))
@@ -217,7 +339,7 @@ def _repeated(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> SSAV
     return result
 
 
-def _as_image(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue | None:
+def _as_image(node: NodeView, rule: _ResizeRule, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue | None:
     """Relay's image op, if batch and channels are unchanged and everything else is known; else `None`."""
     shape = node.shape(0)
     given = dict(zip(axes, zip(sizes, rule.known_regions(len(axes)), strict=True), strict=True))

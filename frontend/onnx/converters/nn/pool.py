@@ -1,4 +1,7 @@
-"""MaxPool, AveragePool and LpPool."""
+"""MaxPool, AveragePool and LpPool.
+
+With `ceil_mode`, the last window may extend past the padded data, but no window starts in the end padding.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.nn.ceil_mode import rounds_up, without_empty_windows
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.nn.same_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.nn.windows import (
     converts_windows,
@@ -19,11 +22,55 @@ from xrelay.frontend.onnx.converters.nn.windows import (
     required_kernel,
     window_attributes,
 )
+from xrelay.frontend.onnx.converters.shared.cut import LAST, cut, slice_between
 from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
+from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.folding import evaluated
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
+from xrelay.index_algebra.windows import WindowAxis
+
+_FIRST_SPATIAL = 2
+
+
+def _rounds_up(node: NodeView, window: Sequence[WindowAxis[int]]) -> bool:
+    """Returns whether the attribute `ceil_mode` may add a window along some axis of input 0."""
+    if not node.attribute_flag("ceil_mode"):
+        return False
+    extents = node.shape(0)[_FIRST_SPATIAL:]
+    return not all(
+        isinstance(extent, int) and axis.room(extent) % axis.stride == 0
+        for axis, extent in zip(window, extents, strict=True)
+    )
+
+
+def _without_empty_windows(node: NodeView, pooled: SSAValue, window: Sequence[WindowAxis[int]]) -> SSAValue:
+    """Returns `pooled` without the windows that start in the end padding, which Relay's `ceil_mode` includes.
+
+    `pooled` is the pool of input 0 with `ceil_mode`. A window starts in the end padding only if the padding and the
+    stride together exceed the reach of the window.
+    """
+    ends: dict[int, Number] = {}
+    for number, axis in enumerate(window, start=_FIRST_SPATIAL):
+        if axis.after + axis.stride > axis.reach:
+            ends[number] = _starts_before_end(Numbers(node), node.input(0), number, axis)
+    known = {axis: end for axis, end in ends.items() if isinstance(end, int)}
+    for axis in known:
+        del ends[axis]
+    counts = shape_of(pooled.type)
+    fitting = {axis: range(min(end, count)) for axis, end in known.items() if isinstance(count := counts[axis], int)}
+    value = cut(node, pooled, fitting)
+    if not ends:
+        return value
+    numbers, axes = Numbers(node), range(max(ends) + 1)
+    begin, step = (node.emit_ints([number] * len(axes), "bounds") for number in (0, 1))
+    return slice_between(node, value, begin, numbers.stacked([ends.get(axis, LAST) for axis in axes]), step)
+
+
+def _starts_before_end(numbers: Numbers, data: SSAValue, number: int, axis: WindowAxis[int]) -> Number:
+    """The number of window positions, one stride apart, that start before the end of axis `number` of `data`."""
+    extent = numbers.of("add", numbers.extent(data, number), axis.before + axis.stride - 1)
+    return numbers.of("floor_divide", extent, axis.stride)
 
 
 @converts_windows(
@@ -101,11 +148,11 @@ def _means_of_padded(node: NodeView, kernel: Sequence[int], *, include: bool) ->
 def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
     kernel = required_kernel(node)
     window = read_window(node, kernel)
-    ceil_mode = rounds_up(node, window)
+    ceil_mode = _rounds_up(node, window)
     name = f"nn.{op.format(f'{len(window)}d')}"
     sizes = window_attributes(window)
     pooled = node.emit(name, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **sizes, **attributes)
-    return without_empty_windows(node, pooled, window) if ceil_mode else pooled
+    return _without_empty_windows(node, pooled, window) if ceil_mode else pooled
 
 
 @converts_windows(
@@ -120,13 +167,13 @@ def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
         data = padded_to_keep(node, kernel, data, node.scalar(0, data))
         node = without_padding(node, data)
     window = read_window(node, kernel)
-    ceil_mode = rounds_up(node, window)
+    ceil_mode = _rounds_up(node, window)
     # Trailing zeros complete the windows that extend past the end.
     full = [replace(axis, after=axis.after + axis.stride - 1) for axis in window] if ceil_mode else window
     op, sizes = f"nn.avg_pool{len(window)}d", window_attributes(full)
     means = node.emit(op, lp_power(node, data, order), pool_size=kernel, count_include_pad=True, **sizes)
     total = node.emit("multiply", means, node.scalar(prod(kernel), means))
-    return lp_root(node, without_empty_windows(node, total, window) if ceil_mode else total, order)
+    return lp_root(node, _without_empty_windows(node, total, window) if ceil_mode else total, order)
 
 
 def lp_order(node: NodeView) -> float:
