@@ -18,8 +18,7 @@ from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.qnn.integer_rules import Write
-from xrelay.passes.qnn.quantized import IntegerWriter, Quantized, QuantizedValue, Steps
+from xrelay.passes.qnn.integer_rules import IntegerWriter, Quantized, QuantizedValue, Steps, Write
 from xrelay.relay.expr import Expr, Var, as_value, view
 from xrelay.relay.nodes import Tuple, TupleGetItem
 from xrelay.relay.replacing import copies_of

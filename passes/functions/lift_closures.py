@@ -5,7 +5,8 @@ with the captured values as its first parameters. A `relay.invoke` of a known `r
 function. If a closure is passed on (through a branch or loop, to or from a function), its value becomes a
 `!relay.closure`: the number of the function and the captured values. A call of such a value branches on the number to
 one of the functions that the value may be. Then recursive functions with a single call of themselves become loops, and
-functions that are not recursive are inlined. The option `keep` keeps all functions, as Relay's `LambdaLift` does.
+functions that are not recursive are inlined, unless this makes a function too large. The option `keep` keeps all
+functions, as Relay's `LambdaLift` does.
 
 Before:
 
@@ -47,13 +48,12 @@ of incomplete type in a program with closures, because such a value may contain 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -67,7 +67,7 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
-from xrelay.dialects.shared.attribute_names import BINDS, CALLERS, FORM, INLINE
+from xrelay.dialects.shared.attribute_names import BINDS, CALLERS, FORM
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import ClosureType, IncompleteType, dims_in, tuple_type, with_dims
@@ -133,7 +133,7 @@ def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
 
 
 def _inline(module: ModuleOp) -> None:
-    """Inlines functions that are not recursive; only those with a single call if a function would grow too large."""
+    """Inlines functions that are not recursive, unless a function would grow too large."""
     functions = functions_of(module)
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
     sizes: dict[str, int] = {}
@@ -142,17 +142,6 @@ def _inline(module: ModuleOp) -> None:
         sizes[name] = own + sum(count * sizes.get(callee, 0) for callee, count in calls[name].items())
     if max(sizes.values()) <= MOST_OPS:
         inline_calls(module)
-        return
-    called = sum(calls.values(), Counter[str]())
-    once = [function for name, function in functions.items() if called[name] == 1 and INLINE not in function.attributes]
-    for function in once:
-        function.attributes[INLINE] = UnitAttr()
-    inline_calls(module, marked=True)
-    names = {function.sym_name for function in once}
-    for function in module.body.block.ops:
-        # If types contradict each other, inlining restores copies of the functions, so they are looked up by name.
-        if isinstance(function, FuncOp) and function.sym_name in names:
-            function.attributes.pop(INLINE, None)
 
 
 def _leave_out_lets(module: ModuleOp) -> None:

@@ -28,9 +28,8 @@ from typing import NamedTuple
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.errors import PassError
-from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
+from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph, PostDominatorTree, post_dominator_tree
 from xrelay.passes.fusion.groups import ArgumentCounter, Groups
-from xrelay.passes.fusion.post_dominators import PostDominatorTree, post_dominator_tree
 
 
 class FusionRule(Enum):

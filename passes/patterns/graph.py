@@ -56,7 +56,7 @@ class PostDominators:
 
     Node `p` post-dominates `n` if every path from `n` to the outside passes `p`. The nearest such node is the least
     common ancestor of the users of `n` in the tree built so far, users first. Each node of the tree has a jump pointer
-    beside its parent (Myers 1983), as in `passes/fusion/post_dominators.py`, which also tracks patterns along the
+    beside its parent (Myers 1983), as in `passes/fusion/forward_graph.py`, which also tracks patterns along the
     edges. Users have greater numbers than the node; `outside` lists the nodes used outside.
     """
 

@@ -26,14 +26,15 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.op_lists import derived
 from xrelay.dialects.shared.types import shape_of
-from xrelay.passes.qnn.integer_rules import Result, integer_rule
-from xrelay.passes.qnn.quantized import (
+from xrelay.passes.qnn.integer_rules import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    Result,
     Steps,
     float_constant,
+    integer_rule,
     known_array,
     require_headroom,
 )

@@ -25,13 +25,15 @@ from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.qnn.integer_rules import Result, Rule, all_integer_rules
-from xrelay.passes.qnn.quantized import (
+from xrelay.passes.qnn.integer_rules import (
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    Result,
+    Rule,
     Steps,
+    all_integer_rules,
     float_constant,
 )
 from xrelay.passes.qnn.tables import function_table, look_up

@@ -23,16 +23,17 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.rewriting import constant_of, per_channel
 from xrelay.passes.qnn.integer_arithmetic import require_order
-from xrelay.passes.qnn.integer_rules import Result, integer_rule
-from xrelay.passes.qnn.quantized import (
+from xrelay.passes.qnn.integer_rules import (
     MOST_SUM,
     NEAR,
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    Result,
     Steps,
     float_constant,
+    integer_rule,
     is_same,
     known_array,
     require_headroom,

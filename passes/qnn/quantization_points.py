@@ -36,8 +36,8 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete
 from xrelay.passes.graph.remarks import Remarks
+from xrelay.passes.qnn.integer_rules import MOST_SUM, float_constant, known_array
 from xrelay.passes.qnn.integer_sums import axis_of_filters, count_of_products
-from xrelay.passes.qnn.quantized import MOST_SUM, float_constant, known_array
 
 BITS = range(2, 9)
 """The supported numbers of bits."""

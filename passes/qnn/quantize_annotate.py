@@ -49,6 +49,7 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
+from xrelay.passes.qnn.integer_rules import float_constant
 from xrelay.passes.qnn.quantization_points import (
     BITS,
     POWER2,
@@ -63,7 +64,6 @@ from xrelay.passes.qnn.quantization_points import (
     is_float_tensor,
     weight_grid,
 )
-from xrelay.passes.qnn.quantized import float_constant
 
 NAME = "relay-quantize-annotate"
 

@@ -19,7 +19,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.qnn.quantized import known_array
+from xrelay.passes.qnn.integer_rules import known_array
 
 MOST_OPS = 256
 """The maximum number of ops of a function."""

@@ -14,9 +14,8 @@ from support.fusion_oracle import Node, OracleGraph, oracle_partition
 from support.random_graphs import random_graphs
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.passes.fusion.forward_graph import ForwardGraph
+from xrelay.passes.fusion.forward_graph import ForwardGraph, post_dominator_tree
 from xrelay.passes.fusion.partition import FusionOptions, partition
-from xrelay.passes.fusion.post_dominators import post_dominator_tree
 
 if TYPE_CHECKING:
     from conftest import GraphBuilder
