@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
@@ -115,27 +115,23 @@ def nest_root(block: BlockOp) -> Operation:
 
 def reduces_over(block: BlockOp, loop: ForOp) -> bool:
     """Whether a reduce or an ordered variable of the block depends on the loop."""
-    bindings = block.bindings
-    return any(
-        kind is not IterKind.SPATIAL and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds)
-    )
+    return any(kind is not IterKind.SPATIAL for kind in _kinds_over(block, loop))
 
 
 def is_spatial_in(block: BlockOp, loop: ForOp) -> bool:
     """Whether a spatial variable of the block depends on the loop."""
-    return loop.index in block.bindings.select(block.spatial).operands
+    return IterKind.SPATIAL in _kinds_over(block, loop)
 
 
 def is_ordered_in(block: BlockOp, loop: ForOp) -> bool:
     """Whether an ordered variable of the block depends on the loop."""
+    return IterKind.ORDERED in _kinds_over(block, loop)
+
+
+def _kinds_over(block: BlockOp, loop: ForOp) -> list[IterKind]:
+    """The kinds of the variables of a block that depend on a loop."""
     bindings = block.bindings
-    return any(kind is IterKind.ORDERED and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds))
-
-
-def accumulates_without_init(block: BlockOp) -> bool:
-    """Whether a second run of the block at one point changes the result: it reads its own output and has no init."""
-    written = set(block.writes)
-    return not block.has_init and any(op.memref in written for op in ops_of(block.body, LoadOp))
+    return [kind for k, kind in enumerate(block.kinds) if loop.index in bindings[k].operands]
 
 
 def runs_everywhere(block: BlockOp) -> bool:

@@ -38,15 +38,17 @@ LOOPS = (scf.WhileOp, scf.ForOp)
 GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
 """The ops that transfer the ownership of the buffers among their operands."""
 
+_MAKERS = (scf.IfOp, scf.WhileOp, func.CallOp)
+"""The ops whose results and region arguments own buffers."""
+
 
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     """Maps each memref value of a graph function's block, and of regions in it, to the buffers it may refer to."""
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
-        if isinstance(op, scf.IfOp | scf.WhileOp | func.CallOp):
-            given = [*op.results, *(arg for region in op.regions for inner in region.blocks for arg in inner.args)]
-            roots |= {value: (value,) for value in given if isa(value.type, MemRefType)}
+        if isinstance(op, _MAKERS):
+            roots |= {buffer: (buffer,) for buffer in _made_by(op)}
             continue
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
         for result in op.results:
@@ -55,6 +57,12 @@ def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
             elif isinstance(result.type, MemRefType):
                 roots[result] = (result,) if not sources or _is_place_in(arenas, op) else sources
     return roots
+
+
+def _made_by(op: Operation) -> list[SSAValue]:
+    """The buffers among the results of an op and the arguments of its regions."""
+    arguments = (arg for region in op.regions for block in region.blocks for arg in block.args)
+    return [value for value in (*op.results, *arguments) if isinstance(value.type, MemRefType)]
 
 
 def _arenas(block: Block) -> set[SSAValue]:
@@ -144,14 +152,8 @@ def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]
     """
     block = function.body.block
     lives = BlockLifetimes(block).lives
-    arguments_and_results = (
-        value
-        for op in _ops_in(block)
-        if isinstance(op, scf.IfOp | scf.WhileOp | func.CallOp)
-        for value in (*op.results, *(arg for region in op.regions for each in region.blocks for arg in each.args))
-        if isinstance(value.type, MemRefType)
-    )
-    for buffer in (*(alloc.memref for alloc in allocs), *arguments_and_results):
+    made = [buffer for op in _ops_in(block) if isinstance(op, _MAKERS) for buffer in _made_by(op)]
+    for buffer in (*(alloc.memref for alloc in allocs), *made):
         life = lives.get(buffer)
         if life is not None and life.ended is not None:
             continue

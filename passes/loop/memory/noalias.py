@@ -92,22 +92,24 @@ def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buf
         wholes[_whole_of(buffer)].append(number)
     if len(wholes) == 1:
         return _overlapping_views(buffers)
-    turns = [number for number, buffer in enumerate(buffers) if isinstance(buffer.owner, arith.SelectOp)]
-    if len(turns) < len(buffers):
+    selects = [number for number, buffer in enumerate(buffers) if isinstance(buffer.owner, arith.SelectOp)]
+    if len(selects) < len(buffers):
         return set(range(len(buffers)))
     pairs = (
-        (one, other) for one, other in combinations(turns, 2) if not _take_turns(buffers[one], buffers[other], roots)
+        (one, other)
+        for one, other in combinations(selects, 2)
+        if not _are_exclusive(buffers[one], buffers[other], roots)
     )
     return set(chain.from_iterable(pairs))
 
 
-def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
+def _are_exclusive(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
     """Whether one condition selects both buffers, never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
     first, second = one.owner, other.owner
     if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
         return False
-    sides = ((first.lhs, second.lhs), (first.rhs, second.rhs))
-    return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in sides)
+    branches = ((first.lhs, second.lhs), (first.rhs, second.rhs))
+    return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in branches)
 
 
 MANY: Final = 100

@@ -111,23 +111,14 @@ def _check_place(
         raise refusal(step, subject, f"loop {step.loop!r} is around it already", "name a loop of its consumer")
     root = nest_root(block)
     place = root.parent_block()
-    target: Operation | None = loop
-    while target is not None and target.parent_block() is not place:
-        target = target.parent_op()
-    if place is None or target is None or not _precedes(root, target):
+    target = None if place is None else place.find_ancestor_op_in_block(loop)
+    if target is None or not root.is_before_in_block(target):
         reason = f"it shares its nest with other blocks, or does not stand before loop {step.loop!r}"
         raise refusal(step, subject, reason, "compute the consumers' producers at it later, outermost consumer first")
     if loop.kind is LoopKind.VECTORIZED:
         raise refusal(step, subject, f"loop {step.loop!r} is vectorized", "name a loop around it")
     _check_users(block, loop, root, step)
     return allocs, root
-
-
-def _precedes(first: Operation, second: Operation) -> bool:
-    following = first.next_op
-    while following is not None and following is not second:
-        following = following.next_op
-    return following is second
 
 
 def _check_users(block: BlockOp, loop: ForOp, root: Operation, step: ComputeAt) -> None:
