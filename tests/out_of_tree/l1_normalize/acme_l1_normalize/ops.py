@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects import math
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Dialect, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.extend.ops import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 @register_relay_op
-@irdl_op_definition
 class L1NormalizeOp(RelayOp):
     """Each element divided by the sum of the absolute values along `axis`.
 
