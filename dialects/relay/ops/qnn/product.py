@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.constraints import QUANTIZED, ElementsIn, OneOrA
 from xrelay.dialects.relay.core.sliding_window import extents_in, require_blocks
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Constraints,
     Dim,
     Facts,
     Layout,
@@ -32,25 +33,19 @@ from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
 
+_CONSTRAINTS: Constraints = {
+    **scales_and_zero_points([4, 5], [2, 3]),
+    "C3": ElementsIn((0, 1), QUANTIZED),
+    "C4": TypeIn("out_dtype", (i32,)),
+}
 
-class QnnProductOp(QnnOp):
-    """Base of the products. The operands are two quantised tensors, their zero points and their scales."""
+
+class QnnDenseBase(QnnOp):
+    """Base of the products with a weight, whose zero points and scales are one number or one for each unit."""
 
     QUANTIZATION = Quantization.PRODUCT
     PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    CONSTRAINTS = {
-        **scales_and_zero_points([4, 5], [2, 3]),
-        "C3": ElementsIn((0, 1), QUANTIZED),
-        "C4": TypeIn("out_dtype", (i32,)),
-    }
-
-    out_dtype = prop_def(default_value=i32)
-
-
-class QnnDenseBase(QnnProductOp):
-    """Base of the products with a weight, whose zero points and scales are one number or one for each unit."""
-
-    CONSTRAINTS = {**QnnProductOp.CONSTRAINTS, "C5": RankOf(0, 1), "C10": OneOrAlong((2, 4))}
+    CONSTRAINTS = {**_CONSTRAINTS, "C5": RankOf(0, 1), "C10": OneOrAlong((2, 4))}
 
     data = operand_def()
     weight = operand_def()
@@ -60,6 +55,7 @@ class QnnDenseBase(QnnProductOp):
     kernel_scale = operand_def()
 
     units = optional_int_property()
+    out_dtype = prop_def(default_value=i32)
 
     def weight_extents(self, facts: Facts) -> tuple[Dim, Dim]:
         """Returns the units and the depth of the weight."""
@@ -128,7 +124,7 @@ class QnnDenseOp(QnnDenseBase):
 
 @register_relay_op
 @irdl_op_definition
-class QnnBatchMatmulOp(QnnProductOp):
+class QnnBatchMatmulOp(QnnOp):
     """Matrix products of two stacks: x (…, m, k) by y (…, n, k), whose matrices are transposed, gives (…, m, n) of i32.
 
     `result[b, i, j] = sum over k of (x[b, i, k] - x_zero_point) * (y[b, j, k] - y_zero_point)`.
@@ -146,8 +142,10 @@ class QnnBatchMatmulOp(QnnProductOp):
     """
 
     name = "relay.qnn.batch_matmul"
+    QUANTIZATION = Quantization.PRODUCT
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CONSTRAINTS = {
-        **QnnProductOp.CONSTRAINTS,
+        **_CONSTRAINTS,
         "C5": RankOf(0, 2),
         "C6": RankOf(1, 2),
         "C9": OneOrAlong((2, 3, 4, 5)),
