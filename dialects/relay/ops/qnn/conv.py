@@ -149,8 +149,14 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
         "out_dtype",
     )
 
-    def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
-        """Returns the decision of the plain convolution; refuses to split the axis of the weight's zero points."""
+    def with_layouts(
+        self, data: Layout, weight: Layout, out: Layout, *, pads: bool = False
+    ) -> LayoutDecision | LayoutRefusal:
+        """Returns the decision of the plain convolution; refuses to split the axis of the weight's zero points.
+
+        It does not pad, because scales of filters would have to be filled up as well.
+        """
+        del pads
         if weight.factor("O") is not None and not is_number(shape_of(self.kernel_zero_point.type)):
             return LayoutRefusal(f"layout {weight} splits the axis along which the zero points of the weight lie")
         decision = super().with_layouts(data, weight, out)
