@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,6 +16,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
@@ -95,7 +96,8 @@ class ConvertTopiToLoopPass(XRelayPass):
         callees = {name: function for name, function in named.items() if name not in types}
         host = HostModule(callees, types, small, copies.kernel)
         inlined = set[str]().union(*(lower_graph_function(function, host) for function in graphs))
-        for name in inlined - _called(graphs):
+        called = {call.callee.string_value() for graph in graphs for call in ops_of(graph, func.CallOp)}
+        for name in inlined - called:
             op.body.block.erase_op(named[name])
             kernels.remove(named[name])
         propagate_sizes(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
@@ -106,11 +108,6 @@ def _has_named_extents(function: func.FuncOp) -> bool:
     """Whether a function has named dimensions, in its inputs or in values that it computes."""
     types = (*function.function_type.inputs, *function.function_type.outputs)
     return any(map(dims_in, types)) or any(isinstance(op, EXTENT_OPS) for op in walk_ops(function))
-
-
-def _called(functions: Iterable[func.FuncOp]) -> set[str]:
-    """Returns the names of the functions that others call."""
-    return {op.callee.string_value() for f in functions for op in walk_ops(f) if isinstance(op, func.CallOp)}
 
 
 def _is_kernel(function: func.FuncOp) -> bool:

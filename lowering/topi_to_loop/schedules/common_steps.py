@@ -41,7 +41,9 @@ def parallelize_outer(
     wanted = threads * ITERATIONS_PER_THREAD
     name, count, inside = loops[0], draft.extent(loops[0]), None
     for inner in loops[1:]:
-        if count >= wanted and (inner in pieces or not _may_be_short(draft, name, inner, wanted)):
+        # A dynamic loop, such as a batch, may have few iterations.
+        may_be_short = draft.is_dynamic(name) and not draft.is_dynamic(inner) and draft.least(name) < wanted
+        if count >= wanted and (inner in pieces or not may_be_short):
             break
         fused = f"{name}_{inner}"
         if draft.attempt(Fuse(name, inner, fused)) is not None:
@@ -55,11 +57,6 @@ def parallelize_outer(
     iterations = "all" if draft.is_dynamic(name) else str(count)
     draft.because(f"parallel over {iterations} iterations of {name}")
     return name
-
-
-def _may_be_short(draft: ScheduleDraft, loop: str, inner: str, wanted: int) -> bool:
-    """Whether a dynamic loop, such as a batch, may have few iterations and the next inner loop has a static extent."""
-    return draft.is_dynamic(loop) and not draft.is_dynamic(inner) and draft.least(loop) < wanted
 
 
 def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:

@@ -6,8 +6,8 @@ Packed weights are read one panel at a time; operands computed at run time with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
@@ -240,8 +240,7 @@ def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[Produc
     return turned, [*(position for position in shared if position != longest), own]
 
 
-@dataclass(frozen=True)
-class _Names:
+class _Names(NamedTuple):
     """The loops over rows and columns of a nest before they are split."""
 
     row: str | None

@@ -35,7 +35,8 @@ def schedule_scan(draft: ScheduleDraft, name: str) -> None:
     block = draft.block(name)
     outer, along, inner = _loops(block)
     work = points(block)
-    if inner and along is not None and _wants_tiles(draft, prod(map(draft.extent, outer)), work):
+    is_parallel = draft.target.threads > 1 and work >= MIN_PARALLEL_WORK
+    if inner and along is not None and is_parallel and prod(map(draft.extent, outer)) < draft.target.threads:
         outer, inner = _move_tiles_out(draft, block, outer, along, inner)
     if inner:
         vectorize_row(draft, inner[-1], draft.lanes(block))
@@ -49,11 +50,6 @@ def _loops(block: BlockOp) -> tuple[list[str], str | None, list[str]]:
     at = block.kinds.index(IterKind.ORDERED)
     outer, inner = ([loop for loop in part if loop is not None] for part in (loops[:at], loops[at + 1 :]))
     return outer, loops[at], inner
-
-
-def _wants_tiles(draft: ScheduleDraft, outside: int, work: int) -> bool:
-    """Whether the axes before the scan axis have fewer points than there are threads."""
-    return draft.target.threads > 1 and work >= MIN_PARALLEL_WORK and outside < draft.target.threads
 
 
 def _move_tiles_out(
