@@ -19,9 +19,6 @@ _DECADE = 2595 / np.log(10)
 _BREAK = 700
 """The frequency in hertz about which the scale becomes logarithmic; it is undefined from `-_BREAK` down."""
 
-_FAR = 2.0**53
-"""The upper limit of frequencies in hertz, above any spectrum."""
-
 _MOST_BANDS = 1 << 16
 """The maximum number of bands, which the importer computes one by one."""
 
