@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
+from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
@@ -90,7 +91,8 @@ def split_conditions(function: FuncOp) -> None:
             if len(choices) <= most
         ]
         if not any(chosen):
-            return  # scopes with fewer choices were included
+            break  # scopes with fewer choices were included
+    _erase_empty(function)
 
 
 class _LimitsOf(dict[CmpiOp, Limits | None]):
@@ -247,11 +249,55 @@ def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
 
 
 def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
-    """Replaces comparisons by the constant `answer`."""
+    """Replaces comparisons by the constant `answer`, and branches on them by the branch that runs."""
     for test in tests:
-        known = make(arith.ConstantOp, result_types=(i1,), properties={"value": _TRUE if answer else _FALSE})
-        assert test.parent is not None, "it stands in a loop"
-        test.parent.insert_op_before(known, test)
-        test.results[0].replace_all_uses_with(known.result)
-        test.detach()
-        test.erase()
+        for use in list(test.results[0].uses):
+            if isinstance(use.operation, scf.IfOp):
+                _take_branch(use.operation, answer=answer)
+        if test.results[0].uses:
+            known = make(arith.ConstantOp, result_types=(i1,), properties={"value": _TRUE if answer else _FALSE})
+            assert test.parent is not None, "it is in a loop"
+            test.parent.insert_op_before(known, test)
+            test.results[0].replace_all_uses_with(known.result)
+        _erase_unused(test)
+
+
+def _erase_unused(op: Operation) -> None:
+    """Erases a comparison, and the arithmetic that only it uses."""
+    pending = [op]
+    while pending:
+        current = pending.pop()
+        if current.parent is None or any(result.uses for result in current.results) or not is_side_effect_free(current):
+            continue
+        pending += [operand.owner for operand in current.operands if isinstance(operand.owner, Operation)]
+        current.detach()
+        current.erase()
+
+
+def _erase_empty(function: FuncOp) -> None:
+    """Erases loops without ops, innermost first, and branches without ops where the condition does not hold."""
+    for op in reversed(all_ops(function)):
+        if isinstance(op, ForOp) and op.body.block.is_empty:
+            op.detach()
+            op.erase()
+        elif isinstance(op, scf.IfOp) and not op.results and _only_yields(op.false_region):
+            op.false_region.detach_block(0)
+
+
+def _only_yields(region: Region) -> bool:
+    return bool(region.blocks) and isinstance(region.block.first_op, scf.YieldOp)
+
+
+def _take_branch(op: scf.IfOp, *, answer: bool) -> None:
+    """Replaces a branch by the ops of the region that runs: a contracted loop may contain no branch."""
+    region = op.true_region if answer else op.false_region
+    if region.blocks:
+        *ops, last = region.block.ops
+        assert op.parent is not None, "it is in a loop"
+        for inner in ops:
+            inner.detach()
+        op.parent.insert_ops_before(ops, op)
+        for result, value in zip(op.results, last.operands, strict=True):
+            result.replace_all_uses_with(value)
+    op.detach()
+    op.erase()

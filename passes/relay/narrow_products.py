@@ -44,6 +44,7 @@ from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.gather import TakeOp
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp
@@ -266,7 +267,7 @@ SHIFT = 128
 _SMALL = 1 << 14
 """The greatest magnitude of a zero point for which differences from bytes surely fit 16 bits."""
 
-_KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp)
+_KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp, TakeOp)
 """Ops between the stored weight and the product; constant folding keeps them if the result is much larger."""
 
 _STEPS = 8

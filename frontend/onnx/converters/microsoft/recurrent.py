@@ -22,8 +22,8 @@ _POINTS = {1: 9, 2: 11}
 def convert_dynamic_quantize_lstm(node: NodeView) -> list[SSAValue]:
     """An LSTM whose input, and whose states at every time step, are quantised to u8, as its weights are.
 
-    The range covers all elements of the input, or the states of all sequences that have not ended. Integer products are
-    accumulated in f32, which is exact up to 2^24, and then scaled. The gates are along the last axis of W and R.
+    The range covers all elements of the input, or the states of all sequences that have not ended. Products are added
+    in i32 and then scaled. The gates are along the last axis of W and R.
     """
     weights = [_distances(node, index, point) for index, point in _POINTS.items()]
     scales = {index: _of_gates(node, point - 1, index) for index, point in _POINTS.items()}
@@ -34,8 +34,8 @@ def convert_dynamic_quantize_lstm(node: NodeView) -> list[SSAValue]:
 
         def product(inner: NodeView, value: SSAValue) -> SSAValue:
             distances, scale = by_range(inner, value)
-            total = inner.emit("nn.matmul", converted(inner, distances, FLOAT32), weight, transpose_b=True)
-            return inner.emit("multiply", total, inner.emit("multiply", scale, factor))
+            total = inner.emit("nn.matmul", distances, weight, transpose_b=True)
+            return inner.emit("multiply", converted(inner, total, FLOAT32), inner.emit("multiply", scale, factor))
 
         return product
 
@@ -55,10 +55,10 @@ def _within_lengths(node: NodeView) -> SSAValue:
 
 
 def _distances(node: NodeView, index: int, point: int) -> SSAValue:
-    """W or R minus its zero points, in f32, transposed to ONNX's layout with the gates before the last axis."""
+    """W or R minus its zero points, in i32, transposed to ONNX's layout with the gates before the last axis."""
     points = _of_gates(node, point, index)
     distances = node.emit("subtract", converted(node, node.input(index), INT32), converted(node, points, INT32))
-    return node.emit("transpose", converted(node, distances, FLOAT32), axes=(0, 2, 1))
+    return node.emit("transpose", distances, axes=(0, 2, 1))
 
 
 def _of_gates(node: NodeView, index: int, weight: int) -> SSAValue:

@@ -202,3 +202,16 @@ func.func @filters(%x: tensor<1x4x5x5xui8>) -> (tensor<1x6x5x5xi32>, tensor<1x3x
   %z = relay.nn.conv2d(%a, %w) {channels = 3, kernel_size = [1, 1]} : (tensor<1x4x5x5xi32>, tensor<3x4x1x1xi32>) -> tensor<1x3x5x5xi32>
   func.return %y, %z : tensor<1x6x5x5xi32>, tensor<1x3x5x5xi32>
 }
+
+// A weight is looked up by a constant index, as the weights of a direction of an LSTM are.
+// CHECK-LABEL: func.func @direction
+// CHECK:         relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<2x4xui8>, tensor<8x4xi8>) -> tensor<2x8xi32>
+func.func @direction(%x: tensor<2x4xui8>) -> tensor<2x8xi32> {
+  %w = relay.constant dense<3> : tensor<1x8x4xi8>
+  %wide = relay.cast(%w) {dtype = i32} : (tensor<1x8x4xi8>) -> tensor<1x8x4xi32>
+  %zero = relay.constant dense<0> : tensor<i64>
+  %own = relay.take(%wide, %zero) {axis = 0} : (tensor<1x8x4xi32>, tensor<i64>) -> tensor<8x4xi32>
+  %d = relay.cast(%x) {dtype = i32} : (tensor<2x4xui8>) -> tensor<2x4xi32>
+  %y = relay.nn.matmul(%d, %own) {transpose_b = true} : (tensor<2x4xi32>, tensor<8x4xi32>) -> tensor<2x8xi32>
+  func.return %y : tensor<2x8xi32>
+}
