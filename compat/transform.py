@@ -29,13 +29,6 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: 
 from xrelay.passes.layout.desired_layouts import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize import legalize_scope, legalizes
-from xrelay.relay.change_batch import ChangeBatch
-from xrelay.relay.defunctionalization import defunctionalize
-from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
-from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
-from xrelay.relay.flexible_shape import FlexibleShapeDispatch
-from xrelay.relay.function_styles import to_cps, un_cps
-from xrelay.relay.gradients import gradient
 from xrelay.relay.pass_api.apply_to_function import ApplyPassToFunction
 from xrelay.relay.pass_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.relay.pass_api.named_passes import (
@@ -49,9 +42,12 @@ from xrelay.relay.pass_api.named_passes import (
 from xrelay.relay.pass_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.relay.pass_api.print_ir import PrintIRPass as PrintIR
 from xrelay.relay.pass_api.sequential import Sequential
-from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
-from xrelay.relay.recast import recast
-from xrelay.relay.replacing import replace_each
+from xrelay.relay.transform.expressions import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
+from xrelay.relay.transform.expressions import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
+from xrelay.relay.transform.expressions import recast
+from xrelay.relay.transform.expressions import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
+from xrelay.relay.transform.functions import defunctionalize, gradient, replace_each, to_cps, un_cps
+from xrelay.relay.transform.shapes import ChangeBatch, FlexibleShapeDispatch
 
 __all__ = [
     "ApplyPassToFunction",

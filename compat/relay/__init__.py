@@ -20,18 +20,26 @@ from typing import TYPE_CHECKING
 from xrelay.dialects.relay.core.operator_value import register_operator_attributes
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis, qnn
-from xrelay.relay.absent_names import refuse_absent
-from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.binding import bind
-from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
 from xrelay.relay.module import IRModule, Module
-from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, TupleWrapper, let
+from xrelay.relay.nodes import Attrs, Call, Constant, GlobalVar, If, Let, Op, Tuple, TupleGetItem, TupleWrapper, let
+from xrelay.relay.operator_functions.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
-from xrelay.relay.type_functor import TypeFunctor, TypeMutator, TypeVisitor
-from xrelay.relay.types import Any, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
+from xrelay.relay.types import (
+    Any,
+    FuncType,
+    IncompleteType,
+    TensorType,
+    TupleType,
+    TypeFunctor,
+    TypeMutator,
+    TypeVar,
+    TypeVisitor,
+    scalar_type,
+)
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
@@ -129,31 +137,53 @@ __all__ = [
     "while_loop",
 ]
 
+_MODULES = (
+    "backend",
+    "build_module",
+    "data_dep_optimization",
+    "dataflow_pattern",
+    "frontend",
+    "loops",
+    "op",
+    "quantize",
+    "testing",
+    "transform",
+    "vm",
+)
 _LATE = {
-    "backend": ("xrelay.relay.backend", ""),
+    **{name: (f"xrelay.relay.{name}", "") for name in _MODULES},
     "build": ("xrelay.relay.build_module", "build"),
     "build_config": ("xrelay.transform", "PassContext"),
-    "build_module": ("xrelay.relay.build_module", ""),
     "create_executor": ("xrelay.relay.executor", "create_executor"),
-    "data_dep_optimization": ("xrelay.relay.data_dep_optimization", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
-    "frontend": ("xrelay.relay.frontend", ""),
     "load_param_dict": ("xrelay.api.param_dict", "load_param_dict"),
-    "loops": ("xrelay.relay.loops", ""),
-    "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
-    "op": ("xrelay.relay.op", ""),
     "optimize": ("xrelay.relay.build_module", "optimize"),
-    "quantize": ("xrelay.relay.quantize", ""),
     "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
-    "testing": ("xrelay.relay.testing", ""),
-    "transform": ("xrelay.relay.transform", ""),
     "ty": ("xrelay.relay.types", ""),
-    "vm": ("xrelay.relay.vm", ""),
     "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
 """Names that are imported on first use: name → (module, name in it, or "" for the module itself)."""
 
-register_operator_attributes(lambda: import_module("xrelay.relay.op_attributes"))
+_DATA_TYPES = "there are no algebraic data types", "use tuples, and relay.while_loop for lists"
+_REFERENCES = (
+    "there are no references to write through",
+    "return the changed value, or carry it through relay.while_loop",
+)
+_TEXT = "Relay's text format is not supported", "xrelay.parse reads the text of str(module)"
+
+_ABSENT: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("Clause", "Constructor", "GlobalTypeVar", "Match", "Prelude", "TypeCall", "TypeData"), _DATA_TYPES
+    ),
+    **dict.fromkeys(
+        ("PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "adt", "prelude"), _DATA_TYPES
+    ),
+    **dict.fromkeys(("RefCreate", "RefRead", "RefType", "RefWrite"), _REFERENCES),
+    **dict.fromkeys(("fromtext", "parse", "parse_expr", "parser"), _TEXT),
+}
+"""Names of Relay that xrelay does not have → (the reason, the alternative)."""
+
+register_operator_attributes(lambda: import_module("xrelay.relay.op.attributes"))
 
 
 def astext(expr: Expr | IRModule, show_meta_data: bool = True) -> str:
@@ -170,7 +200,9 @@ def __getattr__(name: str) -> OpFunction:
         return getattr(found, member) if member else found
     if name.startswith("__"):
         raise AttributeError(name)
-    refuse_absent(name)
+    if name in _ABSENT:
+        reason, hint = _ABSENT[name]
+        raise NoOperatorError(f"relay.{name} does not exist: {reason}", help=hint)
     try:
         return op_function(name)
     except UnknownOpError as error:

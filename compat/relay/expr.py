@@ -35,8 +35,7 @@ from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
 from xrelay.relay.copies import copy_into
 from xrelay.relay.graph import VarBlock, detached, free_variables, variable_name
-from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
-from xrelay.relay.types import Extent, tensor
+from xrelay.relay.types import Extent, TypeView, as_plain, plain_type, tensor, type_view
 
 _UNTYPED = "specify the types of its variables, or infer those of a module: transform.InferType()(module)"
 

@@ -29,7 +29,7 @@ from xrelay.errors import InputError
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import detached, free_variables, lifted, note_parameters, variable_name, variables_of
-from xrelay.relay.type_views import FuncTypeView, TypeView, as_plain_or_none, type_view
+from xrelay.relay.types import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
 """Relay's names of function attributes that passes read → xrelay's. Functions for other compilers keep Relay's."""

@@ -32,7 +32,7 @@ from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import MAIN, IRModule
 from xrelay.relay.nodes import GlobalVar, free_vars
-from xrelay.relay.type_views import TypeView, plain_type, type_view
+from xrelay.relay.types import TypeView, plain_type, type_view
 
 VERSION = 1
 """The version of the format. Other versions cannot be loaded."""

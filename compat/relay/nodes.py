@@ -1,8 +1,11 @@
-"""The classes for kinds of expressions with Relay's interface: calls, constants, tuples, branches, bindings."""
+"""The classes for kinds of expressions with Relay's interface: calls, constants, tuples, branches, bindings.
+
+`Attrs` has the attributes of a call: `call.attrs.strides`, `dict(call.attrs)`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +14,9 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
 from xrelay.api.arrays import Tensor
+from xrelay.dialects.relay.core.attribute_values import to_python
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
@@ -19,11 +24,48 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.types import IncompleteType, dims_in, is_complete
-from xrelay.errors import InputError
-from xrelay.relay.attrs import Attrs, Op
+from xrelay.errors import InputError, XRelayError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, call, const, tuple_of, view, views
 from xrelay.relay.function import Function, attribute_of, invoke
 from xrelay.relay.graph import LetScopeOp, free_variables, set_name, yields
+
+__all__ = ["Attrs", "NoAttributeError", "Op"]
+
+
+class NoAttributeError(XRelayError, AttributeError):
+    """The op has no attribute of this name."""
+
+
+class Attrs(Mapping[str, Any]):
+    """The attributes of an op as Python values, by key or as Python attributes; None if unset.
+
+    For a call of a function, they are the attributes of the call itself.
+    """
+
+    def __init__(self, op: Operation):
+        is_operator = isinstance(op, RelayOp)
+        names = op.get_irdl_definition().properties if is_operator else op.attributes
+        self._op_name = op.relay_name() if is_operator else op.name
+        self._values = {name: to_python((op.properties if is_operator else op.attributes).get(name)) for name in names}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name in values:
+            return values[name]
+        hint = did_you_mean(name, values, f"it has: {', '.join(values) or 'none'}")
+        raise NoAttributeError(f"{self.__dict__.get('_op_name')} has no attribute {name!r}", help=hint)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"{self._op_name}({', '.join(f'{name}={value!r}' for name, value in self._values.items())})"
 
 
 def op_of(expr: Expr) -> Operation:

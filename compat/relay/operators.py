@@ -6,7 +6,17 @@ Type checkers read `operators.pyi`, which `make stubs` generates from the defini
 from __future__ import annotations
 
 from xrelay.dialects.relay.core.registry import UnknownOpError
-from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function, qnn, random, vision
+from xrelay.relay.operator_functions.calls import (
+    NoOperatorError,
+    OpFunction,
+    annotation,
+    image,
+    nn,
+    op_function,
+    qnn,
+    random,
+    vision,
+)
 
 __all__ = ["annotation", "image", "nn", "qnn", "random", "vision"]
 

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.relay.expr import Expr, ExprLike
-from xrelay.relay.sparse_operators import SparseArrays
+from xrelay.relay.operator_functions.signatures import SparseArrays
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]] | Expr
 """Integers, or an expression of them; a single integer is used for all elements of a list."""
@@ -1360,10 +1360,10 @@ class _Qnn:
         input_zero_point: ExprLike,
         output_scale: ExprLike,
         output_zero_point: ExprLike,
-        axis: int | None = -1,
-        rounding: str | None = "UPWARD",
-        compute_dtype: DType | None = ...,
-        out_dtype: DType | None = ...,
+        axis: int = -1,
+        rounding: str | None = None,
+        compute_dtype: str | None = None,
+        out_dtype: AttributeValue = 'int8',
     ) -> Expr:
         """`round((data - input_zero_point) * input_scale / output_scale) + output_zero_point`, saturated."""
 
@@ -2411,11 +2411,11 @@ def strided_set(
 
 def strided_slice(
     data: ExprLike,
-    begin: Ints,
-    end: Ints,
-    strides: Ints | None = (1,),
-    slice_mode: str | None = "end",
-    axes: Ints | None = None,
+    begin: Sequence[int] | Expr,
+    end: Sequence[int] | Expr,
+    strides: Sequence[int] | Expr | None = None,
+    axes: Sequence[int] | None = None,
+    slice_mode: str = 'end',
 ) -> Expr:
     """The elements from `begin` to before `end`, `strides` apart, along `axes` (by default the first ones)."""
 

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.nodes import If, Let
-from xrelay.relay.type_views import TypeView
+from xrelay.relay.types import TypeView
 
 
 class _Scope:

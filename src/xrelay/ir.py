@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from xrelay.relay.affine_types import TensorAffineType, TupleAffineType
 from xrelay.relay.json_form import load_json, save_json
 from xrelay.relay.module import IRModule
-from xrelay.relay.op_attributes import register_op_attr
+from xrelay.relay.op.attributes import register_op_attr
+from xrelay.relay.op.hooks import TensorAffineType, TupleAffineType
 from xrelay.relay.structural_equality import assert_structural_equal, structural_equal, structural_hash
 
 __all__ = [

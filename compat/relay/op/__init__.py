@@ -18,12 +18,21 @@ from typing import Any, TypeVar
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.passes.relay.legalize import LEGALIZE
 from xrelay.relay import operators
-from xrelay.relay.attrs import Op
+from xrelay.relay.nodes import Op
 from xrelay.relay.op import contrib
-from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, INTEGERS, MIXED_PRECISION, OPTIONAL_INTEGERS, register_op_attr
-from xrelay.relay.op_gradients import register_gradient
-from xrelay.relay.op_hooks import legalize_hook
-from xrelay.relay.op_implementations import (
+from xrelay.relay.op.attributes import (
+    ALTER_OP_LAYOUT,
+    INTEGERS,
+    MIXED_PRECISION,
+    OPTIONAL_INTEGERS,
+    OpPattern,
+    register,
+    register_op_attr,
+    register_pattern,
+    register_stateful,
+)
+from xrelay.relay.op.hooks import legalize_hook, register_gradient
+from xrelay.relay.op.implementations import (
     OpImplementation,
     OpStrategy,
     register_broadcast_schedule,
@@ -35,7 +44,6 @@ from xrelay.relay.op_implementations import (
     wrap_topi_schedule,
 )
 from xrelay.relay.operators import annotation, image, nn
-from xrelay.relay.user_operators import OpPattern, register, register_pattern, register_stateful
 
 __all__ = [
     "OpImplementation",

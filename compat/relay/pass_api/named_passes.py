@@ -42,8 +42,8 @@ _USERS: dict[str, PassFactory] = {}
 _IMPLEMENTATIONS: Final = {
     "AlterOpLayout": "xrelay.passes.layout.alter_op_layout:alter_layouts",
     "ConvertLayout": "xrelay.passes.layout.convert_layout:convert_layouts",
-    "EliminateCommonSubexpr": "xrelay.relay.common_subexpressions:eliminate_common_subexpressions_of",
-    "MergeComposite": "xrelay.relay.composite_tables:merge_composites_of",
+    "EliminateCommonSubexpr": "xrelay.relay.transform.expressions:eliminate_common_subexpressions_of",
+    "MergeComposite": "xrelay.relay.dataflow_pattern.composite_tables:merge_composites_of",
     "DenseToSparse": "xrelay.relay.passes.dense_to_sparse:dense_to_sparse",
     "Conv2dToSparse": "xrelay.relay.passes.conv2d_to_sparse:conv2d_to_sparse",
     "InlineCompilerFunctionsBoundTo": (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from xrelay.relay.operator_functions.quantized import current_requantize_config, requantize_config
 from xrelay.relay.operators import qnn as op
-from xrelay.relay.quantized import current_requantize_config, requantize_config
 
 if TYPE_CHECKING:
     from xrelay.relay.qnn import transform as transform

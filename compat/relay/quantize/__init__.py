@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from xrelay.relay.calls import NoOperatorError
+from xrelay.relay.operator_functions.calls import NoOperatorError
 from xrelay.relay.quantize.config import QAnnotateKind, QConfig, current_qconfig, kind2str, qconfig
 from xrelay.relay.quantize.model import model_config
 from xrelay.relay.quantize.pipeline import annotate, partition, prerequisite_optimize, quantize, realize

@@ -18,7 +18,7 @@ from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, XRelayError, with_article
 from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
-from xrelay.relay.calibration import return_values
+from xrelay.relay.analysis.modules import return_values
 from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig
 from xrelay.relay.quantize.histogram import Histogram
 from xrelay.relay.quantize.thresholds import kl_threshold, percentile_threshold

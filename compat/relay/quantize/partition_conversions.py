@@ -19,11 +19,10 @@ from xrelay.errors import InputError
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.analysis import post_order_visit
-from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr, Var
 from xrelay.relay.function import Function
 from xrelay.relay.module import MAIN, IRModule
-from xrelay.relay.nodes import Call, Constant, Tuple, TupleGetItem
+from xrelay.relay.nodes import Call, Constant, Op, Tuple, TupleGetItem
 from xrelay.relay.visitor import ExprMutator
 
 PREFIX: Final = "quantize_inputs"

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from xrelay.errors import InputError
 from xrelay.relay.analysis import free_vars
-from xrelay.relay.calls import nn
 from xrelay.relay.expr import Expr, var
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
+from xrelay.relay.operator_functions.calls import nn
 from xrelay.relay.operators import reshape, tanh
 from xrelay.relay.testing import layers
 from xrelay.relay.testing.init import create_workload

@@ -15,7 +15,7 @@ from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
 from xrelay.relay.transform import InferType
-from xrelay.relay.type_views import TensorTypeView
+from xrelay.relay.types import TensorTypeView
 
 INPUT = "data"
 """The name of inputs, which are not parameters."""

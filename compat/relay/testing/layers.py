@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from xrelay.errors import InputError
-from xrelay.relay.calls import nn
 from xrelay.relay.expr import Expr, ExprLike, var
+from xrelay.relay.operator_functions.calls import nn
 
 _KERNEL_LAYOUTS = {"NCHW": ("OIHW", "OIHW"), "NHWC": ("HWIO", "HWOI")}
 """Data layout → the layouts of the weights of convolutions and of depthwise convolutions."""

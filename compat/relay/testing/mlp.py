@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from xrelay.relay.analysis import free_vars
-from xrelay.relay.calls import nn
 from xrelay.relay.expr import var
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
+from xrelay.relay.operator_functions.calls import nn
 from xrelay.relay.testing import layers
 from xrelay.relay.testing.init import create_workload
 

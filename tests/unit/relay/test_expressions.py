@@ -15,8 +15,8 @@ from xrelay.dialects.relay.ops.tensor.unary import ExpOp
 from xrelay.errors import InputError, XRelayError
 from xrelay.index_algebra.dims import symbol
 from xrelay.interpreters.relay import run_relay
-from xrelay.relay.attrs import NoAttributeError
-from xrelay.relay.rebuild import call_with
+from xrelay.relay.nodes import NoAttributeError
+from xrelay.relay.visitor import call_with
 
 X = relay.var("x", shape=(4,))
 C = relay.var("c", shape=(), dtype="bool")

@@ -13,7 +13,7 @@ from xrelay.errors import InputError, PassError
 from xrelay.instrument import NumericCheck
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.gradient import rule_table
-from xrelay.relay import op_gradients
+from xrelay.relay.op import hooks
 
 T = relay.TensorType((2, 3), "float32")
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -151,7 +151,7 @@ def test_zeros_and_ones_of_a_gradient_vanish() -> None:
 
 def test_a_rule_in_relays_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule_table, "_RULES", {**rule_table._RULES})  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(op_gradients, "_LEVELS", {})
+    monkeypatch.setattr(hooks, "_LEVELS", {})
     asked: list[relay.Call] = []
 
     @relay.op.register_gradient("fast_erf", level=11)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import FunctionType, TensorType, f32
 
 from xrelay import relay
 from xrelay.errors import TypeInferenceError, XRelayError
-from xrelay.relay.type_views import FuncTypeView
+from xrelay.relay.types import FuncTypeView
 from xrelay.transform import InferTypeLocal
 
 X = relay.var("x", shape=(1, 3, 8, 8))

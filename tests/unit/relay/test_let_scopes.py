@@ -11,7 +11,7 @@ from xrelay import relay
 from xrelay.errors import InputError, XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.relay import transform
-from xrelay.relay.replacing import replace_each
+from xrelay.relay.transform.functions import replace_each
 
 X, C = relay.var("x", shape=(4,)), relay.var("c", shape=(), dtype="bool")
 V, W = relay.var("v", shape=(4,)), relay.var("w", shape=(4,))

@@ -21,7 +21,7 @@ from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.passes.infra.printing import print_module
-from xrelay.relay import op_implementations
+from xrelay.relay.op import implementations
 from xrelay.relay.pass_api.named_passes import create_pass
 from xrelay.target import Target, generic_func, override_native_generic_func
 from xrelay.target.strategy import StrategyRegistry
@@ -38,7 +38,7 @@ def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}
     monkeypatch.setattr(strategies, "STRATEGIES", own)
     monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
-    monkeypatch.setattr(op_implementations, "_SCHEDULE_LEVELS", {})
+    monkeypatch.setattr(implementations, "_SCHEDULE_LEVELS", {})
 
 
 def kernels(module: ModuleOp) -> str:

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import MemRefType, f32
 import xrelay
 from xrelay import relay, transform
 from xrelay.errors import InputError, TensorTypeError
-from xrelay.relay.op_hooks import legalize_hook
-from xrelay.relay.type_views import TensorTypeView, TupleTypeView, TypeView
+from xrelay.relay.op.hooks import legalize_hook
+from xrelay.relay.types import TensorTypeView, TupleTypeView, TypeView
 
 SPLIT = """
 func.func @main(%x: tensor<1x3xf16>) -> tuple<tensor<1x1xf16>, tensor<1x2xf16>> {

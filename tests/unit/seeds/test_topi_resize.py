@@ -15,7 +15,7 @@ from support.tensor_expressions import value_of
 from xrelay import te, topi
 from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
-from xrelay.relay import op_implementations
+from xrelay.relay.op import implementations
 
 TESTS = Path(__file__).parents[2]
 
@@ -64,7 +64,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     monkeypatch.setattr(reg, "register_injective_schedule", lambda name: None)
     assert all(op.name != "relay.image.resize" for op in strategies.STRATEGIES.ops())
     assert "relay.op:image.resize" not in choose_family.REGISTERED
-    assert op_implementations.DEFAULT_LEVEL == 10
+    assert implementations.DEFAULT_LEVEL == 10
     return TOPI_RESIZE.run()
 
 

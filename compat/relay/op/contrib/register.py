@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from xrelay.passes.patterns.composites import add_table
 from xrelay.registrations import note_registration
-from xrelay.relay.composite_tables import PatternTable, rows_of
+from xrelay.relay.dataflow_pattern.composite_tables import PatternTable, rows_of
 
 TableMaker: TypeAlias = Callable[[], PatternTable]
 MakerT = TypeVar("MakerT", bound=TableMaker)
