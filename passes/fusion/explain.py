@@ -190,7 +190,7 @@ class ChangeKind(Enum):
     SAME_SHAPE = "{node} would have to keep the shape of {other}"
     SIMPLER = "{node} would have to be a simpler op, best an elementwise one"
     CHOOSE_FIRST = (
-        '{sink} would have to be free of {other}: relay.fuse_with = "{operator}" on this op lets it choose first'
+        '{sink} would have to be free of {other}: relay.fuse_with = "{operator}" on this op lets it fuse first'
     )
     FREE = "{node} would have to be free of {other}: relay.annotation.stop_fusion between them keeps them apart"
     FUSE_FIRST = "{node} would have to be fused into an injective op first"

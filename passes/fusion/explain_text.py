@@ -163,7 +163,7 @@ def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
     decision = block.decision(op.node)
     target = decision.post_dominator
     if target is not None and target in wanted:
-        return f'"{op.hint}": asked first, ' + ("and fused" if decision.fused else "but the fusion is not legal")
+        return f'"{op.hint}": visited first, ' + ("and fused" if decision.fused else "but the fusion is not legal")
     if len(wanted) == 1:
         return f'"{op.hint}" is {block.name(next(iter(wanted)))}, not the post-dominator; without effect'
     if wanted:

@@ -40,7 +40,7 @@ class FusionRule(Enum):
     POST_DOMINATOR = "a value seen outside (returned, yielded, bound, a condition) must be computed by a kernel's root"
     DEPTH = "a group has at most max-depth nodes"
     ARGUMENTS = "a kernel has at most max-function-args arguments"
-    ANCHOR = "a heavy op takes elementwise and broadcasting ops of its own shape behind it"
+    ANCHOR = "a heavy op fuses with the elementwise and broadcasting ops of its own shape that follow"
     BROADCAST = "an elementwise or broadcasting op joins injective ops, a reduction, or the tail of a heavy op"
     INJECTIVE = "an injective op or a tuple joins injective ops"
     REDUCTION = "a reduction is never fused forward"

@@ -25,7 +25,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 MAX_ROWS = 64
-"""For products of more rows, tiles of a version and tiles of the kernel itself take the same time."""
+"""A version for more rows would not be faster than the kernel itself, whose tiles are then full."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,21 @@ class TopiAddVersionsPass(XRelayPass):
                                                               attributes {loop.version = {of = @k, sizes = {n = 1}, …}}
     ```
 
-    `scf-select-versions` lets the kernel select a version when it is called. One version is for the typical sizes in
-    `relay.sizes`; names in the number of rows without a typical size are 1. Another version has 1 for all names in the
-    number of rows, unless these are declared to be greater. All other names stay open: the number of products, their
-    depth and width. One query against 512 keys of 64 in 12 heads takes 58 us with these names open, and took 203
-    before. A version pays off because a kernel computes rows in tiles: fewer rows than a tile has take the time of a
-    whole tile (1.7 to 2.9 times that of a kernel for one row). So there is no version for more than 64 rows, nor for
-    sizes that the requirements of the kernel's ops exclude. There is also none for several names in the number of rows
-    without any size hint: all of them 1 at once is rare, and compiling a kernel takes time. A convolution, a softmax or
-    a broadcast with typical sizes runs as fast as a static one. Equal extents have no versions: they make no extent a
-    number, and products of 64 to 384 rows by as many columns take the same time, within 4 %, with or without this
-    knowledge.
+    A kernel computes rows in tiles, and fewer rows than a tile take the time of a whole tile: 1.7 to 2.9 times that of
+    a kernel for one row. With versions, `scf-select-versions` lets the kernel call the version that fits the sizes of
+    the call. A kernel gets at most two versions:
+
+    - For the typical sizes in `relay.sizes`. A name in the number of rows without a typical size is 1.
+    - For 1 row: all names in the number of rows are 1. It is omitted if `relay.sizes` excludes 1.
+
+    Other names stay dynamic in both: the number of products, their depth and width. This makes the product of one query
+    with 512 keys of 64 in 12 heads take 58 µs instead of 203 µs.
+
+    The pass adds no version for more than 64 rows, and no version whose sizes the requirements of the kernel's ops
+    exclude. If several names are in the number of rows, and no name of the kernel has a size hint, it adds no version:
+    it is rare that all of them are 1, and compiling a version takes time. Other kernels get no versions, because
+    convolutions, softmax and broadcasts run as fast as static ones. Versions for equal extents would not help: products
+    of 64 to 384 rows by as many columns take the same time within 4 %.
     """
 
     name = "topi-add-versions"
@@ -111,13 +115,13 @@ def _candidates(
     single = {name: 1 for name in names if name in counting}
     if hints.keys().isdisjoint(names):
         if len(single) == 1:
-            yield single, "nothing is said of it"
+            yield single, "no typical size is given"
         return
     usual = {name: hints[name].usual if name in hints else 1 for name in names if name in hints or name in counting}
     unknown = [name for name in single if name not in hints]
-    yield usual, "usual" if not unknown else f"usual, and 1 of what nothing is said: {', '.join(unknown)}"
+    yield usual, "typical sizes" + (f", and 1 for {', '.join(unknown)}, without a typical size" if unknown else "")
     if not single.items() <= usual.items() and all(hints[name].least <= 1 for name in counting & hints.keys()):
-        yield single, "not usual, but a tile would be mostly empty"
+        yield single, "not typical, but faster than a whole tile"
 
 
 def _rows(op: object) -> list[Dim]:

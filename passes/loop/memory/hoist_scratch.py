@@ -34,8 +34,8 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_a
 class _Scratch:
     """The scratch arguments of a kernel: buffers of the types `types`, which callers allocate.
 
-    They are the operands from number `place` on. `extents` are, for each buffer, the operand numbers of its dynamic
-    extents in a call without scratch operands.
+    They are the operands from number `place` on. `extents` has a row for each buffer: its dynamic extents, as operand
+    numbers of a call without scratch operands.
     """
 
     place: int

@@ -20,7 +20,7 @@
 // STORY-NEXT:   kernel: fused_nn_conv2d, alone
 // STORY-NEXT:   post-dominator: %y add, on the way there kElemWise
 // STORY-NEXT:   decision: not fused into it
-// STORY-NEXT:   rule: a heavy op takes elementwise and broadcasting ops of its own shape behind it
+// STORY-NEXT:   rule: a heavy op fuses with the elementwise and broadcasting ops of its own shape that follow
 // STORY-NEXT:   blocked by: the node %y add (kBroadcast), taken by %l nn.conv2d
 // STORY-NEXT:   to change it: %y add would have to be free of %l nn.conv2d: relay.fuse_with = "add" on this op lets
 // JSON:   "version": 1

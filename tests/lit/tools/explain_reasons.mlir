@@ -20,7 +20,7 @@
 // STOP:   blocked by: the edge from %e exp into %stop annotation.stop_fusion, which is kOpaque
 // STOP:   to change it: remove %stop annotation.stop_fusion
 // HINT:   kernel: fused_nn_conv2d_add, with %t add
-// HINT:   hint: "add": asked first, and fused
+// HINT:   hint: "add": visited first, and fused
 func.func @main(%x: tensor<1x8x6x6xf32>, %v: tensor<8x8x1x1xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<f32> {
   %l = relay.nn.conv2d(%x, %v) : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
   %r = relay.nn.conv2d(%x, %w) : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>

@@ -200,7 +200,7 @@ SOFTMAX, MOVED = "%h = relay.nn.softmax(%x)", "%e = relay.transpose(%x) {axes = 
         ),
         (
             explained("%t = relay.nn.softmax(%x)", "%e = relay.nn.softmax(%x)", "%r = relay.add(%t, %e)"),
-            '%r add would have to be free of %t nn.softmax: relay.fuse_with = "add" on this op lets it choose first',
+            '%r add would have to be free of %t nn.softmax: relay.fuse_with = "add" on this op lets it fuse first',
             explained(
                 "%t = relay.nn.softmax(%x)",
                 '%e = relay.nn.softmax(%x) {relay.fuse_with = "add"}',

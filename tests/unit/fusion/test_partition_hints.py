@@ -64,14 +64,14 @@ def test_a_hint_without_effect_says_why(hint: str, said: str) -> None:
 
 def test_hints_in_a_circle_change_nothing() -> None:
     block = explained(b=StringAttr("c"), c=StringAttr("b"))
-    assert effect(block, "b") == '"c": asked first, and fused'
+    assert effect(block, "b") == '"c": visited first, and fused'
     assert effect(block, "c") == '"b" is %b transpose, not the post-dominator; without effect'
     assert block.partition.roots == explained().partition.roots
 
 
 def test_a_hint_against_the_rules_is_refused() -> None:
     block = explained(a=StringAttr("b"))
-    assert effect(block, "a") == '"b": asked first, but the fusion is not legal'
+    assert effect(block, "a") == '"b": visited first, but the fusion is not legal'
     assert block.partition.roots == explained().partition.roots
 
 

@@ -15,22 +15,22 @@
 // CHECK-LABEL: func.func private @two
 // CHECK-LABEL: func.func @main
 // CHECK:       func.func private @few_k1(%x: tensor<1x4xf32>, %w: tensor<4x8xf32>) -> tensor<1x8xf32>
-// CHECK-SAME:    loop.version = {of = @few, sizes = {k = 1 : i64}, reason = "nothing is said of it: a product of 1 row"}
+// CHECK-SAME:    loop.version = {of = @few, sizes = {k = 1 : i64}, reason = "no typical size is given: a product of 1 row"}
 // CHECK:       func.func private @usual_n1(
-// CHECK-SAME:    sizes = {n = 1 : i64}, reason = "usual: a product of 1 row"
+// CHECK-SAME:    sizes = {n = 1 : i64}, reason = "typical sizes: a product of 1 row"
 // CHECK:       func.func private @two_k1_n1(
-// CHECK-SAME:    sizes = {k = 1 : i64, n = 1 : i64}, reason = "usual, and 1 of what nothing is said: k: a product of 1 row"
+// CHECK-SAME:    sizes = {k = 1 : i64, n = 1 : i64}, reason = "typical sizes, and 1 for k, without a typical size: a product of 1 row"
 
 // Besides the typical size, 1 has a version, unless the minimum is greater.
 // BOTH: @few_k8(
-// BOTH-SAME: reason = "usual: a product of 8 rows"
+// BOTH-SAME: reason = "typical sizes: a product of 8 rows"
 // BOTH: @few_k1(
-// BOTH-SAME: reason = "not usual, but a tile would be mostly empty: a product of 1 row"
+// BOTH-SAME: reason = "not typical, but faster than a whole tile: a product of 1 row"
 // TWO: 3
 
 // Names that are not numbers of rows stay dynamic.
 // OPEN: @two_k1(%x: tensor<1x?xf32, #relay.dims<n>>, %w: tensor<?x8xf32, #relay.dims<n>>) -> tensor<1x8xf32>
-// OPEN-SAME: sizes = {k = 1 : i64}, reason = "nothing is said of it: a product of 1 row"
+// OPEN-SAME: sizes = {k = 1 : i64}, reason = "no typical size is given: a product of 1 row"
 
 // The kernel itself then handles more than 1.
 // LOOP-LABEL: func.func private @usual
