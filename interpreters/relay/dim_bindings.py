@@ -1,8 +1,9 @@
 """The sizes of named dimensions during interpretation, and the checks that depend on them.
 
-A function's names are bound by its arguments, and by the call if that specifies them. An extent that an op introduces
-is bound by the op's value. Every later value of the function has to agree. An op's requirements are checked before it
-runs, and the bounds of a function's named dimensions (`relay.sizes`) on entry.
+The names of a function are bound by the shapes of its arguments, and by the values that a `relay.call` states for them.
+A name that an op introduces is bound by the shape of the op's result. The shapes of later values are checked against
+the bindings. An op's requirements are checked before it runs, and the bounds of a function's named dimensions
+(`relay.sizes`) on entry.
 """
 
 from __future__ import annotations
@@ -144,15 +145,15 @@ def _sizes(dim: DimExpr, sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {sizes[name]}" for name in sorted(dim.names))
 
 
-def check_promises(function: FuncOp, sizes: Mapping[str, int]) -> None:
-    """Raises `InterpreterError` if a name has a size outside of the bounds of `function`."""
+def check_size_bounds(function: FuncOp, sizes: Mapping[str, int]) -> None:
+    """Raises `InterpreterError` if a size is outside of the bounds that `function` states in `relay.sizes`."""
     for name, hint in size_hints(function).items():
         if name in sizes and not hint.least <= sizes[name] <= hint.greatest:
-            promise = f"@{function.sym_name.data} promises that {name} is {hint.least} to {hint.greatest}"
+            bounds = f"@{function.sym_name.data} requires {name} in {hint.least} to {hint.greatest}"
             raise InterpreterError(
-                f"{promise}, it is {sizes[name]}",
+                f"{bounds}, got {sizes[name]}",
                 location=location_of(function),
-                help="give other inputs, or say other sizes",
+                help="pass inputs of other sizes, or change relay.sizes",
             )
 
 

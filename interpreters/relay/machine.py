@@ -36,8 +36,8 @@ from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.dim_bindings import (
     bind_dims,
-    check_promises,
     check_requirements,
+    check_size_bounds,
     note_extents,
     note_made_sizes,
     sizes_of_callee,
@@ -241,7 +241,7 @@ def _enter(
     for argument, value in zip(block.args, arguments, strict=True):
         bind_dims(value, argument.type, sizes, op)
     if isinstance(region.parent, FuncOp):
-        check_promises(region.parent, sizes)
+        check_size_bounds(region.parent, sizes)
     in_order = _runs_in_order(region.parent) if outer is None else outer.in_order
     return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes, in_order)
 

@@ -37,7 +37,7 @@ from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
-from xrelay.interpreters.relay.dim_bindings import check_promises, check_requirements, note_extents
+from xrelay.interpreters.relay.dim_bindings import check_requirements, check_size_bounds, note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import evaluate_op
 from xrelay.interpreters.relay.run import value_of
@@ -92,7 +92,7 @@ class _Runner:
         if self._depth > self._call_limit and PRIMITIVE not in function.attributes:
             raise InterpreterError(too_many_calls(f"@{name}", self._call_limit))
         sizes = self._bind_sizes(function, inputs, {} if given is None else given)
-        check_promises(function, sizes)
+        check_size_bounds(function, sizes)
         function = self._for_sizes(function, sizes)
         values = self._bind(function, inputs)
         self._depth += 1

@@ -31,7 +31,7 @@ def test_sizes_within_run_and_others_are_refused() -> None:
 
 def test_interpreters_keep_the_promise_at_every_level() -> None:
     module = xrelay.parse(MODULE.replace(" {\n", " attributes {relay.sizes = {n = array<i64: 1, 8, 4>}} {\n", 1))
-    with pytest.raises(InterpreterError, match="@main promises that n is 1 to 8, it is 9"):
+    with pytest.raises(InterpreterError, match="@main requires n in 1 to 8, got 9"):
         xrelay.interpret(module, [np.zeros((9, 3), np.float32)])
 
 
