@@ -38,7 +38,7 @@ class Phase(Enum):
     """The stages in order, each with a description of the program after it."""
 
     TYPED = "relay with every type known"
-    LIFTED = "relay without closures: @main and a function that calls each closure that it returns"
+    LIFTED = "relay without closures: @main, and a function for each closure that it returns"
     OPTIMIZED = "relay after the graph optimiser: inference forms, folded constants, layouts"
     FUSED = "relay kernels: one function per fused group, called by @main"
     TOPI = "index spaces: every kernel is a chain of computes and named ops"

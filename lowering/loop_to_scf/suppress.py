@@ -20,7 +20,8 @@ from xrelay.lowering.loop_to_scf.lanes import Mask, any_lane, splat
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
 AREA, KIND = 4, 5
-"""The positions of the area of a box, and of its kind if it has one."""
+"""The positions of the area and the kind of a box in the scratch buffer; the kind is optional, as in
+`loop.suppress`."""
 
 
 class SuppressWriter(RowWriter):
@@ -66,7 +67,7 @@ class SuppressWriter(RowWriter):
         self._while([zero, zero], continues, visit)
 
     def _visit(self, position: Number, number: Number, overlap: Number) -> Number:
-        """Appends the box at a place to the `number` selected ones unless it overlaps one; returns whether it did."""
+        """Selects the box at `position` unless it overlaps a selected box; returns whether it did."""
         box = self._load(self._order, [*self._row, position]).convert(arith.IndexCastOp, IndexType())
         own = [self._load(self._sides, [self._row[0], self._index(side), box]) for side in range(self._count)]
         spread = [self._lanes(side) for side in own]
@@ -88,7 +89,7 @@ class SuppressWriter(RowWriter):
         return is_free
 
     def _append(self, own: Values, number: Number) -> None:
-        """Appends a box to the `number` selected ones."""
+        """Appends a box to the `number` selected boxes."""
         with self._emit.when((number % CHUNK).compare("eq", 0).value):
             none = self._constant(float("nan"), VectorType(self._element, [CHUNK]))
             self._emit.add(vector.StoreOp(none, self._room, self._indices_of(AREA, number)))

@@ -8,7 +8,7 @@
       func.return %r                                     func.return %r
 
 An implementation marks such a buffer with `TopiBuilder.counted`. This module adapts the signatures of such kernels and
-their calls. The kernels that read the result have named extents.
+their calls. Kernels that read the result do not change, since their operands have named extents anyway.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xrelay.index_algebra.dims import Symbol, single_atom
 from xrelay.passes.infra.verify import walk_ops
 
 Counts: TypeAlias = frozenset[int]
-"""The counted results of a kernel, by index before the counts are inserted."""
+"""The counted results of a kernel, as indices into the results without counts."""
 
 
 def split_results(kernel: FuncOp) -> Counts:
@@ -95,9 +95,9 @@ def _cut(buffer: SSAValue, count: SSAValue, result: SSAValue) -> CutOp:
     name = single_atom(shape[axes[0]]) if len(axes) == 1 else None
     if not isinstance(name, Symbol):
         raise LoweringError(
-            f"{result.type} does not name its one extent that the data decides",
+            f"{result.type} must have a name for its data-dependent extent, and no other data-dependent extent",
             location=describe_location(result.owner) if isinstance(result.owner, Operation) else None,
-            help="relay-infer-type gives extents names",
+            help="run relay-infer-type, which names extents",
         )
     bounds = BoundsAttr((NewExtent(name.name, room[axes[0]]),))
     return CutOp.create(
