@@ -1,7 +1,8 @@
 """Evaluates extents written as text, `2 * n + 1`, for sizes of the names.
 
-The text is written by the compiler: sums and products of names and integers, `floordiv` and `mod`, which round to minus
-infinity, `max`, `min`, and `broadcast`, which is the operand that is not 1, or 1.
+The compiler writes such texts. They contain sums and products of names and integers, `floordiv` and `mod`, which round
+to minus infinity, `max`, `min` and `broadcast`. `broadcast(n, m)` is m if n is 1, and n otherwise; its operands must be
+equal or 1.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from xrelay.runtime.lists import checked_list, encode_list, objects_of
 from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
-"""Integers of ml_dtypes, for which numpy has no kind."""
+"""Integer dtypes of ml_dtypes. Their `kind` is not an integer kind of numpy."""
 
 
 def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
@@ -26,15 +26,15 @@ class InputSpec:
     """An input: converts a value to the array that native code reads, or raises an error that describes the fault."""
 
     def __init__(self, spec: TensorSpec, *, native: bool = True):
-        """Prepares the checks of an input. Values in containers become objects of native code if `native`."""
+        """Prepares the checks of an input. If `native`, lists and optionals are converted to objects of native code."""
         self.spec, self._native = spec, native
         self._dtype, self._shape = spec.numpy_dtype, spec.shape
 
     def array(self, value: object) -> NDArray[Any]:
         """Returns `value` as a contiguous array of the input's dtype and shape, without a copy if it is one already.
 
-        Arrays, convertible objects and DLPack arrays must have exactly this dtype. Python numbers and nested lists of
-        them are converted if no value changes beyond rounding to the precision of the dtype.
+        Arrays of numpy and of other libraries must have exactly this dtype. Python numbers and nested lists of them are
+        converted if no value changes beyond rounding to the precision of the dtype.
         """
         if self.spec.is_function:
             return objects_of(self.spec, value)

@@ -33,7 +33,7 @@ def has_named_dimensions(function: FuncOp) -> bool:
 def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str] = ()) -> FuncOp:
     """Returns a copy of `function`, not inserted, in which each named dimension is replaced by its size.
 
-    Names in `stay`, and those of extents that ops of the function make or arguments of regions bind, are kept. Calls
+    Three kinds of names are kept: those in `stay`, and those that ops or region arguments of the function bind. Calls
     keep their callees. Raises `DimensionError` if another name has no size, or an extent has no value.
     """
     copy = function.clone()

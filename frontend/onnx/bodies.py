@@ -28,7 +28,7 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
 
 def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[SSAValue]:
-    """Returns the outputs of the graph attribute `name` for `inputs`; its ops are emitted where `node` emits ops.
+    """Emits the ops of the graph attribute `name`, with the values `inputs` as its inputs; returns its outputs.
 
     The body may read values of the enclosing graphs by name. Raises `ModelImportError` if a node of it cannot be
     converted.
@@ -130,7 +130,7 @@ def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody
 
 
 def _as_optional(node: NodeView, value: SSAValue, type: Attribute) -> SSAValue:
-    """`value`, wrapped in an optional if `type` is an optional, as ONNX accepts a value for an optional."""
+    """`value`, wrapped in an optional if `type` is an optional: ONNX allows a plain value for an optional."""
     wrap = isinstance(type, OptionalType) and not isinstance(value.type, OptionalType)
     return node.emit(OptionalConstructOp, value) if wrap else value
 

@@ -95,7 +95,7 @@ class ClosureNumberOp(ClosureOp):
 
 @irdl_op_definition
 class ClosureCapturedOp(ClosureOp):
-    """The captured value `index` of a closure, of type `of`; its extents are those at run time.
+    """The captured value `index` of a closure, of type `of`. The op binds the dynamic extents of the value.
 
     The result is undefined for a closure with other captured values: test `relay.closure_number` first.
 
