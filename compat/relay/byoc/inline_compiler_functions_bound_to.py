@@ -1,7 +1,7 @@
 """`relay-inline-compiler-functions-bound-to`: inlines functions for external compilers into their callers.
 
-What: calls of the functions in `global-vars` are replaced by their bodies, including composite functions, and the
-functions are erased. Why: a partition may turn out not to pay, or the project's own compiler may do better.
+Replaces calls of the functions in `global-vars` by their bodies, inlines the composite functions in these bodies, and
+erases the functions. A user inlines a function for which the external compiler turns out to be no faster than xrelay.
 
 Before, with `global-vars=mine_0`:
 
@@ -48,7 +48,7 @@ PASS_NAME = "relay-inline-compiler-functions-bound-to"
 
 
 class HasName(Protocol):
-    """An object with which Relay's API names functions: a `relay.GlobalVar`."""
+    """An object that names a function in Relay's API: a `relay.GlobalVar`."""
 
     @property
     def name_hint(self) -> str:

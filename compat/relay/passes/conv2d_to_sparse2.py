@@ -1,9 +1,9 @@
 """`relay-conv2d-to-sparse2`: makes constant weights of convolutions sparse if most elements are zero.
 
-The weight becomes a matrix with a row for each output channel, and the matrix a list of its blocks of size `blocksize`
-that are not all zero. If at least the fraction `sparsity-threshold` of the elements is omitted, a `nn.sparse_conv2d`
-replaces the convolution. Products with the omitted zeros are not computed. Re-associating: the order of summation
-changes, and an infinity times an omitted zero is no NaN. Relay's Conv2dToSparse2.
+This is Relay's Conv2dToSparse2. It arranges the weight as a matrix with a row for each output channel, divides the
+matrix into blocks of size `blocksize`, and omits blocks of zeros. If the omitted blocks contain at least the fraction
+`sparsity-threshold` of the elements, a `nn.sparse_conv2d` with the other blocks replaces the convolution. The pass
+reassociates: the order of summation changes. An infinity times an omitted zero, which is a NaN, is not added.
 
 Before, with `layout=NCHW kernel-size=1 blocksize=2,1 sparsity-threshold=0.5`:
 
