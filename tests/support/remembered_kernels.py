@@ -1,13 +1,13 @@
-"""Code that a test process has compiled before is not compiled again.
+"""Compiles equal code only once in each test process.
 
-Tests of numbers compile the same few kernels over and over, for the same op of two programs or at two levels of ours.
-A kernel's code is determined by the text of its module, the passes, the target and LLVM's level, as in the cache on
-disk; here all that is kept in memory, and for `cache=False` too. Each kernel is lowered once for all levels of LLVM,
-which come after, and compiled once for each. Code outside kernels is remembered by its LLVM IR.
+Numeric tests compile the same few kernels many times, for example for one op at two opt levels. As in the cache on
+disk, the text of its module, the passes, the target and LLVM's opt level determine the code of a kernel. This module
+keeps code in memory by these keys, also for `cache=False`. Lowering does not depend on LLVM's opt level, so a kernel is
+lowered once, and then compiled once for each level. Code outside of kernels is kept by its LLVM IR.
 
-A sixth of the time of such tests is LLVM's. Without a cache on disk, LLVM optimises one module in four in `make test`,
-chosen by its text, and each in `make test-all`. `test_kernel_streams.py` tests the identity of kernels as users have
-it, and `test_remembered_kernels.py` as tests do.
+LLVM takes a sixth of the time of such tests. Without a cache on disk, it optimises one module in four in `make test`,
+chosen by a hash of the text, and every module in `make test-all`. `test_kernel_streams.py` tests the keys that users'
+compilations have, `test_remembered_kernels.py` those of this module.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.native import compile_many
 
 LIMIT = 4096
-"""How many kernels a process remembers; the oldest make way, so that memory stays bounded."""
+"""The maximum number of kernels that a process keeps; the oldest are removed first."""
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -41,7 +41,7 @@ _host_codes: dict[tuple[str, str, str, int], bytes] = {}
 
 
 class RememberingStream(KernelStream):
-    """Finds kernels of all earlier compilations of this process."""
+    """A kernel stream that finds the kernels of all earlier compilations of this process."""
 
     def _known(self, symbol: str) -> Code | None:
         found = _codes.get((symbol, self._is_optimised(symbol)))
@@ -64,7 +64,8 @@ class RememberingStream(KernelStream):
         return objects
 
     def _is_optimised(self, symbol: str) -> bool:
-        """Whether LLVM optimises the kernel: one in `THOROUGH`, and all that a cache on disk may get."""
+        """Whether LLVM optimises the kernel: one kernel in `THOROUGH`, and every kernel that may be written to a cache
+        on disk."""
         return self._objects is not None or int(symbol[-8:], 16) % THOROUGH == 0
 
     def _at_level_0(self) -> RememberingStream:
@@ -73,14 +74,15 @@ class RememberingStream(KernelStream):
         return quick
 
     def _lowering_identity(self) -> str:
-        """The identity of code but for LLVM's level, its last line."""
+        """The identity of code without its last line, LLVM's level."""
         return self._identity.rpartition("\n")[0]
 
 
 def compile_remembered(
     ir_texts: Sequence[str], *, cpu: str, features: str, opt_level: Sequence[int], cache: ObjectCache | None
 ) -> list[bytes]:
-    """Same as `compile_many`; without a cache on disk, texts of earlier compilations are found."""
+    """Same as `compile_many`, but without a cache on disk, it returns the code of equal texts from earlier
+    compilations."""
     if cache is not None:
         return compile_many(ir_texts, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
     levels = [level if chance(text) % THOROUGH == 0 else 0 for text, level in zip(ir_texts, opt_level, strict=True)]
@@ -103,7 +105,7 @@ def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def remembered_kernels() -> Generator[None]:
-    """Compilations of a test file find the kernels of those before; a folder's `conftest.py` imports this."""
+    """Keeps kernels for all tests of a file; the `conftest.py` of a folder imports this fixture."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage_runner, "KernelStream", RememberingStream)
         patch.setattr(build_artifact, "compile_many", compile_remembered)
