@@ -29,7 +29,6 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: 
 from xrelay.passes.layout.desired_layouts import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize import legalize_scope, legalizes
-from xrelay.relay.pass_api.apply_to_function import ApplyPassToFunction
 from xrelay.relay.pass_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.relay.pass_api.named_passes import (
     add_pass_table,
@@ -40,8 +39,8 @@ from xrelay.relay.pass_api.named_passes import (
     sequence_names,
 )
 from xrelay.relay.pass_api.passes import FunctionPass, KernelPass, ModulePass, Pass
-from xrelay.relay.pass_api.print_ir import PrintIRPass as PrintIR
-from xrelay.relay.pass_api.sequential import Sequential
+from xrelay.relay.pass_api.sequential import ApplyPassToFunction, Sequential
+from xrelay.relay.pass_api.sequential import PrintIRPass as PrintIR
 from xrelay.relay.transform.expressions import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.transform.expressions import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.transform.expressions import recast

@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import InputError
-from xrelay.relay.byoc.function_optimizers import forget_optimizer, optimizes, registered_optimizer
+from xrelay.relay.byoc.hooks import forget_optimizer, optimizes, registered_optimizer
 from xrelay.relay.module import IRModule
 
 Optimizer: TypeAlias = Callable[[IRModule], ModuleOp]

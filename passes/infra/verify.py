@@ -6,7 +6,7 @@ traversal is flat, reports every failing op with its source location, and also f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
@@ -65,8 +65,11 @@ def _op_errors(op: Operation, faults: list[tuple[Operation, Exception]]) -> Iter
         yield VerificationError(message, location=location_of(op))
 
 
-def walk_ops(top: Operation) -> Iterator[Operation]:
-    """Yields `top` and every op below it in program order, without recursion; yielded ops may be moved or erased."""
+def walk_ops(top: Operation, closed: Callable[[Operation], bool] | None = None) -> Iterator[Operation]:
+    """Yields `top` and every op below it in program order, without recursion; yielded ops may be moved or erased.
+
+    The ops in an op below `top` for which `closed` is true are not yielded.
+    """
     yield top
     pending = _first_ops(top)
     while pending:
@@ -74,7 +77,7 @@ def walk_ops(top: Operation) -> Iterator[Operation]:
         while op is not None:
             following = op.next_op
             yield op
-            if op.regions:
+            if op.regions and not (closed is not None and closed(op)):
                 pending.append(following)
                 pending += _first_ops(op)
                 break

@@ -1,6 +1,6 @@
 """`relay-annotate-target`: marks the ops that external compilers support, each as a region of its own.
 
-What: each op is assigned to the first of `targets` that supports it according to a hook (`target_support.py`) or to
+What: each op is assigned to the first of `targets` that supports it according to a hook (`hooks.py`) or to
 `ops`, else to "default". A call of a composite function (`relay.fn` with the attribute `Composite = "dnnl.conv_relu"`)
 is assigned to the target whose name precedes the dot. Its arguments are annotated with `compiler_begin`, and each use
 of its result with a `compiler_end`. Why: `relay-merge-compiler-regions` and `relay-partition-graph` turn annotated
@@ -34,7 +34,7 @@ Left alone: composite functions inside, groups, kernels, functions of lower leve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -57,7 +57,7 @@ from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
-from xrelay.relay.byoc.target_support import DEFAULT, is_taken
+from xrelay.relay.byoc.hooks import DEFAULT, is_taken
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _Annotator:
 
     def run(self, function: FuncOp) -> None:
         """Annotate the ops of `function`, operands before users."""
-        for op in list(_annotatable_ops(function)):
+        for op in list(walk_ops(function, _is_closed)):
             self._visit(op)
 
     def _visit(self, op: Operation) -> None:
@@ -218,14 +218,6 @@ def _arguments(op: Operation) -> list[SSAValue]:
     return list(op.arguments if isinstance(op, InvokeOp) else op.operands)
 
 
-def _annotatable_ops(function: FuncOp) -> Iterator[Operation]:
-    """The ops of `function` in program order, except those in composite functions and groups."""
-    pending = [block.first_op for block in reversed(function.body.blocks)]
-    while pending:
-        op = pending.pop()
-        if op is None:
-            continue
-        yield op
-        pending.append(op.next_op)
-        if not isinstance(op, FusedOp) and COMPOSITE not in op.attributes:
-            pending += [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+def _is_closed(op: Operation) -> bool:
+    """Whether the ops in `op`, a composite function or a group, are not annotated."""
+    return isinstance(op, FusedOp) or COMPOSITE in op.attributes

@@ -24,7 +24,7 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.infra.digraph import nodes_on_cycles, post_order
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.relay.byoc.target_support import DEFAULT
+from xrelay.relay.byoc.hooks import DEFAULT
 
 
 @dataclass(eq=False)

@@ -43,10 +43,10 @@ from xrelay.passes.qnn.integer_rules import Write, forget_integer_hook, register
 from xrelay.passes.relay.legalize import forget_legalize_hook, legalizes, registered_legalize_hook
 from xrelay.raised import also, raised
 from xrelay.registrations import note_caller, note_registration
-from xrelay.relay.byoc.target_support import forget_target_hook, registered_target_hook, takes
+from xrelay.relay.byoc.hooks import forget_target_hook, registered_target_hook, takes
 from xrelay.relay.nodes import Attrs
 from xrelay.relay.op.hooks import integer_hook, layout_hook, legalize_hook, precision_hook, target_hook
-from xrelay.relay.passes.precision_hooks import forget_precision_hook, registered_precision_hook, sets_precision
+from xrelay.relay.passes.to_mixed_precision import forget_precision_hook, registered_precision_hook, sets_precision
 from xrelay.relay.types import TypeView, plain_type, type_view
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])

@@ -29,7 +29,7 @@ from xrelay.registrations import note_registration
 from xrelay.relay.copies import copies_of, insert_after, insert_before
 from xrelay.relay.expr import Expr, Var, as_value, view
 from xrelay.relay.nodes import Attrs, Call, Tuple, TupleGetItem, op_of
-from xrelay.relay.passes.precision_hooks import Precision
+from xrelay.relay.passes.to_mixed_precision import Precision
 from xrelay.relay.types import type_view
 
 

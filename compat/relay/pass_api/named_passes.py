@@ -8,7 +8,7 @@ config for others.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Final, cast, get_type_hints
 
@@ -30,9 +30,7 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
-from xrelay.relay.pass_api.option_values import check_value
-from xrelay.relay.pass_api.passes import ModulePass, Pass
-from xrelay.relay.pass_api.set_aside import skipped_functions_hidden
+from xrelay.relay.pass_api.passes import ModulePass, Pass, skipped_functions_hidden
 
 PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
 PassFactory = Callable[[], Pass]
@@ -266,3 +264,40 @@ def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> di
     instance = make_pass(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
     names = [field.name for field in dataclasses.fields(instance)]
     return {name: getattr(instance, name) for name in names if name in written}
+
+
+def check_value(pass_name: str, option: str, parameter: str, value: object) -> None:
+    """Raises `PassTypeError` unless `value`, passed as `option`, fits the parameter of the pass's function."""
+    fits, wanted = _WANTED[parameter]
+    if not fits(value):
+        raise PassTypeError(f"[{pass_name}] option {option!r} must be {wanted}, found {value!r}")
+
+
+def _is_hooks(value: object) -> bool:
+    entries = cast("Mapping[object, object]", value).items() if isinstance(value, Mapping) else ((None, None),)
+    return all(isinstance(op, type) and callable(hook) for op, hook in entries)
+
+
+def _is_table(value: object) -> bool:
+    return isa(value, list[list[object] | tuple[object, ...]] | tuple[list[object] | tuple[object, ...], ...]) and all(
+        len(row) in (2, 3) for row in value
+    )
+
+
+def _is_global_vars(value: object) -> bool:
+    items = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (None,)
+    return all(isinstance(getattr(one, "name_hint", one), str) for one in items)
+
+
+_WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
+    "table": (_is_table, "a list of (name, pattern) or (name, pattern, check)"),
+    "desired": (
+        lambda value: isa(value, dict[str, Sequence[str]]),
+        "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'",
+    ),
+    "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
+    "global_vars": (_is_global_vars, "a list of functions of the module, as mod.get_global_var gives them"),
+    "weight_shape": (lambda value: isa(value, Sequence[Sequence[int]]), "a list of lists of extents"),
+    "fskip": (callable, "a function of an expression"),
+    "skip": (callable, "a function of an op"),
+}

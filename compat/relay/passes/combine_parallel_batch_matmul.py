@@ -25,70 +25,50 @@ the products.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
-from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.branch_layouts import Concatenated
-from xrelay.relay.passes.branch_levels import BranchLayout
 from xrelay.relay.passes.parallel_branches import (
-    Combining,
+    BranchLayout,
+    CombineParallelPass,
+    Concatenated,
     Products,
-    combine,
     extents_along,
-    extents_without,
     join_weights,
-    properties_without,
+    key_without,
 )
 
 
 @dataclass(frozen=True)
-class RelayCombineParallelBatchMatmulPass(XRelayPass):
+class RelayCombineParallelBatchMatmulPass(CombineParallelPass):
     """Combines products of one stack of matrices; see the module's docstring."""
 
     name = "relay-combine-parallel-batch-matmul"
-    numerics = reassociates("a larger product may be summed in another order")
-    per_function = True
 
-    min_num_branches: int = field(default=3, metadata={"help": "the least number of products to combine"})
+    def key(self, op: RelayOp) -> Hashable | None:
+        """Returns a key of the matrices without their columns, for products of three axes."""
+        if not isinstance(op, BatchMatmulOp) or any(len(shape_of(type)) != 3 for type in op.operand_types):
+            return None
+        return key_without(op, _column_axis(op))
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrites the module in place."""
-        combine(op, Combining(self.name, _key, _product, _layout), self.min_num_branches)
+    def product(self, emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
+        """Emits the product with all columns."""
+        first = ops[0]
+        joined = join_weights(emit, weights, _column_axis(first))
+        return emit.insert(BatchMatmulOp.typed([first.operands[0], joined], first.properties)).result
+
+    def layout(self, ops: Products) -> BranchLayout:
+        """Returns the concatenation along the columns."""
+        extents = extents_along([op.operands[1] for op in ops], _column_axis(ops[0]))
+        return Concatenated(2, extents, counts_back=True)
 
 
-def _column_axis(op: BatchMatmulOp) -> int:
+def _column_axis(op: RelayOp) -> int:
     """Returns the axis of the second operand that becomes the columns of the result."""
+    assert isinstance(op, BatchMatmulOp), "only these have a key"
     return 1 if op.transpose_b.value.data else 2
-
-
-def _key(op: RelayOp) -> Hashable | None:
-    """Returns a key that is equal for products that can be combined, or None for an op that cannot be combined."""
-    if not isinstance(op, BatchMatmulOp) or any(len(shape_of(type)) != 3 for type in op.operand_types):
-        return None
-    columns = extents_without(op.tensor_b, _column_axis(op))
-    return None if columns is None else (columns, element_type_of(op.tensor_b.type), properties_without(op))
-
-
-def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
-    """Emits the product with all columns."""
-    first = _first(ops)
-    joined = join_weights(emit, weights, _column_axis(first))
-    return emit.insert(BatchMatmulOp.typed([first.tensor_a, joined], first.properties)).result
-
-
-def _layout(ops: Products) -> BranchLayout:
-    """Returns the concatenation along the columns."""
-    extents = extents_along([op.operands[1] for op in ops], _column_axis(_first(ops)))
-    return Concatenated(2, extents, counts_back=True)
-
-
-def _first(ops: Products) -> BatchMatmulOp:
-    return next(op for op in ops if isinstance(op, BatchMatmulOp))

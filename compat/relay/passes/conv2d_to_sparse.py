@@ -36,8 +36,7 @@ from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.sparse_layers import make_sparse, require_layout
-from xrelay.relay.passes.sparse_weights import sizes_by_name, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse_weights import make_sparse, require_layout, sizes_by_name, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,7 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.sparse_layers import require_layout
-from xrelay.relay.passes.sparse_weights import to_blocks, weight_matrix, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse_weights import require_layout, to_blocks, weight_matrix, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)

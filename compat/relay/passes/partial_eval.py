@@ -33,7 +33,7 @@ After:
 Calls are followed as in Relay, as long as an argument makes progress: it is a nonnegative integer that is less than in
 all enclosing calls of the same function, or its value was created before theirs. Other calls are emitted, so that the
 evaluation ends. It also stops following calls after `max-ops` ops in called bodies, because functions that call each
-other twice double the size at each level.
+other twice double the size at each level, and if calls of 4000 different functions and closures are nested.
 
 An op whose evaluation fails is emitted: it reports its error at run time, if its value is used.
 
@@ -45,9 +45,10 @@ converted to basic block normal form again. The pass evaluates public functions,
 call. Private functions without calls are left for `relay-dead-code-elimination`. Types are inferred first if some are
 incomplete.
 
-The pass does not follow calls of functions with named dimensions, of kernels, of functions of lower levels or without a
-body, and of functions for external compilers. It does not evaluate ops whose results are more than a mebibyte larger
-than their operands, operators on quantised numbers, and other ops that `relay-fold-constant` does not evaluate.
+The pass does not evaluate functions with named dimensions, kernels, functions of lower levels or without a body, and
+functions for external compilers, nor does it follow calls of them. It does not evaluate ops whose results are more than
+a mebibyte larger than their operands, operators on quantised numbers, and other ops that `relay-fold-constant` does not
+evaluate.
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ from xdsl.ir import Block, Region
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
-from xrelay.passes.relay.fold_constant import MAX_GROWTH
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.passes.types.type_upkeep import has_incomplete_types, renew_requirements
-from xrelay.relay.passes.partial_evaluator import Budget, Evaluator, Program
+from xrelay.passes.types.type_upkeep import has_incomplete_types
+from xrelay.relay.passes.partial_evaluator import Evaluator
 
 MAX_OPS = 100_000
 """The default limit for the number of ops evaluated in called bodies."""
@@ -101,14 +102,14 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     forms = {name: function.attributes.get(FORM) for name, function in functions.items()}
     for function in functions.values():
         to_basic_block_normal_form(function, pure_calls)
-    program, budget = Program(functions), Budget(max_ops)
+    evaluator = Evaluator(functions, max_ops)
     public = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
     bodies: dict[str, Block] = {}
     # Only functions that are still called are evaluated, as each function of a chain would follow the rest of it.
     pending = public if public else list(functions)
     for name in pending:
         if name not in bodies:
-            bodies[name] = Evaluator(program, budget, MAX_GROWTH).run(functions[name])
+            bodies[name] = evaluator.run(functions[name])
             pending += [callee for callee in _called(bodies[name]) if callee in functions]
     for name, body in bodies.items():
         function = functions[name]
@@ -117,7 +118,6 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
         del function.attributes[FORM]
         if forms[name] not in (None, StringAttr("dataflow")):
             to_basic_block_normal_form(function, pure_calls)
-    renew_requirements(module)
 
 
 def _called(body: Block) -> dict[str, None]:
@@ -128,4 +128,4 @@ def _called(body: Block) -> dict[str, None]:
 def _is_open(function: FuncOp) -> bool:
     """Whether the pass may evaluate a function."""
     marks = {PRIMITIVE, COMPILER, SKIP_OPTIMIZATION}
-    return is_graph(function) and not marks & function.attributes.keys()
+    return is_graph(function) and not marks & function.attributes.keys() and not dim_names_in(function)

@@ -1,22 +1,78 @@
-"""Weights as block-sparse matrices, for `relay-dense-to-sparse` and similar passes."""
+"""Sparse weights that are parameters, for `relay-dense-to-sparse` and similar passes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
-from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, i32
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.attribute_names import PRIMITIVE, VALUE_NAME
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
-from xrelay.errors import PassError
-from xrelay.relay.passes.parameters import Parameters
+from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.graph.scopes import is_graph
+from xrelay.passes.infra.verify import walk_ops
+
+
+def free_functions(module: ModuleOp) -> Iterator[FuncOp]:
+    """Yields the functions whose parameters may change: those with a body, except kernels and called functions."""
+    called = {op.callee.string_value() for op in walk_ops(module) if isinstance(op, CallOp)}
+    for op in module.ops:
+        if not isinstance(op, FuncOp) or op.is_declaration or PRIMITIVE in op.attributes:
+            continue
+        if op.sym_name.data not in called and is_graph(op):
+            yield op
+
+
+class Parameters:
+    """The parameters of one function. Parameters can be added, and replaced ones removed."""
+
+    def __init__(self, function: FuncOp):
+        self._function, self._block = function, function.body.block
+        given = function.arg_attrs.data if function.arg_attrs is not None else None
+        self._attributes = [{} if given is None else dict(given[index].data) for index in range(len(self._block.args))]
+        self._added: dict[str, BlockArgument] = {}
+
+    def name_of(self, value: SSAValue) -> str | None:
+        """Returns the public name of a parameter, or None for any other value."""
+        if not isinstance(value, BlockArgument) or value.owner is not self._block:
+            return None
+        name = self._attributes[value.index].get(VALUE_NAME)
+        return name.data if isinstance(name, StringAttr) else value.name_hint
+
+    def add(self, name: str, type: Attribute) -> BlockArgument:
+        """Returns the parameter `name`, which the first call adds after all others."""
+        if name not in self._added:
+            argument = self._block.insert_arg(type, len(self._block.args))
+            argument.name_hint = name if SSAValue.is_valid_name(name) else None
+            self._attributes.append({VALUE_NAME: StringAttr(name)})
+            self._added[name] = argument
+        return self._added[name]
+
+    def finish(self, replaced: Sequence[SSAValue]) -> None:
+        """Removes those of `replaced` that have no use, and updates the signature."""
+        for argument in dict.fromkeys(replaced):
+            if isinstance(argument, BlockArgument) and argument.first_use is None and argument.block is self._block:
+                del self._attributes[argument.index]
+                self._block.erase_arg(argument)
+        types = [argument.type for argument in self._block.args]
+        self._function.function_type = FunctionType.from_lists(types, self._function.function_type.outputs.data)
+        if any(self._attributes):
+            self._function.arg_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in self._attributes])
+
 
 KERNEL_LAYOUTS = {"NHWC": "HWIO", "NCHW": "OIHW"}
 """Layout of images → layout of the weights that can become sparse."""
@@ -50,16 +106,6 @@ def _sizes(shape: object) -> Sizes | None:
     except ValueError:
         return None
     return numbers if all(number >= 0 for number in numbers) else None
-
-
-def add_sparse_parameters(parameters: Parameters, name: str, sizes: Sizes, element: Attribute) -> list[SSAValue]:
-    """Adds the parameters that replace the weight `name`: values, columns and row starts."""
-    *values, columns, beginnings = sizes
-    return [
-        parameters.add(f"{name}.data", tensor_type(values, element)),
-        parameters.add(f"{name}.indices", tensor_type((columns,), i32)),
-        parameters.add(f"{name}.indptr", tensor_type((beginnings,), i32)),
-    ]
 
 
 def why_no_sparse_dense(op: DenseOp) -> str | None:
@@ -115,3 +161,64 @@ def to_blocks(matrix: Array, blocksize: tuple[int, int]) -> tuple[Array, Array, 
     used = (blocks != 0).any(axis=(2, 3))
     beginnings = np.append(0, np.cumsum(used.sum(axis=1)))
     return np.ascontiguousarray(blocks[used]), np.nonzero(used)[1].astype(np.int32), beginnings.astype(np.int32)
+
+
+LayerT = TypeVar("LayerT", bound=RelayOp)
+
+
+def require_layout(pass_name: str, layout: str, kernel_size: int) -> None:
+    """Raises `PassError` for a layout or a kernel size that sparse convolutions do not support."""
+    if layout not in KERNEL_LAYOUTS:
+        raise PassError(f"{pass_name}: the layout is {layout!r}, it must be NHWC or NCHW")
+    if kernel_size < 1 or kernel_size % 2 == 0:
+        raise PassError(f"{pass_name}: kernel-size is {kernel_size}, it must be odd")
+
+
+def make_sparse(
+    module: ModuleOp,
+    pass_name: str,
+    kind: type[LayerT],
+    sizes: Mapping[str, Sizes],
+    why_not: Callable[[LayerT], str | None],
+    sparse: Callable[[LayerT, list[SSAValue]], RelayOp],
+) -> list[Remark]:
+    """Replaces ops of `kind` whose second operand is a parameter in `sizes` by sparse ops; returns remarks.
+
+    `sparse` returns the new op for an op and the arrays of its sparse weight. `why_not` returns the reason why an op
+    cannot be replaced, or `None`. Raises `PassError` if the arrays do not match the op.
+    """
+    remarks = Remarks(pass_name)
+    for function in free_functions(module):
+        parameters, replaced = Parameters(function), list[SSAValue]()
+        for op in [op for op in walk_ops(function) if isinstance(op, kind)]:
+            weight = op.operands[1]
+            name = parameters.name_of(weight)
+            if name is None or name not in sizes:
+                continue
+            if (reason := why_not(op)) is not None:
+                remarks.refused(op, reason)
+                continue
+            remarks.applied(op, f"its weight {name} is sparse now")
+            replaced.append(weight)
+            *values, columns, beginnings = sizes[name]
+            arrays: list[SSAValue] = [
+                parameters.add(f"{name}.data", tensor_type(values, element_type_of(weight.type))),
+                parameters.add(f"{name}.indices", tensor_type((columns,), i32)),
+                parameters.add(f"{name}.indptr", tensor_type((beginnings,), i32)),
+            ]
+            try:
+                made = sparse(op, arrays)
+            except ConstraintError as error:
+                problem = f"{pass_name}: the sparse arrays of {name!r} do not match: {error.message}"
+                raise PassError(problem, location=describe_location(op)) from error
+            found, wanted = made.results[0].type, op.results[0].type
+            if found != wanted:
+                made.erase()
+                problem = f"{pass_name}: with the sparse arrays of {name!r} the result is {found}, not {wanted}"
+                raise PassError(problem, location=describe_location(op))
+            emit = Emitter(PatternRewriter(op), op)
+            emit.replace(emit.insert(made).results[0])
+        if replaced:
+            parameters.finish(replaced)
+    report(remarks.all)
+    return remarks.all

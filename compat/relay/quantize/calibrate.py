@@ -20,8 +20,7 @@ from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPo
 from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
 from xrelay.relay.analysis.modules import return_values
 from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig
-from xrelay.relay.quantize.histogram import Histogram
-from xrelay.relay.quantize.thresholds import kl_threshold, percentile_threshold
+from xrelay.relay.quantize.histogram import Histogram, kl_threshold, percentile_threshold
 from xrelay.runtime.inputs import InputSpec
 
 _ANYTHING = Bounds(-1.0, 1.0)

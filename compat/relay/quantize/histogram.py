@@ -89,3 +89,76 @@ class Histogram:
             halves = self.counts.reshape(-1, 2).sum(axis=1)
             self.counts = np.concatenate([halves, np.zeros(BINS - halves.size, np.int64)])
             self.limit *= 2.0
+
+
+SHARE = 0.99999
+"""The share of elements that the percentile keeps, including zeros, as in Relay."""
+
+MOST_CUT = 0.01
+"""The share of non-zero elements that `kl_threshold` may clip."""
+
+
+def percentile_threshold(histogram: Histogram, share: float = SHARE) -> float:
+    """Returns the end of the first bin at which a `share` of all elements is reached, at most the greatest element."""
+    reached = histogram.zeros + np.cumsum(histogram.counts)
+    if not histogram.limit or histogram.zeros >= share * histogram.total:
+        return 0.0 if not histogram.limit else histogram.most
+    index = int(np.argmax(reached >= share * histogram.total))
+    return min((index + 1) * histogram.width, histogram.most)
+
+
+def kl_threshold(histogram: Histogram, levels: int) -> float:
+    """Returns the threshold for which quantisation to `levels` steps has the least KL divergence.
+
+    After S. Migacz, "8-bit inference with TensorRT", GPU Technology Conference 2017. For each number of bins, values
+    beyond it are counted in the last bin, which yields a distribution P. Q merges the bins into `levels` runs and
+    spreads each run's count evenly over its non-empty bins. The threshold is the end of the bins for which the
+    divergence of Q from P is least.
+
+    The method differs from the talk in five ways. (1) At most a hundredth of the values is clipped: otherwise a
+    distribution with a spike, such as that of `clip` at its bound, is clipped at another spike before it. (2) Cuts
+    below `levels` bins are tried too: steps are then finer than bins, so only the clipped values count, and one distant
+    outlier is not decisive. (3) Exact zeros are not counted, as every threshold preserves them. (4) A cut is tried only
+    after a non-empty bin: after an empty one, the same values are clipped, with wider steps. (5) Q keeps the share of
+    values that is not clipped, instead of being normalised, with `sum(P * log(P / Q)) - sum(P) + sum(Q)` as its
+    divergence.
+    """
+    counts = histogram.counts
+    filled = np.flatnonzero(counts)
+    if not filled.size:
+        return 0.0
+    kept = np.cumsum(counts)[filled]
+    cuts = filled[kept >= (1.0 - MOST_CUT) * kept[-1]] + 1
+    divergences = kl_divergences(counts, cuts, levels)
+    return min(int(cuts[np.argmin(divergences)]) * histogram.width, histogram.most)
+
+
+def kl_divergences(counts: NDArray[np.int64], cuts: NDArray[np.int64], levels: int) -> NDArray[np.float64]:
+    """Returns the divergence for each of `cuts`, which follow non-empty bins; see `kl_threshold`.
+
+    With c the counts of n values in total, m of them before the cut, s the sum and z the number of non-empty bins of a
+    run, it is `(sum c log c - sum s log(s / z) + change) / n - 1 + m / n`, where `change` is the effect of the outliers
+    in the last bin. All sums are differences of prefix sums, so each cut costs `levels` steps.
+    """
+    floats = counts.astype(np.float64)
+    sums, filled, entropy = (
+        _running(each) for each in (floats, (counts > 0).astype(np.float64), _x_log(floats, floats))
+    )
+    edges = (np.arange(levels + 1)[None, :] * cuts[:, None]) // levels
+    run_sums, run_filled = np.diff(sums[edges], axis=1), np.diff(filled[edges], axis=1)
+    spread = run_sums / np.maximum(run_filled, 1.0)
+    total, kept = sums[-1], sums[cuts]
+    last, outliers = floats[cuts - 1], total - kept
+    own = entropy[cuts] - _x_log(last, last) + _x_log(last + outliers, last + outliers)
+    other = _x_log(run_sums, spread).sum(axis=1) + outliers * np.log(spread[:, -1])
+    return (own - other) / total - outliers / total
+
+
+def _running(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the sums of the first 0, 1, 2, … values."""
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def _x_log(factor: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns `factor * log(value)`, and 0 if the factor is 0."""
+    return factor * np.log(np.where(factor > 0, value, 1.0))

@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.instrument import NumericCheck
 from xrelay.interpreters.relay import run_relay
-from xrelay.relay.passes import precision_hooks
+from xrelay.relay.passes import to_mixed_precision
 
 Array = NDArray[Any]
 
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 @pytest.fixture
 def hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Resets the hooks that a test registers."""
-    monkeypatch.setattr(precision_hooks, "_HOOKS", {})
+    monkeypatch.setattr(to_mixed_precision, "_HOOKS", {})
 
 
 def network() -> tuple[relay.Module, list[Array]]:
@@ -105,9 +105,9 @@ def test_an_operator_that_says_nothing_follows_or_is_refused(monkeypatch: pytest
 
 @pytest.mark.usefixtures("hooks")
 def test_sums_of_another_type_are_cast_for_others() -> None:
-    @precision_hooks.sets_precision(DenseOp)
-    def in_single(op: RelayOp, mixed: Attribute) -> precision_hooks.Precision:
-        return precision_hooks.Precision(MixedPrecision.ALWAYS, f32, mixed)
+    @to_mixed_precision.sets_precision(DenseOp)
+    def in_single(op: RelayOp, mixed: Attribute) -> to_mixed_precision.Precision:
+        return to_mixed_precision.Precision(MixedPrecision.ALWAYS, f32, mixed)
 
     assert in_single is not None
     x, w = relay.var("x", shape=(2, 8)), relay.var("w", shape=(4, 8))

@@ -11,7 +11,7 @@ from support.frames import frames_left
 import xrelay
 from xrelay import ir, relay, transform
 from xrelay.errors import InputError, PassError
-from xrelay.relay.byoc import target_support
+from xrelay.relay.byoc import hooks
 from xrelay.relay.dataflow_pattern import is_op, wildcard
 from xrelay.relay.op.annotation import compiler_begin as begin
 from xrelay.relay.op.annotation import compiler_end as end
@@ -22,7 +22,7 @@ Module = relay.IRModule
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Restores the registry after the test."""
-    monkeypatch.setattr(target_support, "_HOOKS", {})
+    monkeypatch.setattr(hooks, "_TARGET_HOOKS", {})
 
 
 def take(target: str, *names: str) -> None:

@@ -12,8 +12,8 @@ from xrelay import ir, relay, transform
 from xrelay.errors import InputError
 from xrelay.passes.layout import layout_hooks
 from xrelay.passes.relay import legalize
-from xrelay.relay.byoc import target_support
-from xrelay.relay.passes import precision_hooks
+from xrelay.relay.byoc import hooks
+from xrelay.relay.passes import to_mixed_precision
 
 X = relay.var("x", shape=(1, 16, 8, 8))
 CONV = relay.nn.conv2d(X, relay.var("w", shape=(32, 16, 3, 3)), padding=1)
@@ -21,8 +21,12 @@ CONV = relay.nn.conv2d(X, relay.var("w", shape=(32, 16, 3, 3)), padding=1)
 
 @pytest.fixture(autouse=True)
 def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (target_support, legalize, layout_hooks, precision_hooks):
-        monkeypatch.setattr(module, "_HOOKS", dict(module._HOOKS))
+    tables = [
+        (hooks, "_TARGET_HOOKS"),
+        *((module, "_HOOKS") for module in (legalize, layout_hooks, to_mixed_precision)),
+    ]
+    for module, name in tables:
+        monkeypatch.setattr(module, name, dict(getattr(module, name)))
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from support.examples import examples
 
 from xrelay.passes.qnn.quantization_points import Bounds, activation_grid, weight_grid
-from xrelay.relay.quantize.histogram import BINS, Histogram
-from xrelay.relay.quantize.thresholds import kl_divergences, kl_threshold, percentile_threshold
+from xrelay.relay.quantize.histogram import BINS, Histogram, kl_divergences, kl_threshold, percentile_threshold
 
 Array = NDArray[Any]
 FINITE = st.floats(-1e30, 1e30, allow_subnormal=False)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import transform
-from xrelay.relay.pass_api.set_aside import skipped_functions_hidden
+from xrelay.relay.pass_api.passes import skipped_functions_hidden
 
 MAIN = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
