@@ -233,6 +233,6 @@ def _phase_of(module: ModuleOp) -> Phase | None:
         return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[module_level(module)]
     except InputError as error:
         raise InputError(
-            f"the module is below the loop level and does not say in {INPUTS} what its inputs are",
-            help="compile from the loop level or above; convert-loop-to-scf writes what running a module needs",
+            f"the module is below the loop level, and has no attribute {INPUTS} that describes its inputs",
+            help="compile from the loop level or above; convert-loop-to-scf writes the attributes that a run needs",
         ) from error

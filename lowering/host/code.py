@@ -48,7 +48,8 @@ class HostModule:
     small_kernels: Mapping[str, func.FuncOp]
     """The kernels that may become scalar code, at the topi level."""
     copy_kernel: Callable[[MemRefType, MemRefType | None], func.FuncOp]
-    """Returns the kernel that fills a buffer of a type with the first elements of one of another type, or the same."""
+    """Returns the kernel that fills a buffer of the first type with the first elements of a buffer of the second type.
+    Without a second type, both have the first."""
 
 
 class HostCode:
@@ -229,7 +230,7 @@ class HostCode:
         return buffer if buffer.type == type else self.value(memref.CastOp.get(buffer, type))
 
     def cast_to_hold(self, buffer: SSAValue, type: Attribute) -> SSAValue:
-        """Returns a buffer with the type that holds a tensor of `type`; a list as it is."""
+        """Casts a buffer to the buffer type of a tensor of `type`; returns a list unchanged."""
         return buffer if is_container(type) else self.cast(buffer, memref_of(type, self.source))
 
     def prefix(self, buffer: SSAValue, sizes: Sequence[Dim | SSAValue], type: MemRefType) -> SSAValue:

@@ -66,7 +66,7 @@ class LoopState:
     stacks: Sequence[SSAValue]
     """The stacks whose size only the loop determines."""
     sizes: Sequence[SSAValue]
-    """The extents that the names of the arguments stand for."""
+    """The values of the named extents in the types of the body's arguments."""
     rows: Sequence[SSAValue]
     """The extents of the rows of stacks that only the first iteration determines."""
     capacity: Sequence[SSAValue]
@@ -90,9 +90,9 @@ class LoopPlan:
     growing: Sequence[int]
     """The stacks whose size only the loop determines."""
     names: Origins
-    """Where the arguments have the names of the arguments."""
+    """For each name that the body's arguments bind: an argument and the axis with this extent."""
     made: Origins
-    """Where the result has the names that the loop introduces, except names of rows only."""
+    """For each name that the loop introduces, except those that only rows have: a field of the result and an axis."""
     rows: Mapping[Dim, tuple[int, int]]
     """The fields and axes of the extents of rows that only the first iteration determines."""
 
@@ -130,7 +130,7 @@ class LoopPlan:
 
     @property
     def may_not_run(self) -> bool:
-        """Whether the loop may have no iteration, so that an error in its body is no error of the loop."""
+        """Whether the loop may have no iteration; the error of an invalid body is then not an error of the loop."""
         count = None if self.op.trip_count is None else self.op.trip_count.owner
         known = elements_of_constant(count) if isinstance(count, ConstantOp) else None
         least = None if known is None else known[0]
