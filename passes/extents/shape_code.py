@@ -148,10 +148,10 @@ class ShapeCode:
     def bind_unknown(
         self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, indices: Sequence[int | None]
     ) -> SSAValue:
-        """Binds those of `values` that are not known, and returns the list of all of them.
+        """Binds the `values` that are not known; returns the list of all values.
 
-        `dims` has the extent of the op's result for each value, if it is one, and `indices` the index in `known`, if
-        the value is known. Values with neither get new names.
+        For each value, `dims` has the extent of the op's result that it is, or None, and `indices` its index in
+        `known`, or None if it is not known. An unknown value that is no extent of the result gets a new name.
         """
         made = [None if dim is None else self.name_of(dim) for dim in dims]
         bound = [at for at, (name, index) in enumerate(zip(made, indices, strict=True)) if name or index is None]

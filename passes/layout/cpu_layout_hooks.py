@@ -31,9 +31,10 @@ COMPUTED = "the weight is computed from other values, so that packing it pays fo
 def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
-    The out-channels' block is the vector, or half or a quarter of it if that does not divide them. If none does, or a
-    quarter alone, filters of zeros fill up the last vector, unless they are too many. The in-channels keep their
-    blocks, or else get the largest block that divides them: an image of 3 channels is one block. Filters of bytes are
+    A block has as many out-channels as a vector has lanes, or half or a quarter as many, the first of these that
+    divides the out-channels. If no more than a quarter divides them, filters of zeros fill up the last block of whole
+    vectors, unless these would be more than `MAX_FILLED` of the filters. Blocks of in-channels stay; without blocks,
+    the largest block that divides the in-channels is chosen: an image of 3 channels is one block. Weights of bytes are
     OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
@@ -97,7 +98,7 @@ MAX_FILLED = 0.25
 
 
 def _fills_up(op: ConvOp, out_channels: int, lanes: int) -> bool:
-    """Whether filters of zeros fill up the last vector. Groups would need them in the midst of their filters."""
+    """Whether filters of zeros fill up the last vector; never with groups, since each group would need them."""
     padded = -(-out_channels // lanes) * lanes
     return op.groups.value.data == 1 and out_channels > 0 and (padded - out_channels) <= MAX_FILLED * padded
 
