@@ -168,9 +168,9 @@ def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
 
 
 def name_by_position(type: Attribute, name: str, wanted: set[str]) -> Attribute:
-    """Returns the type of input `name`, with unnamed extents called after input and axis: `x_0`.
+    """Returns the type of input `name`, with unnamed extents named after input and axis: `x_0`.
 
-    Only names in `wanted` are given, and removed from it, since they are unique to this input.
+    Only names in `wanted` are used, and are removed from it, so that no other input gets them.
     """
     stem = identifier(name)
     if stem is None or not isinstance(type, TensorType):

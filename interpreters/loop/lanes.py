@@ -1,4 +1,4 @@
-"""Perfect loop nests around one block, run many iterations at once if that is provably equivalent.
+"""Runs many iterations of a perfect loop nest around one block at once, if this is provably equivalent.
 
 The spatial loops of such a nest become lanes of numpy arrays. Its reductions stay loops in their order, so each element
 receives the same operations in the same order as in sequential execution. This is legal if the block accesses each
