@@ -123,10 +123,10 @@ def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -
 def disturbed(
     folder: Path, disturb: Disturb, *, step: int, known: bool = False, helped: bool = False
 ) -> Iterator[Outcome]:
-    """Disturbs compilations at ever later accesses until one completes undisturbed, and compiles again after each.
+    """Disturbs compilations at file accesses 0, `step`, 2 `step`, … until one completes undisturbed.
 
-    The cache is empty before each, or with `known` filled by another compilation; with `helped`, a worker process
-    helps. `make test` takes steps of twice the length.
+    After each disturbed compilation, an undisturbed one follows. The cache is empty before each pair, or, with `known`,
+    filled by another compilation. With `helped`, a worker process helps. `make test` doubles `step`.
     """
     number, goes_on = 0, True
     while goes_on:

@@ -12,7 +12,7 @@ OPT_LEVELS = (0, 3) if FACTOR > 1 else (3,)
 """The levels at which tests compile single ops; `make test` compiles only networks at all levels."""
 
 THOROUGH = 1 if FACTOR > 1 else 4
-"""One text in so many, by `chance`, is optimised by LLVM, verified after each pass, or compared at a level."""
+"""Some checks run for one text in this many, chosen by `chance`: optimisation, verification after each pass, levels."""
 
 
 def chance(text: str) -> int:

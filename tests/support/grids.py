@@ -1,4 +1,4 @@
-"""Which cases of a grid `make test` runs: few, but of every kind."""
+"""Chooses the few cases of a grid that `make test` runs, so that they cover many parameter values."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Sequence
 
 
 def diagonal(cases: Sequence[Iterable[Hashable]], step: int, *, all_values: bool = False) -> list[int]:
-    """The numbers of one in `step` cases, rounded up, which show as many values as that many can.
+    """Returns the sorted indices of one in `step` cases, rounded up, that together have many different values.
 
-    A case is the values that it has. Of those that show equally many new ones comes first each `step`-th case from the
-    first on, then the others in order, so that cases without a value in common are taken evenly. With `all_values` as
-    many cases are taken as it needs to show every value.
+    Each element of `cases` has the values of a case. The choice is greedy: it repeatedly takes a case with the most
+    values that no chosen case has. Between equals it prefers the cases at multiples of `step`, then the first, so that
+    cases without common values are chosen at even distances. With `all_values`, it continues until each value occurs.
 
-    2 by 3 cases (a, x), (a, y), (a, z), (b, x), (b, y), (b, z) by 3: (a, x), (b, y).
+    Example: of the cases (a, x), (a, y), (a, z), (b, x), (b, y), (b, z), a `step` of 3 chooses (a, x) and (b, y).
     """
     missing = [set(case) for case in cases]
     left = sorted(range(len(cases)), key=lambda number: (number % step != 0, number))
@@ -23,7 +23,7 @@ def diagonal(cases: Sequence[Iterable[Hashable]], step: int, *, all_values: bool
             cases_of.setdefault(value, []).append(number)
     chosen: list[int] = []
     while left and (len(chosen) * step < len(cases) or (all_values and gain)):
-        # What a case shows that is new only falls, so the gain of the last one bounds that of the next.
+        # The number of new values in a case never grows, so `gain` bounds it for all later choices.
         best = next((number for number in left if len(missing[number]) == gain), None)
         if best is None:
             gain -= 1

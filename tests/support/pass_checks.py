@@ -109,9 +109,9 @@ def check_exact(before: Before, found: Sequence[Array]) -> None:
 def check_close(before: Before, found: Sequence[Array]) -> bool:
     """Checks that floats differ by at most 1e-5 of the value and 1e-5 of the result's maximum; other numbers are equal.
 
-    The tolerance of half precision is 16 units in the last place. A result that misses the tolerance is accepted if it
-    is ill-conditioned: if a change in the last place of inputs and constants moves it by nearly as much. Returns
-    whether no result was so.
+    The tolerance of half precision is 16 units in the last place. A result outside of the tolerance is accepted if it
+    is ill-conditioned: if a change in the last place of inputs and constants changes it by nearly as much. Returns
+    whether all results are in the tolerance.
     """
     assert len(found) == len(before.outputs)
     misses = [_miss(old, new) for old, new in zip(before.outputs, found, strict=True)]
