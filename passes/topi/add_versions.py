@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -16,11 +15,13 @@ from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.shared.requirements import kernel_requirements_of
+from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.specialize import specialized
 from xrelay.errors import DimensionError
-from xrelay.index_algebra.dims import Dim, evaluate, names_of
+from xrelay.index_algebra.dim_expressions import substitute
+from xrelay.index_algebra.dims import Dim, names_of, product
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
@@ -49,10 +50,13 @@ class TopiAddVersionsPass(XRelayPass):
     with 512 keys of 64 in 12 heads take 58 µs instead of 203 µs.
 
     The pass adds no version for more than 64 rows, and no version whose sizes the requirements of the kernel's ops
-    exclude. If several names are in the number of rows, and no name of the kernel has a size hint, it adds no version:
-    it is rare that all of them are 1, and compiling a version takes time. Other kernels get no versions, because
-    convolutions, softmax and broadcasts run as fast as static ones. Versions for equal extents would not help: products
-    of 64 to 384 rows by as many columns take the same time within 4 %.
+    exclude. If several names are in the number of rows, and no name of the kernel has a size hint, it is rare that all
+    of them are 1, and compiling a version takes time. Then the only version is for 1 as the innermost extent, and only
+    if this is also the first open extent of an input, such as the batch in rows of `time` x `batch`. The rows of a tile
+    run along the innermost extent: a batch of 1 would leave one row of each tile, and in the version the rows run along
+    `time`. Other kernels get no versions, because convolutions, softmax and broadcasts run as fast as static ones.
+    Versions for equal extents would not help: products of 64 to 384 rows by as many columns take the same time within 4
+    %.
     """
 
     name = "topi-add-versions"
@@ -66,39 +70,51 @@ class TopiAddVersionsPass(XRelayPass):
             if PRIMITIVE in function.attributes:
                 continue
             hints = size_hints(function)
+            batches = _batches(function)
             for call in walk_ops(function):
                 name = call.callee.string_value() if isinstance(call, CallOp) else ""
                 kernel = functions.get(name)
                 if kernel is not None and PRIMITIVE in kernel.attributes and name not in seen:
                     seen.add(name)
-                    for version in _versions(kernel, call, hints, functions):
+                    for version in _versions(kernel, call, hints, functions, batches):
                         op.body.block.add_op(version)
                         functions[version.sym_name.data] = version
 
 
 def _versions(
-    kernel: FuncOp, call: Operation, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]
+    kernel: FuncOp,
+    call: Operation,
+    hints: Mapping[str, SizeHint],
+    functions: Mapping[str, FuncOp],
+    batches: frozenset[str],
 ) -> list[FuncOp]:
     """The useful versions of a kernel; `call` is a call of it."""
     rows = [rows for op in kernel.body.block.ops if (rows := _rows(op))]
     names = names_in(kernel.function_type.inputs)
     found: list[FuncOp] = []
-    for sizes, reason in _candidates(names, rows, hints) if rows else ():
+    for sizes, reason in _candidates(names, rows, hints, batches) if rows else ():
         try:
             if _is_excluded(call, sizes):
                 continue
-            count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
+            counts = [product(substitute(dims, sizes)) for dims in rows]
             version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
         except DimensionError:
             continue
         name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
-        if not 0 < count <= MAX_ROWS or name in functions:
+        numbers = [count for count in counts if isinstance(count, int)]
+        count = max(numbers) if len(numbers) == len(counts) else counts[0]
+        if name in functions or (isinstance(count, int) and not 0 < count <= MAX_ROWS):
             continue
         version.sym_name = StringAttr(name)
         text = f"{reason}: a product of {count} row{'s' if count != 1 else ''}"
         version.attributes[VERSION] = KernelVersion(kernel.sym_name.data, sizes, text).attribute()
         found.append(version)
     return found
+
+
+def _batches(function: FuncOp) -> frozenset[str]:
+    """The first open extents of the inputs, which are typically batches."""
+    return frozenset(str(dims[0]) for type in function.function_type.inputs if (dims := dims_in(type)))
 
 
 def _is_excluded(call: Operation, sizes: Mapping[str, int]) -> bool:
@@ -108,7 +124,7 @@ def _is_excluded(call: Operation, sizes: Mapping[str, int]) -> bool:
 
 
 def _candidates(
-    names: Sequence[str], rows: Sequence[Sequence[Dim]], hints: Mapping[str, SizeHint]
+    names: Sequence[str], rows: Sequence[Sequence[Dim]], hints: Mapping[str, SizeHint], batches: frozenset[str]
 ) -> Iterator[tuple[dict[str, int], str]]:
     """Yields the sizes for which a kernel of these names may have a version, with the reason."""
     counting = {name for dims in rows for dim in dims for name in names_of(dim)}
@@ -116,6 +132,8 @@ def _candidates(
     if hints.keys().isdisjoint(names):
         if len(single) == 1:
             yield single, "no typical size is given"
+        elif len(inner := {str(dims[-1]) for dims in rows} & batches) == 1:
+            yield dict.fromkeys(inner, 1), "a batch is often 1, and the rows of a tile then run along another extent"
         return
     usual = {name: hints[name].usual if name in hints else 1 for name in names if name in hints or name in counting}
     unknown = [name for name in single if name not in hints]

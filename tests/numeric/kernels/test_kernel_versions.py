@@ -50,6 +50,24 @@ def test_names_of_which_nothing_is_said_count_rows() -> None:
         np.testing.assert_allclose(model(x, w)[0], x @ w.T, rtol=1e-4, atol=1e-4)
 
 
+def test_inner_batches_of_one_have_a_version() -> None:
+    """Rows of time x batch, used at a batch of 1 for any time."""
+    text = """
+    func.func @main(%x: tensor<?x?x24xf32, #relay.dims<b, t>>, %w: tensor<40x24xf32>) -> !relay.incomplete {
+      %s = relay.nn.softmax(%x) : (tensor<?x?x24xf32, #relay.dims<b, t>>) -> !relay.incomplete
+      %r = relay.transpose(%s) {axes = [1, 0, 2]} : (!relay.incomplete) -> !relay.incomplete
+      %d = relay.nn.dense(%r, %w) : (!relay.incomplete, tensor<40x24xf32>) -> !relay.incomplete
+      func.return %d : !relay.incomplete
+    }"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((40, 24), np.float32)
+    for b, t in ((1, 24), (1, 1), (1, 0), (0, 3), (3, 5), (14, 1)):
+        x = rng.standard_normal((b, t, 24), np.float32)
+        chances = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+        np.testing.assert_allclose(model(x, w)[0], chances.transpose(1, 0, 2) @ w.T, rtol=1e-4, atol=1e-4)
+
+
 ATTENTION = """
 func.func @main(%q: tensor<?x?x16xf32, #relay.dims<b, s>>, %k: tensor<?x?x16xf32, #relay.dims<b, m>>,
                 %v: tensor<?x?x8xf32, #relay.dims<b, m>>) -> !relay.incomplete {
