@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, UnitAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, MemRefType, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -53,14 +53,17 @@ class SortOp(RowOp):
 
     The index values in brackets select the row, one for each dimension but `axis`. `values` and `indices` have as many
     elements along the axis as are kept. Order, NaN and equal elements are as in `topi.sort`; `unsigned` compares
-    integers as unsigned, since elements are signless below the loop level. Each row has its own row of twice its length
-    in the scratch buffers, so rows may be sorted in any order and in parallel. The contents of the scratch buffers are
+    integers as unsigned, since elements are signless below the loop level. `selects` keeps candidates for the `k` first
+    elements in scratch, instead of the whole row: faster if k is much less than the length. Each row has its own row in
+    the scratch buffers, so rows may be sorted in any order and in parallel. The contents of the scratch buffers are
     undefined afterwards.
 
     - C1: one row index for each dimension of the source but one; 0 <= axis < rank.
     - C2: values and indices have the shape of the source, but along the axis at most its extent; the scratch buffers
-      have the source's other extents, followed by twice the extent along the axis. Lengths are numbers or known values.
-    - C3: values and the first scratch buffer have the source's element type; indices and the second scratch buffer i64.
+      have the source's other extents, followed by twice the extent along the axis, or by twice 2 k + 64 with `selects`.
+      Lengths are numbers or known values.
+    - C3: values have the source's element type; keys, the first scratch buffer, integers of as many bits, at least 8;
+      indices and the second scratch buffer i64.
 
     ```mlir
     func.func @f(%X: memref<4x8xf32>, %V: memref<4x3xf32>, %I: memref<4x3xi64>, %a: memref<4x16xf32>,
@@ -78,17 +81,18 @@ class SortOp(RowOp):
     row = var_operand_def(IndexType)
     values = operand_def(MemRefType)
     indices = operand_def(MemRefType)
-    scratch_values = operand_def(MemRefType)
+    scratch_keys = operand_def(MemRefType)
     scratch_indices = operand_def(MemRefType)
     axis = prop_def(IntegerAttr[IntegerType])
     descending = opt_prop_def(UnitAttr)
     unsigned = opt_prop_def(UnitAttr)
+    selects = opt_prop_def(UnitAttr)
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
-        "$source `[` $row `]` `into` $values `,` $indices `scratch` $scratch_values `,` $scratch_indices attr-dict "
-        "`:` type($source) `,` type($values) `,` type($indices) `,` type($scratch_values) `,` type($scratch_indices)"
+        "$source `[` $row `]` `into` $values `,` $indices `scratch` $scratch_keys `,` $scratch_indices attr-dict "
+        "`:` type($source) `,` type($values) `,` type($indices) `,` type($scratch_keys) `,` type($scratch_indices)"
     )
 
     def __init__(
@@ -101,6 +105,7 @@ class SortOp(RowOp):
         *,
         descending: bool = False,
         unsigned: bool = False,
+        selects: bool = False,
     ):
         """`results` are the buffers for values and indices, `scratch` the two matching scratch buffers."""
         super().__init__(
@@ -109,6 +114,7 @@ class SortOp(RowOp):
                 "axis": IntegerAttr(axis, i64),
                 "descending": UnitAttr() if descending else None,
                 "unsigned": UnitAttr() if unsigned else None,
+                "selects": UnitAttr() if selects else None,
             },
         )
 
@@ -125,7 +131,7 @@ class SortOp(RowOp):
     @property
     def writes(self) -> tuple[SSAValue, ...]:
         """The buffers that are stored to."""
-        return self.values, self.indices, self.scratch_values, self.scratch_indices
+        return self.values, self.indices, self.scratch_keys, self.scratch_indices
 
     @property
     def length(self) -> int | SSAValue | None:
@@ -138,9 +144,21 @@ class SortOp(RowOp):
         return extents_of(self.values)[self.axis.value.data]
 
 
-def scratch_shape(shape: Sequence[Dim], axis: int) -> list[Dim]:
-    """The shape of the scratch buffers for sorting a buffer of `shape`: contiguous rows of twice the length."""
-    return [*shape[:axis], *shape[axis + 1 :], 2 * shape[axis]]
+def capacity(count: Dim) -> Dim:
+    """The number of candidates in scratch from which a selection keeps the first `count`."""
+    return 2 * count + 64
+
+
+def scratch_shape(shape: Sequence[Dim], axis: int, selected: Dim | None = None) -> list[Dim]:
+    """The shape of the scratch buffers for a sort of a buffer of `shape`, or for a selection of `selected` elements."""
+    room = shape[axis] if selected is None else capacity(selected)
+    return [*shape[:axis], *shape[axis + 1 :], 2 * room]
+
+
+def key_type(element: Attribute) -> IntegerType:
+    """The type of the integers that represent elements of a type in a sort: with as many bits, at least 8."""
+    assert isinstance(element, AnyFloat | IntegerType), "the elements of a sort are numbers"
+    return IntegerType(max(8, element.bitwidth))
 
 
 CHUNK = 8

@@ -14,7 +14,7 @@ from xrelay.dialects.loop.base import IterKind, LoopKind, checks
 from xrelay.dialects.loop.block_op import DYNAMIC, EXTENT_OPERAND, BlockOp
 from xrelay.dialects.loop.extents import is_index_argument, loop_of_index, out_of_range, verify_extents
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
-from xrelay.dialects.loop.row_ops import CHUNK, RowOp, SortOp, SuppressOp, scratch_shape
+from xrelay.dialects.loop.row_ops import CHUNK, RowOp, SortOp, SuppressOp, key_type, scratch_shape
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap
 
@@ -244,16 +244,17 @@ def verify_sort(op: SortOp) -> None:
             raise fail(op, "C2", f"a result of shape {list(shape)} for a source of shape {list(source)}")
     if shapes[1] != shapes[2]:
         raise fail(op, "C2", f"values of shape {list(shapes[1])} and indices of shape {list(shapes[2])}")
-    wanted = scratch_shape(source, axis)
-    if source[axis] == DYNAMIC_INDEX:
+    selected = shapes[1][axis] if op.selects is not None else None
+    wanted = scratch_shape(source, axis, selected)
+    if (source[axis] if selected is None else selected) == DYNAMIC_INDEX:
         wanted[-1] = DYNAMIC_INDEX
     if any(list(shape) != wanted for shape in shapes[3:]):
         raise fail(op, "C2", f"scratch buffers of shape {[list(s) for s in shapes[3:]]}, not {wanted}")
     if op.length is None or op.count is None:
         raise fail(op, "C2", "the length of the rows and the number of kept elements must be known or have an operand")
     elements = [SSAValue.get(buffer, type=MemRefType).type.element_type for buffer in buffers]
-    if elements != [elements[0], elements[0], i64, elements[0], i64]:
-        raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, T, i64")
+    if elements != [elements[0], elements[0], i64, key_type(elements[0]), i64]:
+        raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, integers of T, i64")
 
 
 @checks(SuppressOp)

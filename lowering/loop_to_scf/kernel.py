@@ -51,6 +51,7 @@ from xrelay.lowering.loop_to_scf.loops import (
     product,
 )
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter
+from xrelay.lowering.loop_to_scf.select_first import SelectWriter
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
@@ -158,6 +159,9 @@ class KernelWriter:
         """Writes the loops that sort a row or suppress boxes; raises `LoweringError` inside a vectorised loop."""
         if self._values.lanes is not None:
             raise _failure(op, "rows are whole, not lanes of a vectorised loop")
+        if isinstance(op, SortOp) and op.selects is not None:
+            SelectWriter(self._emitter, op, self._flat).write()
+            return
         writer = _ROW_WRITERS.get(type(op))
         if writer is None:
             raise _failure(op, "nothing stands for it at the scf level")

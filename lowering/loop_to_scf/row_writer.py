@@ -62,11 +62,18 @@ class RowWriter:
     def _indices_in(self, buffer: SSAValue, at: Sequence[Number]) -> list[SSAValue]:
         """Returns the indices of an access at this level: a single one for a flat buffer."""
         index = ValueMap.identity([each.value for each in at])
+        if buffer not in self._olds:
+            return list(index.operands)
         return self._emit.affine_all(self._flat.index_of(self._olds[buffer], index))
 
     def _if(self, condition: Number, then: Callable[[], Number]) -> Number:
         """Returns the truth of `then` under a condition, false otherwise."""
         chosen = self._emit.choose(condition.value, i1, lambda: then().value, lambda: self._truth(False).value)
+        return self._number(chosen)
+
+    def _choose(self, condition: Number, then: Callable[[], Number], otherwise: Callable[[], Number]) -> Number:
+        """Returns the index of `then` under a condition, that of `otherwise` if it is false."""
+        chosen = self._emit.choose(condition.value, IndexType(), lambda: then().value, lambda: otherwise().value)
         return self._number(chosen)
 
     def _for(self, count: Number, carried: Values, body: Callable[[Number, Values], Values]) -> Values:

@@ -1,25 +1,34 @@
-"""Lowers `loop.sort` to scf: insertion sort of runs, then merges of neighbouring runs between two halves of scratch.
+"""Lowers `loop.sort` to scf: a stable radix sort of integer keys, or insertion if the row is short.
 
-Merging n elements takes log2(n / RUN) passes, so the sort takes n log n steps for any order of the elements. If only
-the first k elements are kept, no run becomes longer than k: from then on each pass halves the number of elements, and
-the sort takes n log k. Of two equal elements, the one of the first run precedes, so the sort is stable. A step of a
-merge selects with `arith.select`: a branch on which run continues would be unpredictable.
+The key of an element is an unsigned integer whose order is the order of the sort, so that equal elements have equal
+keys: for f32 `bits ^ (bits >> 31 | 0x80000000)`, where 0.0 and -0.0 have the key of 0.0, NaN has the greatest key, and
+a descending sort inverts the bits. The scratch has two halves of keys and original positions. A pass for each byte of
+the key, from the lowest, moves all elements to the other half, ordered by this byte:
+
+    starts[b] = the number of elements whose byte is less than b
+    for each element: other[starts[byte]++] = element
+
+The sort takes n steps a byte, without branches that depend on elements. A pass is skipped if all bytes are equal.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, MemRefType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, i64
+from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import SortOp
+from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
 from xrelay.lowering.arithmetic import Number
-from xrelay.lowering.loop_to_scf.buffers import FlatBuffers
+from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
-RUN = 8
-"""The length of the runs that are sorted by insertion: a cache line of f64."""
+SHORT = 32
+"""The greatest number of elements that are sorted by insertion."""
+
+BYTES = 256
+"""The number of values of a byte."""
 
 
 class SortWriter(RowWriter):
@@ -27,151 +36,181 @@ class SortWriter(RowWriter):
 
     def __init__(self, emitter: Emitter, op: SortOp, flat: FlatBuffers):
         super().__init__(emitter, op, flat)
-        buffers = (op.source, op.values, op.indices, op.scratch_values, op.scratch_indices)
+        buffers = (op.source, op.values, op.indices, op.scratch_keys, op.scratch_indices)
         self._source, self._values, self._indices, self._keys, self._places = map(flat.accessed, buffers)
         self._op, self._length, self._count = op, self._known(op.length), self._known(op.count)
-        self._element: Attribute = SSAValue.get(self._keys, type=MemRefType).type.element_type
+        key = SSAValue.get(self._keys, type=MemRefType).type.element_type
+        assert isinstance(key, IntegerType), "the verifier has checked the keys"
+        self._key_type = key
 
     def write(self) -> None:
         """Appends the lowered ops."""
-        self._write_runs()
-        self._write_results(self._write_merges())
+        length = self._index(self._length)
 
-    # --- runs
-
-    def _write_runs(self) -> None:
-        """Writes the row as runs of `RUN` elements, each sorted by insertion into the first half of the scratch."""
-
-        def insert(position: Number, _: Values) -> Values:
-            key = self._load(self._source, self._at(position))
-            free = self._shift_after(key, position - position % RUN, position)
-            self._put(free, key, position.convert(arith.IndexCastOp, i64))
+        def fill(position: Number, _: Values) -> Values:
+            self._put(position, self._key_of(self._element(position)), position.convert(arith.IndexCastOp, i64))
             return []
 
-        self._for(self._index(self._length), [], insert)
+        self._for(length, [], fill)
+        self._write_results(self._sort(self._length, length))
 
-    def _shift_after(self, key: Number, first: Number, last: Number) -> Number:
-        """Moves the elements after `key` in the sorted run `[first, last)` one place on; returns the free place."""
+    def _sort(self, length: int | Number, half: Number) -> Number:
+        """Sorts the first `length` elements of the scratch, whose second half begins at `half`.
+
+        Returns the position in the scratch where the sorted elements begin.
+        """
+        number = self._index(length)
+        if isinstance(length, int):
+            return self._insertion_sort(number) if length <= SHORT else self._radix_sort(number, half)
+        is_short = number.compare("sle", SHORT)
+        return self._choose(is_short, lambda: self._insertion_sort(number), lambda: self._radix_sort(number, half))
+
+    # --- insertion
+
+    def _insertion_sort(self, length: Number) -> Number:
+        """Sorts in place; returns 0."""
+
+        def insert(position: Number, _: Values) -> Values:
+            key, origin = self._key(position), self._origin(position)
+            self._put(self._shift_after(key, position), key, origin)
+            return []
+
+        self._for(length, [], insert)
+        return self._index(0)
+
+    def _shift_after(self, key: Number, last: Number) -> Number:
+        """Moves the elements after `key` in the sorted elements `[0, last)` one place on; returns the free place."""
 
         def continues(positions: Values) -> Number:
-            is_inside = positions[0].compare("sgt", first)
-            return self._if(is_inside, lambda: self._before(key, self._scratch(positions[0] - 1)))
+            is_inside = positions[0].compare("sgt", 0)
+            return self._if(is_inside, lambda: key.compare("ult", self._key(positions[0] - 1)))
 
         def move(positions: Values) -> Values:
             before = positions[0] - 1
-            self._put(positions[0], self._scratch(before), self._load(self._places, [*self._row, before]))
+            self._put(positions[0], self._key(before), self._origin(before))
             return [before]
 
         return self._while([last], continues, move)[0]
 
-    # --- merges
+    # --- passes by bytes
 
-    def _write_merges(self) -> Number:
-        """Writes all passes; returns the position in the scratch where the sorted elements begin."""
-        zero, length = self._index(0), self._index(self._length)
-        if isinstance(self._length, int) and isinstance(self._count, int):
-            passes = _passes(self._length, self._count)
-            if not passes:
-                return zero
-            most = self._index(self._count)
-            first = [self._index(RUN), length, zero]
-            return self._for(self._index(passes), first, lambda _, carried: self._merge(most, carried))[2]
-        # If no element is kept, a run of one ends the passes.
-        most = self._index(self._count).maximum(1)
-        return self._while(
-            [self._index(RUN), length, zero],
-            lambda carried: carried[1].compare("sgt", carried[0]),
-            lambda carried: self._merge(most, carried),
-        )[2]
+    def _radix_sort(self, length: Number, half: Number) -> Number:
+        """Sorts by each byte of the keys; returns the position of the half that has the sorted elements."""
+        number = self._key_type.width.data // 8
+        counts = self._emit.on_stack(on_stack(MemRefType(IndexType(), [number * BYTES]))).memref
+        self._count_bytes(length, number, counts)
 
-    def _merge(self, most: Number, carried: Values) -> Values:
-        """Writes one pass; `carried` is the width of runs, the number of elements, and their place in the scratch."""
-        width, length, source = carried
-        target = self._index(self._length) - source
-        both = width + width
-        kept = both.minimum(most)
+        def sort_by(byte: Number, halves: Values) -> Values:
+            source = halves[0]
+            first = byte * BYTES
+            shift = (byte * 8).convert(arith.IndexCastOp, self._key_type)
+            common = self._load(counts, [first + self._byte(self._key(source), shift)])
+            return [
+                self._choose(
+                    common.compare("eq", length),
+                    lambda: source,
+                    lambda: self._pass(length, counts, first, shift, source, half - source),
+                )
+            ]
 
-        def merge_pair(pair: Number, _: Values) -> Values:
-            return self._merge_pair(pair, width, length, source, target + pair * kept, kept)
+        return self._for(self._index(number), [self._index(0)], sort_by)[0]
 
-        self._for(_quotient_up(length, both), [], merge_pair)
-        whole = _quotient_up(length, both) - 1
-        left = length - whole * both
-        return [kept, whole * kept + left.minimum(kept), target]
+    def _count_bytes(self, length: Number, number: int, counts: SSAValue) -> None:
+        """Counts how often each byte of the keys has each value."""
+        zero, one = self._index(0), self._index(1)
 
-    def _merge_pair(
-        self, pair: Number, width: Number, length: Number, source: Number, target: Number, kept: Number
-    ) -> Values:
-        """Merges a run and the next one, up to `kept` elements."""
-        start = pair * (width + width)
-        middle = (start + width).minimum(length)
-        end = (middle + width).minimum(length)
-        last = length - 1
-
-        def step(position: Number, heads: Values) -> Values:
-            left, right = heads
-            # A head at the end of its run is clamped to a valid place for the load, and not selected.
-            positions = [source + head.minimum(last) for head in heads]
-            a, b = map(self._scratch, positions)
-            is_used_up = left.compare("sge", middle)
-            takes_right = right.compare("slt", end) & (is_used_up | self._before(b, a))
-            at = takes_right.select(positions[1], positions[0])
-            chosen = self._load(self._places, [*self._row, at])
-            self._put(target + position, takes_right.select(b, a), chosen)
-            return [takes_right.select(left, left + 1), takes_right.select(right + 1, right)]
-
-        self._for((end - start).minimum(kept), [start, middle], step)
-        return []
-
-    def _write_results(self, first: Number) -> None:
-        """Copies the kept elements from the scratch to the results."""
-
-        def copy(position: Number, _: Values) -> Values:
-            at = [*self._row, first + position]
-            for scratch, result in ((self._keys, self._values), (self._places, self._indices)):
-                self._store(self._load(scratch, at), result, self._at(position))
+        def clear(place: Number, _: Values) -> Values:
+            self._store(zero, counts, [place])
             return []
 
-        self._for(self._index(self._count), [], copy)
+        def count(position: Number, _: Values) -> Values:
+            key = self._key(position)
+            for byte in range(number):
+                at = [self._byte(key, key.like(8 * byte)) + BYTES * byte]
+                self._store(self._load(counts, at) + one, counts, at)
+            return []
+
+        self._for(self._index(number * BYTES), [], clear)
+        self._for(length, [], count)
+
+    def _pass(
+        self, length: Number, counts: SSAValue, first: Number, shift: Number, source: Number, target: Number
+    ) -> Number:
+        """Moves all elements from one half to the other, ordered by a byte; returns the position of the other half.
+
+        The counts of the byte's values, from `first` on, become the place of the next element with this value.
+        """
+
+        def start(value: Number, places: Values) -> Values:
+            following = places[0] + self._load(counts, [first + value])
+            self._store(places[0], counts, [first + value])
+            return [following]
+
+        def move(position: Number, _: Values) -> Values:
+            key, origin = self._key(source + position), self._origin(source + position)
+            at = [first + self._byte(key, shift)]
+            place = self._load(counts, at)
+            self._store(place + 1, counts, at)
+            self._put(place, key, origin)
+            return []
+
+        self._for(self._index(BYTES), [target], start)
+        self._for(length, [], move)
+        return target
+
+    def _byte(self, key: Number, shift: Number) -> Number:
+        return (key.shift_right_logical(shift) & (BYTES - 1)).convert(IndexCastUIOp, IndexType())
 
     # --- elements
 
-    def _before(self, a: Number, b: Number) -> Number:
-        """Whether `a` precedes `b` and is not equal to it."""
-        descending = self._op.descending is not None
-        word = "gt" if descending else "lt"
-        if not isinstance(self._element, AnyFloat):
-            return a.compare(f"{'u' if self._op.unsigned is not None else 's'}{word}", b)
-        # NaN is the greatest: the unordered predicate holds if either is NaN, the test keeps the cases where the
-        # greater one is.
-        lesser = b if descending else a
-        return a.compare(f"u{word}", b) & lesser.compare("ord", lesser)
+    def _key_of(self, element: Number) -> Number:
+        """Returns the key of an element, or the keys of a vector of elements; see the module's description."""
+        width = self._key_type.width.data
+        sign = -(1 << (width - 1))
+        if isinstance(element_type(element.value.type), AnyFloat):
+            bits = element.bits(self._key_type)
+            ordered = bits ^ ((bits >> (width - 1)) | sign)
+            ordered = element.compare("oeq", 0.0).select(bits.like(sign), ordered)
+            key = element.compare("uno", element).select(bits.like(-1), ordered)
+        elif self._op.unsigned is not None:
+            key = self._widened(element, arith.ExtUIOp)
+        else:
+            key = self._widened(element, arith.ExtSIOp) ^ sign
+        return key ^ -1 if self._op.descending is not None else key
+
+    def _widened(self, element: Number, extend: type[arith.ExtUIOp | arith.ExtSIOp]) -> Number:
+        """Returns an integer that may have fewer bits than a key as an integer of the keys' type."""
+        return (
+            element if element_type(element.value.type) == self._key_type else element.convert(extend, self._key_type)
+        )
 
     def _at(self, position: Number) -> Values:
         """Returns the indices of a place of the row in the source and in the results."""
         axis = self._op.axis.value.data
         return [*self._row[:axis], position, *self._row[axis:]]
 
-    def _scratch(self, position: Number) -> Number:
+    def _element(self, position: Number) -> Number:
+        return self._load(self._source, self._at(position))
+
+    def _key(self, position: Number) -> Number:
         return self._load(self._keys, [*self._row, position])
 
+    def _origin(self, position: Number) -> Number:
+        return self._load(self._places, [*self._row, position])
+
     def _put(self, position: Number, key: Number, origin: Number) -> None:
-        """Stores an element and its original position in the scratch."""
+        """Stores a key and the original position of its element in the scratch."""
         at = [*self._row, position]
         self._store(key, self._keys, at)
         self._store(origin, self._places, at)
 
+    def _write_results(self, first: Number) -> None:
+        """Stores the elements at the kept positions, and these positions, which begin at `first` in the scratch."""
 
-def _quotient_up(value: Number, by: Number) -> Number:
-    return (value + (by - 1)) // by
+        def store(position: Number, _: Values) -> Values:
+            origin, at = self._origin(first + position), self._at(position)
+            self._store(self._element(origin.convert(arith.IndexCastOp, IndexType())), self._values, at)
+            self._store(origin, self._indices, at)
+            return []
 
-
-def _passes(length: int, count: int) -> int:
-    """Returns the number of passes until one run is left."""
-    width, passes = RUN, 0
-    while length > width:
-        kept = min(2 * width, count)
-        whole = -(-length // (2 * width)) - 1
-        length = whole * kept + min(length - 2 * width * whole, kept)
-        width, passes = kept, passes + 1
-    return passes
+        self._for(self._index(self._count), [], store)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop import SortOp as LoopSortOp
 from xrelay.dialects.loop import SuppressOp as LoopSuppressOp
-from xrelay.dialects.loop.row_ops import room_shape, scratch_shape
+from xrelay.dialects.loop.row_ops import capacity, key_type, room_shape, scratch_shape
 from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import compute, is_unsigned
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import certainly_greater, shape_of, tensor_type
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.linear_form import times
@@ -32,20 +32,23 @@ def build_sort(op: SortOp, results: Sequence[SSAValue], kernel: KernelNests) -> 
     """Returns the scratch buffers and the nest that sorts rows into the memrefs `results`.
 
     Returns nothing if no element is kept. There is a loop for each axis that numbers rows, unless its extent is 1. The
-    scratch buffers have rows twice as long as the data, one for the elements and one for their positions.
+    scratch buffers are for keys and original positions.
     """
     if 0 in shape_of(op.values):
         return []
     axis, source = op.axis.value.data, kernel.buffers[op.data]
-    shape = scratch_shape(shape_of(op.data), axis)
-    scratch = [
-        _scratch(result, shape, name, op, kernel) for result, name in zip(results, ("sorted", "order"), strict=True)
-    ]
+    length, count = shape_of(op.data)[axis], shape_of(op.values)[axis]
+    selects = length != count and not certainly_greater(capacity(count), length)
+    shape = scratch_shape(shape_of(op.data), axis, count if selects else None)
+    elements = {"keys": key_type(tensor_type(op.data).element_type), "order": i64}
+    scratch = [_scratch(element, shape, name, op, kernel) for name, element in elements.items()]
     buffers = [alloc.memref for alloc in scratch]
     descending, unsigned = op.descending is not None, is_unsigned(tensor_type(op.data).element_type)
     loops, block = _rows_block("sort", op.rows, [source], [*results, *buffers], op, kernel)
     block.body.block.add_op(
-        LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
+        LoopSortOp(
+            source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned, selects=selects
+        )
     )
     return [*scratch, *nested(loops, [block])]
 
@@ -55,7 +58,9 @@ def build_suppress(op: SuppressOp, kept: SSAValue, kernel: KernelNests) -> list[
     shape, reads = shape_of(op.order), [kernel.buffers[operand] for operand in op.operands]
     if 0 in shape:
         return []
-    room = _scratch(reads[0], room_shape(shape, shape_of(op.sides)[1]), "selected_sides", op, kernel)
+    room = _scratch(
+        tensor_type(op.sides).element_type, room_shape(shape, shape_of(op.sides)[1]), "selected_sides", op, kernel
+    )
     loops, block = _rows_block("suppress", shape[:2], list(dict.fromkeys(reads)), [kept, room.memref], op, kernel)
     block.body.block.add_op(LoopSuppressOp(block.variables, reads, kept, room.memref))
     return [room, *nested(loops, [block])]
@@ -77,9 +82,11 @@ def _rows_block(
     return loops, block
 
 
-def _scratch(like: SSAValue, shape: Sequence[Dim], name: str, source: Operation, kernel: KernelNests) -> memref.AllocOp:
-    """Allocates a buffer with the elements of the buffer `like`."""
-    alloc = kernel.sizes.alloc(SSAValue.get(like, type=MemRefType).type.element_type, shape)
+def _scratch(
+    element: Attribute, shape: Sequence[Dim], name: str, source: Operation, kernel: KernelNests
+) -> memref.AllocOp:
+    """Allocates a buffer with elements of a type."""
+    alloc = kernel.sizes.alloc(element, shape)
     alloc.memref.name_hint, alloc.location = name, source.location
     return alloc
 

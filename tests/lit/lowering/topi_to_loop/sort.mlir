@@ -2,13 +2,13 @@
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix=SCHEDULED
 // RUN: not xrelay-opt %s -p 'convert-topi-to-loop,loop-vectorize{loop=i0}' 2>&1 | filecheck %s --check-prefix=VECTORIZED
 
-// A loop for each axis of rows, and two scratch rows per row.
+// A loop for each axis of rows, and scratch for each row: for two times 2 * 7 + 64 candidates.
 // CHECK-LABEL: func.func private @rows
-// CHECK-NEXT: %sorted = memref.alloc() : memref<64x1x1000xf32>
-// CHECK-NEXT: %order = memref.alloc() : memref<64x1x1000xi64>
+// CHECK-NEXT: %keys = memref.alloc() : memref<64x1x156xi32>
+// CHECK-NEXT: %order = memref.alloc() : memref<64x1x156xi64>
 // CHECK-NEXT: loop.for "i0" %i0 to 64 {
-// CHECK-NEXT:   loop.block "sort" (%v0 : spatial 64 = %i0, %v1 : spatial 1 = 0) reads(%x) writes(%v, %i, %sorted, %order) {
-// CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %sorted, %order {axis = 1 : i64, descending} : memref<64x500x1xf32>
+// CHECK-NEXT:   loop.block "sort" (%v0 : spatial 64 = %i0, %v1 : spatial 1 = 0) reads(%x) writes(%v, %i, %keys, %order) {
+// CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %keys, %order {axis = 1 : i64, descending, selects} : memref<64x500x1xf32>
 // SCHEDULED-LABEL: func.func private @rows
 // SCHEDULED: loop.for "i0" %i0 to 64 parallel {
 // VECTORIZED: block 'sort' works on whole rows
@@ -17,13 +17,31 @@ func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
 }
 
+// No selection: the candidates would be more than the elements.
+// CHECK-LABEL: func.func private @most
+// CHECK-NEXT: %keys = memref.alloc() : memref<500xi16>
+// CHECK: loop.sort %x[] into %v, %i scratch %keys, %order {axis = 0 : i64} : memref<250xf16>
+func.func private @most(%x: tensor<250xf16>) -> (tensor<100xf16>, tensor<100xi64>) attributes {relay.primitive} {
+  %v, %i = topi.sort(%x) {axis = 0 : i64} : (tensor<250xf16>) -> (tensor<100xf16>, tensor<100xi64>)
+  func.return %v, %i : tensor<100xf16>, tensor<100xi64>
+}
+
 // Rows of a named length, with a named number of kept elements.
 // CHECK-LABEL: func.func private @named
 // CHECK-SAME: %n: index, %k: index, %extent: index)
-// CHECK-SAME: loop.dims = #relay.dims<n, k, 2 * n>
-// CHECK-NEXT: %sorted = memref.alloc(%extent) : memref<4x?xf32>
-// CHECK: loop.sort %x[%v0] into %v, %i scratch %sorted, %order {axis = 1 : i64} : memref<4x?xf32>
+// CHECK-SAME: loop.dims = #relay.dims<n, k, 4 * k + 128>
+// CHECK-NEXT: %keys = memref.alloc(%extent) : memref<4x?xi32>
+// CHECK: loop.sort %x[%v0] into %v, %i scratch %keys, %order {axis = 1 : i64, selects} : memref<4x?xf32>
 func.func private @named(%x: tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>) attributes {relay.primitive} {
   %v, %i = topi.sort(%x) {axis = 1 : i64} : (tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>)
   func.return %v, %i : tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>
+}
+
+// All elements of rows of a named length.
+// CHECK-LABEL: func.func private @all
+// CHECK-SAME: loop.dims = #relay.dims<n, 2 * n>
+// CHECK: {axis = 0 : i64} : memref<?xf32>
+func.func private @all(%x: tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dims<n>>, tensor<?xi64, #relay.dims<n>>) attributes {relay.primitive} {
+  %v, %i = topi.sort(%x) {axis = 0 : i64} : (tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dims<n>>, tensor<?xi64, #relay.dims<n>>)
+  func.return %v, %i : tensor<?xf32, #relay.dims<n>>, tensor<?xi64, #relay.dims<n>>
 }

@@ -96,7 +96,7 @@ def test_every_dtype_with_special_values(element: str, descending: bool) -> None
 
 
 @pytest.mark.grid(2)
-@pytest.mark.parametrize("length", [0, 1, 8, 9, 17, 101])
+@pytest.mark.parametrize("length", [0, 1, 8, 9, 32, 33, 101])
 def test_lengths(length: int) -> None:
     x = RNG.permutation(length).astype(np.float32)
     for row in (x, np.sort(x), np.sort(x)[::-1].copy(), np.zeros_like(x)):
@@ -108,6 +108,37 @@ def test_lengths(length: int) -> None:
 def test_top_k_of_every_size(length: int) -> None:
     for count in sorted({0, 1, 3, 8, 17, length - 1} & set(range(length + 1))):
         check_sort(numbers((2, length), "float32"), "f32", 1, count, descending=True, levels=False)
+
+
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("descending", [False, True])
+def test_selections_of_every_dtype(element: str, descending: bool) -> None:
+    for shape, axis in (((2, 150), 1), ((150, 3), 0)):
+        x = numbers(shape, DTYPES[element])
+        check_sort(x, element, axis, 5, descending=descending, levels=False)
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("count", [1, 3, 33, 100])
+@pytest.mark.parametrize("length", [300, 1001])
+def test_selections_from_rows_in_any_order(length: int, count: int) -> None:
+    x = RNG.permutation(length).astype(np.float32)
+    nan = np.where(x % 3 == 0, np.float32(np.nan), x)
+    for row in (x, np.sort(x), np.sort(x)[::-1].copy(), np.zeros_like(x), nan):
+        for descending in (False, True):
+            check_sort(row, "f32", 0, count, descending=descending, levels=False)
+
+
+@settings(max_examples=examples(6, more=2), deadline=None)
+@given(st.data())
+def test_random_selections(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 70))
+    length, rows = data.draw(st.integers(2 * count, 600)), data.draw(st.integers(1, 3))
+    element, descending = data.draw(st.sampled_from(list(DTYPES))), data.draw(st.booleans())
+    axis = data.draw(st.integers(0, 1))
+    x = numbers((length, rows) if axis == 0 else (rows, length), DTYPES[element])
+    check_sort(x, element, axis, count, descending=descending, levels=False)
 
 
 @settings(max_examples=examples(4, more=2), deadline=None)

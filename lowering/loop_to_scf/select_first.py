@@ -1,0 +1,134 @@
+"""Lowers a `loop.sort` that selects to scf: candidates for the first `k` elements are collected, sorted and cut to `k`.
+
+The row is read once. An element is a candidate if it precedes the limit, the last of the `k` first elements so far; an
+equal element comes too late. When the scratch is full, a merge sort keeps the `k` first candidates, and the last of
+these becomes the limit. Most elements of a row in random order cost a comparison in a vector:
+
+    while position < n:
+        while position < n and the scratch has room:
+            if any of source[position : position + LANES] precedes the limit:
+                append those that do
+            position += LANES
+        sort the candidates, keep the first k, limit = the last of these
+
+About `k log(n / k)` elements of a row in random order are candidates. If all are, the selection takes n log k steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, VectorType, i64
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.loop import SortOp
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.lowering.arithmetic import Number
+from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, element_strides
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.lanes import Mask, any_lane, splat
+from xrelay.lowering.loop_to_scf.row_writer import Values
+from xrelay.lowering.loop_to_scf.sort import SortWriter
+
+Test: TypeAlias = Callable[[Number], Number]
+"""Returns whether the element of a key, or each of a vector of keys, is a candidate."""
+
+LANES = 16
+"""The number of elements that are compared with the limit at a time."""
+
+
+class SelectWriter(SortWriter):
+    """Lowers one `loop.sort` with `selects`."""
+
+    def __init__(self, emitter: Emitter, op: SortOp, flat: FlatBuffers):
+        super().__init__(emitter, op, flat)
+        room = self._known(extents_of(op.scratch_keys)[-1])
+        self._room = self._index(room // 2)
+        self._end = self._index(self._length)
+        self._vector = VectorType(SSAValue.get(self._source, type=MemRefType).type.element_type, [LANES])
+
+    def write(self) -> None:
+        """Appends the lowered ops."""
+        most = self._index(self._count).maximum(1)
+
+        def collect_and_cut(carried: Values) -> Values:
+            position, number, limit, is_open = carried
+            position, number = self._collect([position, number], partial(self._is_candidate, limit, is_open))
+            kept = number.minimum(most)
+            self._move_to_front(self._sort(number, self._room), kept)
+            return [position, kept, self._key(kept - 1), kept.compare("slt", most)]
+
+        # While the selection is open, fewer elements are known than are kept, and the limit has no meaning.
+        unlimited = self._number(self._constant(0, self._key_type))
+        start = [self._index(0), self._index(0), unlimited, self._truth(True)]
+        self._while(start, lambda carried: carried[0].compare("slt", self._end), collect_and_cut)
+        self._write_results(self._index(0))
+
+    def _collect(self, heads: Values, test: Test) -> Values:
+        """Appends candidates until the row ends or the scratch is full; `heads` are the position and their number."""
+        if not self._has_lanes:
+            return self._collect_up_to(self._end, 1, heads, test)
+        whole = self._end - self._end % LANES
+        heads = self._collect_up_to(whole, LANES, heads, test)
+        # If the scratch is full, the next vector waits for the next time.
+        rest = heads[0].compare("slt", whole).select(heads[0], self._end)
+        return self._collect_up_to(rest, 1, heads, test)
+
+    def _collect_up_to(self, end: Number, step: int, heads: Values, test: Test) -> Values:
+        """Appends the candidates before `end`, `step` elements at a time, until the scratch is full."""
+
+        def continues(heads: Values) -> Number:
+            return heads[0].compare("slt", end) & (heads[1] + step).compare("sle", self._room)
+
+        def advance(heads: Values) -> Values:
+            position, number = heads
+            if step == 1:
+                return [position + 1, self._append(position, number, test)]
+            found = any_lane(self._emit, Mask(test(self._key_of(self._chunk(position))).value), step)
+
+            def append_each() -> Number:
+                each = self._index(step)
+                return self._for(each, [number], lambda lane, last: [self._append(position + lane, last[0], test)])[0]
+
+            return [position + step, self._choose(self._number(found), append_each, lambda: number)]
+
+        return self._while(heads, continues, advance)
+
+    def _append(self, position: Number, number: Number, test: Test) -> Number:
+        """Stores an element after `number` candidates; returns their number with the element if it is one."""
+        key = self._key_of(self._element(position))
+        self._put(number, key, position.convert(arith.IndexCastOp, i64))
+        return test(key).select(number + 1, number)
+
+    def _move_to_front(self, first: Number, count: Number) -> None:
+        """Moves `count` elements of the scratch to its beginning."""
+
+        def move(position: Number, _: Values) -> Values:
+            self._put(position, self._key(first + position), self._origin(first + position))
+            return []
+
+        self._for(count, [], move)
+
+    def _is_candidate(self, limit: Number, is_open: Number, key: Number) -> Number:
+        """Whether an element of this key, or each of a vector of keys, is a candidate."""
+        if isinstance(key.value.type, VectorType):
+            limit, is_open = (self._number(splat(self._emit, each.value, LANES)) for each in (limit, is_open))
+        return key.compare("ult", limit) | is_open
+
+    # --- lanes
+
+    @property
+    def _has_lanes(self) -> bool:
+        """Whether the row is contiguous, and its elements are bytes or more."""
+        source = SSAValue.get(self._op.source, type=MemRefType).type
+        element, strides = source.element_type, element_strides(source)
+        is_contiguous = strides[self._op.axis.value.data] == 1
+        return is_contiguous and isinstance(element, FixedBitwidthType) and element.bitwidth >= 8
+
+    def _chunk(self, position: Number) -> Number:
+        """Loads the elements of the row from a position on."""
+        indices = self._indices_in(self._source, self._at(position))
+        return self._number(self._emit.add(vector.LoadOp(self._source, indices, self._vector)).result)
