@@ -17,10 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.transforms import get_all_passes
-
 from xrelay.errors import did_you_mean
-from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
@@ -31,16 +28,14 @@ from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize import legalize_scope, legalizes
 from xrelay.relay.pass_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.relay.pass_api.named_passes import (
-    add_pass_table,
+    SEQUENCES,
+    Sequential,
     create_pass,
     pass_maker,
     register_pass,
-    sequence_factory,
-    sequence_names,
 )
-from xrelay.relay.pass_api.passes import FunctionPass, KernelPass, ModulePass, Pass
-from xrelay.relay.pass_api.sequential import ApplyPassToFunction, Sequential
-from xrelay.relay.pass_api.sequential import PrintIRPass as PrintIR
+from xrelay.relay.pass_api.passes import ApplyPassToFunction, FunctionPass, KernelPass, ModulePass, Pass
+from xrelay.relay.pass_api.passes import PrintIRPass as PrintIR
 from xrelay.relay.transform.expressions import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.transform.expressions import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.transform.expressions import recast
@@ -88,16 +83,14 @@ prim_func_pass = kernel_pass
 Defunctionalization = defunctionalize
 """Relay's name for `defunctionalize`, which is a function and not a pass, as in Relay."""
 
-add_pass_table({**get_all_passes(), **pass_thunks()})
-
 _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 
 
 def __getattr__(name: str) -> Callable[..., Pass]:
     """Returns the factory of the pass that Relay calls `name`."""
-    row, sequence = _MAKERS.get(name), sequence_factory(name)
-    if row is None and sequence is not None:
-        return sequence
+    row = _MAKERS.get(name)
+    if row is None and name in SEQUENCES:
+        return SEQUENCES[name]
     if row is None:
         hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes lists all")
         raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
@@ -105,4 +98,4 @@ def __getattr__(name: str) -> Callable[..., Pass]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MAKERS, *sequence_names()})
+    return sorted({*__all__, *_MAKERS, *SEQUENCES})

@@ -18,7 +18,7 @@ so they may rewrite in place; they must return the module or function.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -68,47 +68,69 @@ class _UsersKernelPass(UsersFunctionPass, KernelPass):
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A decorator: the class of its passes, the method of decorated classes, the arguments of decorated functions."""
+class PassDecorator:
+    """A decorator that turns a function into a pass, or a class into a class of passes of the same arguments.
+
+    `made` is the class of the passes, `method` the method of decorated classes, which is called with `arguments`, as is
+    a decorated function.
+    """
 
     name: str
     made: type[UsersPass]
     method: str
     arguments: tuple[str, ...]
 
+    def __call__(
+        self,
+        pass_func: Callable[..., object] | None = None,
+        opt_level: int | None = None,
+        name: object = None,
+        required: object = None,
+        traceable: bool = False,
+    ) -> Any:
+        """Returns the pass, or the class of passes, of `pass_func`; without it, the decorator.
 
-_MODULE = Kind("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
-FUNCTION = Kind("function", UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
-"""Passes on functions in xDSL's representation."""
-_KERNEL = Kind("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
-
-
-class PassDecorator:
-    """Turns a function into a pass, or a class into a class of passes."""
-
-    def __init__(self, kind: Kind, opt_level: int, name: str | None, required: tuple[str, ...], *, traceable: bool):
-        self._kind, self._level, self._name = kind, opt_level, name
-        self._required, self._traceable = required, traceable
-
-    def __call__(self, item: object) -> Any:
-        """Returns a pass for a function `item`, or a class of passes for a class; the type is only known at run time.
-
-        Raises `PassTypeError` for an object that is not callable, a class without the method, and a function or method
-        that does not accept the arguments of its kind.
+        `opt_level` is mandatory (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name`
+        defaults to that of the function or class. Raises `PassTypeError` for an object that is not callable, a class
+        without the method, and a function or method that does not accept the arguments.
         """
-        if not callable(item):
-            raise PassTypeError(f"pass_func must be a callable for {self._kind.name} pass, found {item!r}")
-        name = self._name if self._name is not None else getattr(item, "__name__", type(item).__name__)
-        info = PassInfo(self._level, name, self._required, self._traceable)
-        if inspect.isclass(item):
-            return _class_of_passes(item, info, self._kind)
-        _check_signature(item, self._kind, f"[{name}] the function")
-        made = self._kind.made(info, item)
-        register_pass(name, lambda: made)
-        return made
+        if opt_level is None:
+            raise PassArgumentError(f"Please provide opt_level for the {self.name} pass.")
+        if isinstance(required, set | frozenset):
+            raise PassTypeError("Required is expected to be the type of list/tuple, found set")
+        if name is not None and not isinstance(name, str):
+            raise PassTypeError(f"the name of a {self.name} pass must be a string, found {name!r}")
+        level, needed = check_level(opt_level, f"{self.name} pass"), check_names(required, "Required")
+
+        def decorate(item: object) -> Any:
+            if not callable(item):
+                raise PassTypeError(f"pass_func must be a callable for {self.name} pass, found {item!r}")
+            own = name if name is not None else getattr(item, "__name__", type(item).__name__)
+            info = PassInfo(level, own, needed, traceable)
+            if inspect.isclass(item):
+                return _class_of_passes(item, info, self)
+            _check_signature(item, self, f"[{own}] the function")
+            made = self.made(info, item)
+            register_pass(own, lambda: made)
+            return made
+
+        return decorate if pass_func is None else decorate(pass_func)
 
 
-def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[UsersPass]:
+module_pass = PassDecorator("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
+"""Makes a module pass of `f(mod, ctx) -> mod`, or of a class with `transform_module(mod, ctx)`."""
+
+function_pass = PassDecorator("function", UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
+"""Makes a pass on every function of the graph of `f(func, mod, ctx) -> func` or of a class with `transform_function`.
+
+Functions are in xDSL's representation.
+"""
+
+kernel_pass = PassDecorator("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
+"""Makes a pass on kernels (topi and loop level), as `function_pass`. Relay's name is `prim_func_pass`."""
+
+
+def _class_of_passes(item: type[object], info: PassInfo, kind: PassDecorator) -> type[UsersPass]:
     """Returns the class of passes whose instances each hold an instance of `item`."""
     if not callable(getattr(item, kind.method, None)):
         message = f"class {item.__name__} has no method {kind.method}"
@@ -118,7 +140,9 @@ def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[Use
     _check_signature(method, kind, f"[{info.name}] {kind.method}", bound=is_bound)
 
     def construct(self: UsersPass, *arguments: object, **named: object) -> None:
-        _check_call(item, arguments, named, f"[{info.name}]")
+        mismatch = _mismatch(item, arguments, named)
+        if mismatch is not None:
+            raise PassTypeError(f"[{info.name}] {mismatch[1]}", help=f"{item.__name__} takes {mismatch[0]}")
         instance = item(*arguments, **named)
         kind.made.__init__(self, info, getattr(instance, kind.method), instance)
 
@@ -128,85 +152,24 @@ def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[Use
     return made
 
 
-def _check_signature(function: Callable[..., object], kind: Kind, what: str, *, bound: bool = True) -> None:
+def _check_signature(function: Callable[..., object], kind: PassDecorator, what: str, *, bound: bool = True) -> None:
     """Raises `PassTypeError` if `function` cannot be called with the arguments of its kind."""
-    arguments = kind.arguments if bound else ("self", *kind.arguments)
+    mismatch = _mismatch(function, kind.arguments if bound else ("self", *kind.arguments), {})
+    if mismatch is not None:
+        takes, called = ", ".join(mismatch[0].parameters), ", ".join(kind.arguments)
+        raise PassTypeError(f"{what} takes ({takes}), but a {kind.name} pass is called with ({called})")
+
+
+def _mismatch(
+    function: Callable[..., object], arguments: Sequence[object], named: Mapping[str, object]
+) -> tuple[inspect.Signature, TypeError] | None:
+    """Returns the signature of `function` and the error if it does not accept these arguments."""
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
-        return  # Builtin functions have no signature; a mismatch is an error of the call.
-    try:
-        signature.bind(*arguments)
-    except TypeError:
-        takes, called = ", ".join(signature.parameters), ", ".join(kind.arguments)
-        raise PassTypeError(f"{what} takes ({takes}), but a {kind.name} pass is called with ({called})") from None
-
-
-def _check_call(item: type[object], arguments: tuple[object, ...], named: dict[str, object], what: str) -> None:
-    """Raises `PassTypeError` if the constructor of `item` does not accept these arguments."""
-    try:
-        signature = inspect.signature(item)
-    except (ValueError, TypeError):
-        return
+        return None  # Builtin functions have no signature; a mismatch is an error of the call.
     try:
         signature.bind(*arguments, **named)
     except TypeError as error:
-        raise PassTypeError(f"{what} {error}", help=f"{item.__name__} takes {signature}") from None
-
-
-def decorated(
-    kind: Kind, pass_func: object, opt_level: object, name: object, required: object, *, traceable: bool
-) -> Any:
-    """Returns the pass or class of passes that a decorator of `kind` creates; without `pass_func`, the decorator."""
-    if opt_level is None:
-        raise PassArgumentError(f"Please provide opt_level for the {kind.name} pass.")
-    if isinstance(required, set | frozenset):
-        raise PassTypeError("Required is expected to be the type of list/tuple, found set")
-    if name is not None and not isinstance(name, str):
-        raise PassTypeError(f"the name of a {kind.name} pass must be a string, found {name!r}")
-    level = check_level(opt_level, f"{kind.name} pass")
-    decorator = PassDecorator(kind, level, name, check_names(required, "Required"), traceable=traceable)
-    return decorator if pass_func is None else decorator(pass_func)
-
-
-def module_pass(
-    pass_func: Callable[..., object] | None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: object = None,
-    traceable: bool = False,
-) -> Any:
-    """Creates a module pass from `f(mod, ctx) -> mod`, or from a class with `transform_module(mod, ctx)`.
-
-    `opt_level` is mandatory (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name`
-    defaults to that of the function or class. Works as a decorator, and as a call with the function.
-    """
-    return decorated(_MODULE, pass_func, opt_level, name, required, traceable=traceable)
-
-
-def function_pass(
-    pass_func: Callable[..., object] | None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: object = None,
-    traceable: bool = False,
-) -> Any:
-    """Creates a function pass from `f(func, mod, ctx) -> func` or a class with `transform_function(func, mod, ctx)`.
-
-    It runs on every function of the graph. Arguments and errors as for `module_pass`.
-    """
-    return decorated(FUNCTION, pass_func, opt_level, name, required, traceable=traceable)
-
-
-def kernel_pass(
-    pass_func: Callable[..., object] | None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: object = None,
-    traceable: bool = False,
-) -> Any:
-    """Creates a pass on kernels (topi and loop level) from `f(func, mod, ctx) -> func` or a class, as `function_pass`.
-
-    Relay's name of this decorator is `prim_func_pass`. Arguments and errors as for `module_pass`.
-    """
-    return decorated(_KERNEL, pass_func, opt_level, name, required, traceable=traceable)
+        return signature, error
+    return None

@@ -1,8 +1,10 @@
-"""Creates passes by name: wrappers that add Relay's names and levels to xDSL passes, and passes of other tables.
+"""Creates passes by name: wrappers that add Relay's names and levels to xDSL passes, and sequences of passes.
 
 `create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` return
 callable passes. Options without a value from the caller come from the context: its level for `fuse_opt_level`, its
-config for others.
+config for others. `Sequential` runs passes in order, if the context enables them. Options that cannot be written as
+text, such as functions and mappings, have the names of the parameters of the function that takes them
+(`RelayPass.values`).
 """
 
 from __future__ import annotations
@@ -14,29 +16,39 @@ from typing import Final, cast, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XdslModulePass
+from xdsl.transforms import get_all_passes
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean, one_line
+from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import member_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
-from xrelay.passes.infra.pass_context import PassContext, configured_options
-from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, remember_names
+from xrelay.passes.infra.pass_context import PassContext, PassDecision, configured_options
+from xrelay.passes.infra.pass_info import (
+    PassArgumentError,
+    PassInfo,
+    PassTypeError,
+    check_level,
+    check_names,
+    remember_names,
+)
 from xrelay.passes.infra.pipeline import info_of, run_pipeline
 from xrelay.passes.infra.pipeline_text import make_pass, refuse_repeated_options, unknown_name
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
-from xrelay.relay.pass_api.passes import ModulePass, Pass, skipped_functions_hidden
+from xrelay.relay.pass_api.passes import ModulePass, Pass, run_pass, skipped_functions_hidden
+from xrelay.target.target import CPU, Target, device_kind
 
-PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
 PassFactory = Callable[[], Pass]
 
-_TABLES: list[PassThunks] = []
 _USERS: dict[str, PassFactory] = {}
+_OTHERS: Final[Mapping[str, Callable[[], type[XdslModulePass]]]] = {**get_all_passes(), **pass_thunks()}
+"""The passes of xDSL and of lowering: name → thunk that imports the class."""
 _IMPLEMENTATIONS: Final = {
     "AlterOpLayout": "xrelay.passes.layout.alter_op_layout:alter_layouts",
     "ConvertLayout": "xrelay.passes.layout.convert_layout:convert_layouts",
@@ -49,13 +61,6 @@ _IMPLEMENTATIONS: Final = {
     ),
 }
 """Relay's name → the function that takes the module, the options and the values of `RelayPass.values`."""
-_SEQUENCES: dict[str, PassFactory] = {}
-
-
-def add_pass_table(table: PassThunks) -> None:
-    """Adds a table of passes for `create_pass`: name → thunk that imports the class."""
-    _TABLES.append(table)
-    remember_names(table)
 
 
 def register_pass(name: str, factory: PassFactory) -> None:
@@ -67,30 +72,14 @@ def register_pass(name: str, factory: PassFactory) -> None:
     remember_names([name])
 
 
-def register_sequence(name: str, factory: PassFactory) -> None:
-    """Makes `create_pass` create a `Sequential` for one of Relay's names whose passes are in this package."""
-    _SEQUENCES[name] = factory
-    remember_names([name])
-
-
-def sequence_names() -> list[str]:
-    """Returns Relay's names of the registered `Sequential`s."""
-    return list(_SEQUENCES)
-
-
-def sequence_factory(name: str) -> PassFactory | None:
-    """Returns the factory of the `Sequential` that Relay calls `name`; None if that is a pass in Relay."""
-    return _SEQUENCES.get(name)
-
-
 def create_pass(text: str) -> Pass:
     """Returns the pass that `text` names, with options as in `FuseOps{max-depth=4}`, by either kind of name.
 
     Raises `PassError` for malformed text, an unknown name (with the closest one) and invalid options.
     """
     spec = _parse(text)
-    if spec.name in _SEQUENCES and not spec.parameters:
-        return _SEQUENCES[spec.name]()
+    if spec.name in SEQUENCES and not spec.parameters:
+        return SEQUENCES[spec.name]()
     row = relay_pass(spec.name)
     if row is not None:
         # A pass created by the project's name has its own defaults; by Relay's name, it behaves as in Relay.
@@ -99,24 +88,16 @@ def create_pass(text: str) -> Pass:
     added = registered_passes().get(spec.name)
     if added is not None:
         return XdslPass(make_pass(spec, added.load()))
-    for table in _TABLES:
-        if spec.name in table:
-            return XdslPass(make_pass(spec, table[spec.name]()))
+    if spec.name in _OTHERS:
+        return XdslPass(make_pass(spec, _OTHERS[spec.name]()))
     if spec.name in _USERS:
-        return _users_pass(spec)
+        if spec.parameters:
+            message = f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}"
+            raise PassArgumentError(message, help="create it in Python")
+        return _USERS[spec.name]()
     names = [row.name for row in RELAY_PASSES]
-    others = [*_USERS, *registered_passes(), *(name for table in _TABLES for name in table)]
-    known = [*names, *(row.pass_name for row in RELAY_PASSES), *others]
+    known = [*names, *(row.pass_name for row in RELAY_PASSES), *_USERS, *registered_passes(), *_OTHERS]
     raise unknown_name("pass", spec.name, known, f"Relay's are {', '.join(names)}")
-
-
-def _users_pass(spec: ArgSpec) -> Pass:
-    """Returns a user's pass, which takes no options as text."""
-    if spec.parameters:
-        raise PassArgumentError(
-            f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="create it in Python"
-        )
-    return _USERS[spec.name]()
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
@@ -206,9 +187,8 @@ def pass_maker(row: RelayPass) -> Callable[..., Pass]:
     """Returns a function that creates the pass of `row`, with its options as arguments."""
 
     def make(*arguments: object, **options: object) -> Pass:
-        sequence = sequence_factory(row.name)
-        if sequence is not None and not arguments and not options:
-            return sequence()
+        if row.name in SEQUENCES and not arguments and not options:
+            return SEQUENCES[row.name]()
         return NamedPass(row, relay_options(row, arguments, options))
 
     make.__name__ = make.__qualname__ = row.name
@@ -301,3 +281,115 @@ _WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "fskip": (callable, "a function of an expression"),
     "skip": (callable, "a function of an op"),
 }
+
+
+# --- sequences -----------------------------------------------------------------------------------------------------
+
+
+class Sequential(Pass):
+    """Runs each of `passes` that the context enables, each after the passes its info requires.
+
+    A member is a pass, or text for `create_pass`. Required passes are created by name without options and always run,
+    each time they are required, since nothing is cached; the passes that they require in turn do not run. A
+    `Sequential` is a pass and may be a member of another one, which enables or disables it as a whole by its own
+    `opt_level`, 0 by default.
+
+    Raises `PassTypeError` for members that are not passes, and `PassError` for a required pass that does not exist.
+    """
+
+    checks_itself: bool = True
+    names_errors: bool = True
+    passes: tuple[Pass, ...]
+
+    def __init__(
+        self,
+        passes: Sequence[Pass | str] | None = None,
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ):
+        if passes is not None and not isinstance(passes, list | tuple):
+            raise PassTypeError(f"[{name}] passes must be a list of Pass objects, found {type(passes).__name__}")
+        self.passes = tuple(_member(item, name) for item in cast("Sequence[object]", passes if passes else ()))
+        self.forgets = all(member.forgets for member in self.passes)
+        super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required"), traceable))
+
+    def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
+        """Returns for every member whether `ctx`, by default the current context, runs it, and why."""
+        current = PassContext.current() if ctx is None else ctx
+        return [(member.info, current.decide(member.info)) for member in self.passes]
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Runs the members."""
+        owned = True
+        for member in self.passes:
+            if ctx.pass_enabled(member.info):
+                for current in (*(_required(name, member) for name in member.info.required), member):
+                    mod = run_pass(current, mod, ctx, owned=owned)
+                    owned = current.forgets
+        return mod
+
+
+def _member(item: object, name: str) -> Pass:
+    if isinstance(item, str):
+        return create_pass(item)
+    if not isinstance(item, Pass):
+        raise PassTypeError(f"[{name}] {item!r} is not a pass", help="call the class to create a pass")
+    return item
+
+
+def _required(name: str, member: Pass) -> Pass:
+    """Returns a pass that `member` requires."""
+    try:
+        return create_pass(name)
+    except PassError as error:
+        raise PassError(
+            f"[{member.info.name}] cannot use {name!r}, which it requires, to create the pass: {error.message}",
+            help=error.help,
+        ) from error
+
+
+def fold_scale_axis() -> Sequential:
+    """Returns Relay's FoldScaleAxis: backward, forward, then the folding of the remaining constants."""
+    return Sequential(["BackwardFoldScaleAxis", "ForwardFoldScaleAxis", "FoldConstant"], name="FoldScaleAxis")
+
+
+def batching_ops() -> Sequential:
+    """Returns Relay's BatchingOps, which combines parallel convolutions, dense layers and matrix products."""
+    members = ["CombineParallelConv2D", "CombineParallelDense", "CombineParallelBatchMatmul"]
+    return Sequential(members, name="BatchingOps")
+
+
+def eta_expand(*, expand_constructor: bool = False, expand_global_var: bool = False) -> Sequential:
+    """Returns Relay's EtaExpand, which makes closures of functions and constructors used as values; no passes here.
+
+    A function of the module is a value here only as the closure that the builder makes of a `relay.GlobalVar`, and
+    there are no constructors, so a module is always expanded, with any options.
+    """
+    del expand_constructor, expand_global_var
+    return Sequential([], opt_level=1, name="EtaExpand")
+
+
+def plan_devices(config: object = None) -> Sequential:
+    """Returns Relay's PlanDevices, which selects the device of each expression; no passes here, with one device.
+
+    `config` is the target of the compilation, if the caller has one. Raises `PassArgumentError` for a device other than
+    a CPU, and `PassTypeError` for an object that is not a target.
+    """
+    if not isinstance(config, Target | str | None):
+        raise PassTypeError(f"[PlanDevices] {config!r} is not a target", help="pass a Target, or a target's text")
+    if isinstance(config, str) and device_kind(config) != CPU:
+        raise PassArgumentError(f"[PlanDevices] target {config!r} is not a CPU", help=f"write {CPU!r}, or omit it")
+    return Sequential([], name="PlanDevices")
+
+
+SEQUENCES: Final[Mapping[str, Callable[..., Pass]]] = {
+    "FoldScaleAxis": fold_scale_axis,
+    "BatchingOps": batching_ops,
+    "EtaExpand": eta_expand,
+    "PlanDevices": plan_devices,
+}
+"""Relay's names of sequences of passes of this package, each with the function that creates it."""
+
+remember_names([*_OTHERS, *SEQUENCES])

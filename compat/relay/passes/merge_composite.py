@@ -39,7 +39,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import or_
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -105,7 +104,7 @@ def _chain_row(text: str) -> TableRow:
         calls = [_call(operator, pattern, text) for operator in operators]
         if pattern is not None and link.endswith("?"):
             calls.append(pattern)
-        pattern = reduce(or_, calls)
+        pattern = reduce(lambda one, other: one | other, calls)
     assert pattern is not None, "a chain has operators"
     return TableRow(name, pattern)
 

@@ -256,7 +256,7 @@ class Evaluator:
         self._constants: dict[ConstantOp, _Partial] = {}
         sink, values = self._writer.body, _Activation()
         values.update(zip(function.body.block.args, map(_Partial, sink.block.args), strict=True))
-        fuels = {function: tuple(each.fuel for each in values.values())}
+        fuels: _Fuels = {function: tuple(each.fuel for each in values.values())}
         last = function.body.block.last_op
         assert last is not None, "a function ends in func.return"
 

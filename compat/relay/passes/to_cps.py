@@ -47,7 +47,7 @@ for calls, closures and branches with named dimensions; and for loops whose bodi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -251,7 +251,7 @@ class _CpsWriter:
 
     def _return(self, pending: _PendingBlock, end: Operation) -> None:
         """Calls the continuation with the results of a block."""
-        values = self._new(end.operands)
+        values = list(map(self._new, end.operands))
         if len(values) == 1:
             value = values[0]
         else:
@@ -272,9 +272,9 @@ class _CpsWriter:
         """Writes a call with the remaining ops as its continuation; a tail call gets the continuation of the block."""
         outputs = tuple(result.type for result in op.results)
         continuation = self._rest(pending, op, _passed_type(outputs))
-        arguments = [*self._new(op.arguments), continuation]
+        arguments = [*map(self._new, op.arguments), continuation]
         if isinstance(op, InvokeOp):
-            call = InvokeOp(*self._new([op.callee]), arguments, self._answer)
+            call = InvokeOp(self._new(op.callee), arguments, self._answer)
         else:
             call = CallOp(str(name), arguments, [self._answer])
         self._add(pending, call, op)
@@ -311,7 +311,7 @@ class _CpsWriter:
         """Writes a branch in which both regions call the continuation."""
         continuation = self._rest(pending, op, op.result.type)
         regions = [Region(Block()), Region(Block())]
-        chosen = IfOp(*self._new([op.condition]), self._answer, regions[0], regions[1])
+        chosen = IfOp(self._new(op.condition), self._answer, regions[0], regions[1])
         self._add(pending, chosen, op)
         for old, new in zip(op.regions, regions, strict=True):
             self._pending.append(_PendingBlock(old.block.first_op, new.block, continuation))
@@ -352,9 +352,9 @@ class _CpsWriter:
             made.name_hint = old.name_hint
             self._values[old] = made
 
-    def _new(self, values: Iterable[SSAValue]) -> list[SSAValue]:
-        """Returns the replacements of values."""
-        return [self._values.get(value, value) for value in values]
+    def _new(self, value: SSAValue) -> SSAValue:
+        """Returns the replacement of a value."""
+        return self._values.get(value, value)
 
     def _type(self, type: Attribute) -> Attribute:
         """Returns a type in continuation passing style; recursive to the depth of the type.

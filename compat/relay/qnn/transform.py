@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xrelay.relay.pass_api.named_passes import create_pass
+from xrelay.relay.pass_api.named_passes import Sequential, create_pass
 from xrelay.relay.pass_api.passes import Pass
-from xrelay.relay.pass_api.sequential import Sequential
 
 __all__ = ["CanonicalizeOps", "Legalize"]
 

@@ -18,9 +18,8 @@ from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.binding import bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.module import IRModule
-from xrelay.relay.pass_api.named_passes import pass_maker
+from xrelay.relay.pass_api.named_passes import Sequential, pass_maker
 from xrelay.relay.pass_api.passes import Pass
-from xrelay.relay.pass_api.sequential import Sequential
 from xrelay.relay.quantize.calibrate import calibrated
 from xrelay.relay.quantize.config import DISABLED, FULLY_INTEGRAL, GLOBAL_SCALE, QConfig, current_qconfig
 from xrelay.relay.quantize.partition_conversions import partition_conversions

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -24,7 +23,8 @@ from xdsl.dialects.func import FuncOp
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
-from xrelay.relay.pass_api.decorators import FUNCTION, UsersFunctionPass, decorated
+from xrelay.relay.pass_api.decorators import UsersFunctionPass
+from xrelay.relay.pass_api.decorators import function_pass as xdsl_function_pass
 
 
 class RelayFunctionPass(UsersFunctionPass):
@@ -35,22 +35,12 @@ class RelayFunctionPass(UsersFunctionPass):
         return self.call(Function.of_func(func), mod if isinstance(mod, IRModule) else IRModule.of(mod), ctx)
 
 
-_KIND = replace(FUNCTION, made=RelayFunctionPass)
+function_pass = replace(xdsl_function_pass, made=RelayFunctionPass)
+"""Makes a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
 
-
-def function_pass(
-    pass_func: Callable[..., object] | None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: object = None,
-    traceable: bool = False,
-) -> Any:
-    """Makes a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
-
-    `func` is a `relay.Function`, and so may be the result. The pass runs on each function of the graph. Arguments and
-    errors are those of `xrelay.transform.module_pass`.
-    """
-    return decorated(_KIND, pass_func, opt_level, name, required, traceable=traceable)
+`func` is a `relay.Function`, and so may be the result. The pass runs on each function of the graph. Arguments and
+errors are those of `xrelay.transform.module_pass`.
+"""
 
 
 def _all() -> Any:
