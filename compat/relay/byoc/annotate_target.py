@@ -1,10 +1,10 @@
 """`relay-annotate-target`: marks the ops that external compilers support, each as a region of its own.
 
-What: each op is assigned to the first of `targets` that supports it according to a hook (`hooks.py`) or to
-`ops`, else to "default". A call of a composite function (`relay.fn` with the attribute `Composite = "dnnl.conv_relu"`)
-is assigned to the target whose name precedes the dot. Its arguments are annotated with `compiler_begin`, and each use
-of its result with a `compiler_end`. Why: `relay-merge-compiler-regions` and `relay-partition-graph` turn annotated
-regions into functions.
+Each op is assigned to the first of `targets` that supports it according to a hook (`hooks.py`) or to `ops`, else to
+"default". A call of a composite function (`relay.fn` with the attribute `Composite = "dnnl.conv_relu"`) is assigned to
+the target whose name precedes the dot. Its arguments are annotated with `compiler_begin`, and each use of its result
+with a `compiler_end`. Afterwards `relay-merge-compiler-regions` and `relay-partition-graph` turn the annotated regions
+into functions.
 
 Before, with `targets=ccompiler` and `ops="ccompiler:exp"`:
 
@@ -29,7 +29,7 @@ bindings, and ops without arguments, are always outside. Regions annotated for a
 Ops of a function without annotations are moved to the blocks where their uses meet first, because a region is in one
 block: an op that one branch alone uses is in no region with ops outside of the branch.
 
-Left alone: composite functions inside, groups, kernels, functions of lower levels.
+Left alone: the ops in composite functions and in groups, kernels, and functions of lower levels.
 """
 
 from __future__ import annotations

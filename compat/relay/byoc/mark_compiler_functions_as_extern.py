@@ -1,8 +1,8 @@
 """`relay-mark-compiler-functions-as-extern`: marks functions for external compilers as compiled elsewhere.
 
-What: in functions with the attribute `Compiler`, replaces all attributes by `Extern`; with `compiler-filter` only in
-those for the compiler of that name. Why: a code generator has compiled the function, so no other should; the body is
-kept as its semantics.
+In functions with the attribute `Compiler`, replaces all attributes except `relay.form` by `Extern`; with
+`compiler-filter`, only in functions for the compiler of that name. A code generator that has compiled a function marks
+it, so that no other compiles it. The body stays, as its semantics.
 
 Before:
 
@@ -12,8 +12,8 @@ After:
 
     func.func private @mine_0(%a: T) -> T attributes {Extern = 1} {…}
 
-Passes on functions skip such a function. As there are no code generators but the project's own, a compilation uses the
-body: `relay-dissolve-compiler-regions` removes the mark. `relay.form` is kept, which determines how the body is read.
+Passes on functions skip such a function. `xrelay.compile` compiles the body: `relay-dissolve-compiler-regions` removes
+the mark.
 """
 
 from __future__ import annotations

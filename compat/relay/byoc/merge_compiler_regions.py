@@ -1,8 +1,8 @@
 """`relay-merge-compiler-regions`: merges neighbouring regions for the same compiler.
 
-What: a region absorbs the regions that it depends on and that are for the same compiler; the annotations between them
-are removed. Why: `relay-annotate-target` puts each op into a region of its own, and a code generator does better with
-more ops at once.
+`relay-annotate-target` makes a region of each op, and a code generator produces better code for more ops at once. So
+this pass merges a region with the regions for the same compiler whose values it uses, and removes the annotations
+between them.
 
 Before:
 
@@ -20,8 +20,8 @@ After:
     %z = relay.negative(%y)
     %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
 
-Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
-for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart.
+Left alone: regions in different blocks, and regions that are also connected by ops outside of them, as in a diamond
+with one side for another compiler. Merged, the region would need a value that is computed from its own results.
 
 Refuses (`PassError`) inconsistent annotations; see `annotated_regions.py`.
 """

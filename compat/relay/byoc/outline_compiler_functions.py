@@ -1,10 +1,9 @@
 """`relay-outline-compiler-functions`: turns closures for external compilers into functions of the module.
 
-What: each `relay.fn` with the attribute `Compiler` that is called, directly or by the name of a let, becomes a private
-function with the name in its attribute `global_symbol` and with its attributes; its calls become calls of that
-function. With `compiler-filter` only closures for that compiler are outlined. Why: partitioning may leave functions at
-their calls, and code generators process functions of the module. Relay calls the pass
-`OutlineCompilerFunctionsWithExistingGlobalSymbols`.
+Code generators process functions of the module, but a partition may consist of closures. Each `relay.fn` with the
+attribute `Compiler` that is called, directly or by the name of a let, becomes a private function with the same
+attributes, called by its `global_symbol`. With `compiler-filter`, only closures for that compiler are outlined. Relay
+calls the pass `OutlineCompilerFunctionsWithExistingGlobalSymbols`.
 
 Before:
 

@@ -1,11 +1,11 @@
 """`relay-partition-graph`: outlines each annotated region into a function.
 
-What: the ops between the `relay.annotation.compiler_begin`s and `compiler_end`s of a region become a private function
-with Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and are replaced by a call. The
-parameters are the values that enter the region, without duplicates; constants and tuples of constants become part of
-the function unless `bind-constants` is false. The results are the values that leave the region, without duplicates; a
-tuple that is made in the region, or is not the only result, is returned as its fields. Why: an external code generator
-gets functions of its own, which other passes skip.
+The ops between the `relay.annotation.compiler_begin`s and `compiler_end`s of a region become a private function with
+Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and are replaced by a call. The parameters are
+the values that enter the region, without duplicates; constants and tuples of constants become part of the function
+unless `bind-constants` is false. The results are the values that leave the region, without duplicates; a tuple that is
+made in the region, or is not the only result, is returned as its fields. An external code generator compiles these
+functions, and other passes skip them.
 
 Before:
 
