@@ -1,8 +1,8 @@
 """`qnn-canonicalize-ops`: expands quantised operators into plain ones.
 
-What: each `relay.qnn` operator is replaced by the arithmetic that defines it: casts, differences from zero points,
-64-bit products, shifts and clips. Why early: later passes handle plain operators, fold expressions of scales and zero
-points into constants, and fuse the rest. Exact: every bit is that of the operator's definition.
+Replaces each `relay.qnn` operator by the arithmetic that defines it: casts, differences from zero points, 64-bit
+products, shifts and clips. It runs early, so that later passes fold expressions of scales and zero points and fuse the
+other ops. The results equal those of the operator's definition bit for bit.
 
 Before:
 

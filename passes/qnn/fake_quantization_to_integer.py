@@ -1,10 +1,9 @@
 """`relay-fake-quantization-to-integer`: converts float regions between quantised tensors to integer arithmetic.
 
-What: the ops between `relay.qnn.dequantize` and `relay.qnn.quantize` compute in floats on quantised values. Each has an
-integer form, which takes the integers with their scale and zero point. Ops on paths from integers to a quantisation are
-replaced by these forms, and the quantisation by a requantisation, or by nothing. Why: frameworks that train and convert
-quantised networks write them in this way, and 8-bit products are cheaper than floats. It runs on request only, as
-results may differ.
+Frameworks write quantised networks as float ops between `relay.qnn.dequantize` and `relay.qnn.quantize`, and integer
+ops are faster. Many float ops have an integer form, which takes integers with their scale and zero point. The pass
+replaces the ops on paths from a dequantisation to a quantisation by these forms, and the quantisation by a
+requantisation, or by nothing if the scale is already right. It runs on request only, because results may differ.
 
 Before:
 

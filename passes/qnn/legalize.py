@@ -1,8 +1,8 @@
 """`qnn-legalize`: replaces functions of 8-bit quantised numbers by table lookups.
 
-What: `relay.qnn.exp` and the other functions of one number, including `relay.qnn.leaky_relu`, become lookups in a table
-of 256 numbers if scales and zero points are constants. Why: an 8-bit number has only 256 values, so the interpreter
-computes the function at compile time, whatever its cost. Exact: every bit is that of the operator's definition.
+`relay.qnn.exp` and the other functions of one number, including `relay.qnn.leaky_relu`, become lookups in a table if
+scales and zero points are constants. An 8-bit number has only 256 values, so the interpreter computes the table at
+compile time. The results equal those of the operator's definition bit for bit.
 
 Before:
 

@@ -1,10 +1,10 @@
 """`relay-quantize-annotate`: rounds the operands of convolutions and matrix products to 8-bit numbers.
 
-What: pairs of quantisation and dequantisation, which only round, are inserted before the operands of convolutions,
-`nn.dense`, `nn.matmul` and `nn.batch_matmul`. They are also inserted wherever the integer program has to round: after
-sums and concatenations of tensors, and before pools and ops that move elements. Why this way: the program stays a float
-program, which simulates the quantised network and can be run and compared; `relay-quantize-realize` then derives the
-integer program.
+Inserts pairs of quantisation and dequantisation, which only round, before the operands of convolutions, `nn.dense`,
+`nn.matmul` and `nn.batch_matmul`. It also inserts them at other places where the integer program has to round: after
+sums and concatenations of tensors, and before pools and ops that move elements. The result is a float program that
+simulates the quantised network, so it can be run and compared. `relay-quantize-realize` derives the integer program
+from it.
 
 Before:
 

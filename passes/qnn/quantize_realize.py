@@ -1,9 +1,9 @@
 """`relay-quantize-realize`: converts a program that `relay-quantize-annotate` has rounded to integer arithmetic.
 
-What: applies `relay-fake-quantization-to-integer` between the roundings, and also after the last one: the 32-bit sums
-of a last product are dequantised. Pairs of quantisation and dequantisation that are not used on integers are removed,
-so that an op that stays in floats reads its original operand. Why one pass: annotations that cannot be realised are
-removed here, and only annotations; the user's own roundings are kept.
+Applies `relay-fake-quantization-to-integer` between the roundings, and after the last rounding: the 32-bit sums of the
+last product are dequantised. Then it removes the pairs of quantisation and dequantisation that
+`relay-quantize-annotate` has inserted and no integer op uses, so that an op that stays in floats reads its original
+operand. The user's own roundings stay.
 
 Before:
 

@@ -1,8 +1,8 @@
 """`relay-dissolve-compiler-regions`: merges regions for external compilers back into the graph.
 
-What: removes the annotations `relay.annotation.compiler_begin` and `compiler_end`, and turns functions for external
-compilers into ordinary ones. Why: the compiler has only its own code generators, so it compiles the partitioned
-functions itself; later passes inline and fuse them.
+Removes the annotations `relay.annotation.compiler_begin` and `compiler_end`, and turns functions for external compilers
+into ordinary functions. xrelay has no external code generators, so it compiles these functions itself; later passes
+inline and fuse them.
 
 Before:
     %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
