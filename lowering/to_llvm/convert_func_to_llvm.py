@@ -147,8 +147,8 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
 
 def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
     """Converts a function that is always inlined: values in, one value out."""
-    if len(op.function_type.outputs.data) != 1 or len(op.body.blocks) != 1:
-        return f"@{op.sym_name.data} is always inlined: it must have one block and return one value"
+    if len(op.function_type.outputs.data) != 1 or not op.body.blocks:
+        return f"@{op.sym_name.data} is always inlined: it must have a body and return one value"
     inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
     output = rewriter.types.convert(op.function_type.outputs.data[0])
     new = llvm.FuncOp(
@@ -159,12 +159,12 @@ def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None
         extra_attrs={"always_inline": UnitAttr()},
     )
     rewriter.insert(new)
-    rewriter.convert_block_arguments(new.body.block)
-    last = new.body.block.last_op
-    assert isinstance(last, func.ReturnOp), "a function's block ends in a return"
-    rewriter.begin(last)
-    rewriter.insert(llvm.ReturnOp(rewriter.operand(last.arguments[0])))
-    rewriter.erase(last)
+    for block in new.body.blocks:
+        rewriter.convert_block_arguments(block)
+        if isinstance(last := block.last_op, func.ReturnOp):
+            rewriter.begin(last)
+            rewriter.insert(llvm.ReturnOp(rewriter.operand(last.arguments[0])))
+            rewriter.erase(last)
     rewriter.erase(op)
     return None
 

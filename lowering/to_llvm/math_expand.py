@@ -1,23 +1,27 @@
-"""math-expand: expands exp, log, tanh and erf into arithmetic, on scalars and on vectors of any width.
+"""math-expand: expands exp, log, tanh, erf, sin and cos into arithmetic, on scalars and on vectors of any width.
 
 A call of the C library takes one number and would undo vectorisation; vector libraries are not available everywhere.
-The expansions below need no table and no branch, so they stay in vector registers. On f32, over all inputs including
-infinities, NaNs, denormals and overflow (`tests/numeric/kernels/test_to_llvm_math.py` measures every 1021st float,
-`test_math_special.py` the special ones on CPUs with and without fused multiply-add), the error stays below
+The expansions below need no table and stay in vector registers; only sin and cos have a branch, to the C library for
+operands of at least 10⁶. Over all inputs including infinities, NaNs, denormals and overflow
+(`tests/numeric/kernels/test_to_llvm_math.py` measures every 1021st float and a sample of doubles,
+`test_math_special.py` the special ones on CPUs with and without fused multiply-add), the error in
+ulp stays below
 
-| function | error | limits |
-|---|---|---|
-| exp | 1.5 ulp | overflows to inf, underflows through denormals to 0 |
-| log | 1.5 ulp | log(0) = -inf, log(x < 0) = NaN |
-| tanh | 2 ulp | ±1 |
-| erf | 2 ulp | ±1 |
+| function | f32 | f64 | limits |
+|---|---|---|---|
+| exp | 1.5 | 1 | overflows to inf, underflows through denormals to 0 |
+| log | 1.5 | | log(0) = -inf, log(x < 0) = NaN |
+| tanh | 2 | 2 | ±1 |
+| erf | 2 | | ±1 |
+| sin, cos | 2 | 2 | NaN for ±inf |
 
 so that sigmoid, which is `1 / (1 + exp(-x))` at this level, needs no pattern of its own: its error is 3 ulp if the
 result is normal, and its limits are 0 and 1. NaN gives NaN for all functions, and -0 gives -0 for the odd ones. f16 and
-bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. f64 stays an intrinsic, that is, a call of
-the C library, since models compute in f32 and narrower types.
+bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. log and erf on f64 stay calls of the C
+library.
 
-Polynomials were fitted by iteratively reweighted least squares (Lawson) to the least maximal error.
+Unless they have another source, polynomials were fitted by iteratively reweighted least squares (Lawson) to the least
+maximal error.
 
 Each expansion is emitted once per module and type, as a private function that is always inlined; uses become calls of
 it (`expansions.InlinedOps`).
@@ -32,13 +36,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import factorial, pi
 
 from xdsl.context import Context
-from xdsl.dialects import math
-from xdsl.dialects.builtin import Float32Type, ModuleOp, f32, i32
+from xdsl.dialects import llvm, math, scf, vector
+from xdsl.dialects.arith import ExtFOp, TruncFOp
+from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp, VectorType, f32, f64, i1, i32, i64
 from xdsl.ir import Operation
+from xdsl.utils.hints import isa
 
-from xrelay.dialects.upstream.arith_extras import SIToFPOp, element_type
+from xrelay.dialects.upstream.arith_extras import SIToFPOp, TruncIOp, element_type
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.to_llvm.expansions import InlinedOps, number
 from xrelay.lowering.to_llvm.ops import type_suffix
@@ -46,15 +53,89 @@ from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, Conver
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 LOG2_E = 1.4426950408889634
-LN2_HIGH = 0.693359375
-"""ln 2 with so few bits that its product with an exponent is exact."""
-LN2_LOW = -2.1219444005469057e-4
-"""ln 2 minus `LN2_HIGH`."""
-ROUNDING = 12582912.0
-"""1.5 · 2²³: adding it rounds a float to an integer, which is then in the low bits."""
-ROUNDING_BITS = 0x4B400000
-EXP = (0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368710055947304, 0.001381461275741458)
-"""(exp r - 1 - r) / r² on |r| ≤ ln 2 / 2; error 3e-9."""
+
+
+@dataclass(frozen=True)
+class _Format:
+    """The constants of the expansions for a type of floats."""
+
+    integer: IntegerType
+    """The integers with the bits of such floats."""
+    fraction: int
+    """The number of bits after the point."""
+    rounding: float
+    """1.5 · 2^fraction: adding it rounds a float to an integer, which is then in the low bits."""
+    rounding_bits: int
+    """The bits of `rounding`."""
+    ln2: tuple[float, float]
+    """ln 2 with so few bits that its product with an exponent is exact, and the rest of ln 2."""
+    exp: tuple[float, ...]
+    """(exp r - 1 - r) / r² on |r| ≤ ln 2 / 2."""
+    exp_limits: tuple[float, float]
+    """The result of exp is 0 below these limits, and inf above."""
+    tanh_limit: float
+    """exp of this limit is so small that tanh rounds to ±1."""
+    sin: tuple[float, ...]
+    """(sin r - r) / r³ in r², on |r| ≤ π / 4."""
+    cos: tuple[float, ...]
+    """(cos r - 1 + r²/2) / r⁴ in r², on |r| ≤ π / 4."""
+
+    @property
+    def bias(self) -> int:
+        """Returns the exponent of 1 as it is stored."""
+        return (1 << self.integer.bitwidth - self.fraction - 2) - 1
+
+
+_SINGLE = _Format(
+    i32,
+    23,
+    12582912.0,
+    0x4B400000,
+    (0.693359375, -2.1219444005469057e-4),
+    (0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368710055947304, 0.001381461275741458),
+    (-105.0, 89.0),
+    -20.0,
+    (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
+    (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
+)
+"""The error of the polynomial of exp is 3e-9. Those of sin and cos are from Cephes (`sinf`)."""
+_DOUBLE = _Format(
+    i64,
+    52,
+    6755399441055744.0,
+    0x4338000000000000,
+    (6.93147180369123816490e-01, 1.90821492927058770002e-10),
+    tuple(1 / factorial(power) for power in range(2, 14)),
+    (-746.0, 710.0),
+    -40.0,
+    (
+        -1.66666666666666324348e-01,
+        8.33333333332248946124e-03,
+        -1.98412698298579493134e-04,
+        2.75573137070700676789e-06,
+        -2.50507602534068634195e-08,
+        1.58969099521155010221e-10,
+    ),
+    (
+        4.16666666666666019037e-02,
+        -1.38888888888741095749e-03,
+        2.48015872894767294178e-05,
+        -2.75573143513906633035e-07,
+        2.08757232129817482790e-09,
+        -1.13596475577881948265e-11,
+    ),
+)
+"""The polynomial of exp is Taylor's, with an error of 2e-17. Those of sin and cos are from FreeBSD's `msun`."""
+
+HALF_PI = (
+    1.57079632673412561417e00,
+    6.07710050630396597660e-11,
+    2.02226624871116645580e-21,
+    8.47842766036889956997e-32,
+)
+"""Summands of π / 2, the first three with 33 bits, so that their products with a number of quadrants are exact."""
+QUADRANTS_LIMIT = 1e6
+"""The limit of the operands of sin and cos: less than 2²⁰ quadrants."""
 LOG = (
     0.3333331346511841,
     -0.25000008940696716,
@@ -67,9 +148,6 @@ LOG = (
     0.06746640056371689,
 )
 """(log(1 + f) - f + f²/2) / f³ on sqrt ½ - 1 ≤ f ≤ sqrt 2 - 1; error 1e-9."""
-TANH = (-0.33333268761634827, 0.133310928940773, -0.05370965600013733, 0.020538819953799248, -0.005591016262769699)
-"""(tanh x - x) / x³ in x², on |x| ≤ 0.64; error 6e-9."""
-TANH_SWITCH = 0.625
 ERF = (
     0.12837916612625122,
     -0.37612634897232056,
@@ -94,18 +172,19 @@ LOG_ERFC = (
 
 
 class ExpandExp(ConversionPattern[math.ExpOp]):
-    """`math.exp %x : f32` → `2ⁿ · p(r)`, where x = n ln 2 + r.
+    """`math.exp %x` → `2ⁿ · p(r)`, where x = n ln 2 + r.
 
-    The multiplication by 2ⁿ takes two factors, since n is between -152 (denormals) and 129 (overflow).
+    The multiplication by 2ⁿ takes two factors, since 2ⁿ may be denormal or too great.
     """
 
     def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
         """Clamps the operand to the range beyond which the result is 0 or inf, and computes."""
-        x = _at_most(number(op.operand, rewriter), 89.0)
-        least = x.like(-105.0)
-        mantissa, exponent = _exp_parts(least.compare("ogt", x).select(least, x))
+        format_ = _format(op)
+        low, high = format_.exp_limits
+        tail, exponent = _exp_parts(_at_least(_at_most(number(op.operand, rewriter), high), low), format_)
+        mantissa = tail + 1.0
         half = exponent >> 1
-        result = mantissa * _power_of_two(half) * _power_of_two(exponent - half)
+        result = mantissa * _power_of_two(half, format_) * _power_of_two(exponent - half, format_)
         rewriter.replace(op, [result.value])
         return None
 
@@ -123,9 +202,10 @@ class ExpandLog(ConversionPattern[math.LogOp]):
         e = exponent.convert(SIToFPOp, f32) - tiny.select(x.like(23.0), x.like(0.0))
         f = mantissa - 1.0
         square = f * f
-        tail = e.multiply_add(LN2_LOW, square * f * f.polynomial(LOG))
+        high, low = _SINGLE.ln2
+        tail = e.multiply_add(low, square * f * f.polynomial(LOG))
         tail = square.multiply_add(-0.5, tail)
-        result = e.multiply_add(x.like(LN2_HIGH), f + tail)
+        result = e.multiply_add(x.like(high), f + tail)
 
         zero, infinity = x.like(0.0), x.like(float("inf"))
         result = x.compare("oeq", infinity).select(infinity, result)
@@ -136,20 +216,47 @@ class ExpandLog(ConversionPattern[math.LogOp]):
 
 
 class ExpandTanh(ConversionPattern[math.TanhOp]):
-    """`math.tanh %x : f32` → `x + x³ p(x²)` near 0, else `1 - 2 / (exp(2|x|) + 1)` with the sign of x."""
+    """`math.tanh %x` → `h / (1 - h)` with the sign of x, where h = (1 - exp(-2|x|)) / 2 without cancellation."""
 
     def rewrite(self, op: math.TanhOp, rewriter: ConversionRewriter) -> str | None:
-        """Computes both, and selects."""
+        """Computes h and its rounding error, and improves the quotient t by t = h + h t."""
+        x, format_ = number(op.operand, rewriter), _format(op)
+        double = _at_least(x.absolute() * -2.0, format_.tanh_limit)
+        tail, exponent = _exp_parts(double, format_, exact=True)
+        half_power = _power_of_two(exponent - 1, format_)
+        head, rest = x.like(0.5) - half_power, tail * half_power
+        h = head - rest
+        error = head - h - rest
+        quotient = h / (x.like(1.0) - h)
+        improved = h + h.multiply_add(quotient, error.multiply_add(quotient, error))
+        rewriter.replace(op, [improved.copy_sign(x).value])
+        return None
+
+
+class ExpandSine(ConversionPattern[math.SinOp | math.CosOp]):
+    """`math.sin %x` → the sine or cosine of r with the sign of the quadrant q, where x = q π/2 + r and |r| ≤ π/4.
+
+    If a lane is greater than `QUADRANTS_LIMIT`, the C library computes all lanes. An f32 is reduced to r in f64.
+    """
+
+    def rewrite(self, op: math.SinOp | math.CosOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes both, selects, and adds the branch."""
         x = number(op.operand, rewriter)
-        square = x * x
-        near = (x * square).multiply_add(square.polynomial(TANH), x)
-        size = x.absolute()
-        double = _at_most(size + size, 20.0)
-        one = x.like(1.0)
-        quotient = x.like(2.0) / (_exp_in_range(double) + one)
-        is_near = size.compare("olt", TANH_SWITCH)
-        # The sign comes last: near -0 the terms of the polynomial have different signs, and their sum is 0.
-        rewriter.replace(op, [is_near.select(near, one - quotient).copy_sign(x).value])
+        quadrant, r = _quadrant(x)
+        if isinstance(op, math.CosOp):
+            quadrant += 1
+        square = r * r
+        sine = (r * square).multiply_add(square.polynomial(_format(op).sin), r).copy_sign(r)
+        cosine = (square * square).multiply_add(square.polynomial(_format(op).cos), square.multiply_add(-0.5, 1.0))
+        size = ((quadrant & 1).compare("eq", 0)).select(sine, cosine)
+        integer = _format(op).integer
+        sign = (quadrant & 2) << integer.bitwidth - 2
+        near = (size.bits(integer) ^ sign).bits(element_type(x.value.type))
+
+        library = (llvm.FCosOp if isinstance(op, math.CosOp) else llvm.FSinOp)(op.operand)
+        far = _any(x.absolute().compare("oge", QUADRANTS_LIMIT))
+        branches = [library, scf.YieldOp(library.res)], [scf.YieldOp(near.value)]
+        rewriter.replace(op, rewriter.insert(scf.IfOp(far.value, [op.result.type], *branches)))
         return None
 
 
@@ -162,12 +269,13 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
         near = x.multiply_add((x * x).polynomial(ERF), x)
         size = x.absolute()
         exponent = _at_most(size, 4.0).polynomial(LOG_ERFC)
-        far = (x.like(1.0) - _exp_in_range(exponent)).copy_sign(x)
+        far = (x.like(1.0) - _exp_in_range(exponent, _SINGLE)).copy_sign(x)
         rewriter.replace(op, [size.compare("olt", ERF_SWITCH).select(near, far).value])
         return None
 
 
-Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp
+Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp
+_SINGLE_ONLY = math.LogOp | math.ErfOp
 
 
 class CallExpansion(ConversionPattern[Expanded]):
@@ -189,33 +297,73 @@ def _at_most(x: Number, bound: float) -> Number:
     return limit.compare("olt", x).select(limit, x)
 
 
-def _exp_parts(x: Number) -> tuple[Number, Number]:
-    """Returns `m` and the integer `n` with exp x = m · 2ⁿ and m between sqrt ½ and sqrt 2."""
-    shifted = x.multiply_add(LOG2_E, ROUNDING)
-    n = shifted - ROUNDING
-    r = n.multiply_add(-LN2_LOW, n.multiply_add(-LN2_HIGH, x))
-    tail = (r * r).multiply_add(r.polynomial(EXP), r)
-    exponent = shifted.bits(i32) - ROUNDING_BITS
-    return tail + 1.0, exponent
+def _at_least(x: Number, bound: float) -> Number:
+    """Returns `max(x, bound)`, like `_at_most`."""
+    limit = x.like(bound)
+    return limit.compare("ogt", x).select(limit, x)
 
 
-def _exp_in_range(x: Number) -> Number:
+def _exp_parts(x: Number, format_: _Format, *, exact: bool = False) -> tuple[Number, Number]:
+    """Returns `t` and the integer `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2.
+
+    With `exact`, the rounding error of r, the argument of the polynomial, does not add to that of t.
+    """
+    shifted = x.multiply_add(LOG2_E, format_.rounding)
+    n = shifted - format_.rounding
+    high, low = format_.ln2
+    head = n.multiply_add(-high, x)
+    r = n.multiply_add(-low, head)
+    square = r * r
+    tail = square.multiply_add(r.polynomial(format_.exp), n * -low if exact else r)
+    exponent = shifted.bits(format_.integer) - format_.rounding_bits
+    return tail + head if exact else tail, exponent
+
+
+def _exp_in_range(x: Number, format_: _Format) -> Number:
     """Returns exp x; the result and 2ⁿ must be normal floats."""
-    mantissa, exponent = _exp_parts(x)
-    return mantissa * _power_of_two(exponent)
+    tail, exponent = _exp_parts(x, format_)
+    return (tail + 1.0) * _power_of_two(exponent, format_)
 
 
-def _power_of_two(exponent: Number) -> Number:
-    """Returns 2ⁿ for -126 ≤ n ≤ 127."""
-    return ((exponent + 127) << 23).bits(f32)
+def _power_of_two(exponent: Number, format_: _Format) -> Number:
+    """Returns 2ⁿ if it is a normal float."""
+    return ((exponent + format_.bias) << format_.fraction).bits(f32 if format_ is _SINGLE else f64)
 
 
-EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())
-"""The patterns that expand the bodies of the functions, for f32."""
+def _quadrant(x: Number) -> tuple[Number, Number]:
+    """Returns the two lowest bits of q, with other bits above them, and r: x = q π/2 + r, and |r| ≤ π/4."""
+    is_single = isinstance(element_type(x.value.type), Float32Type)
+    wide = x.convert(ExtFOp, f64) if is_single else x
+    shifted = wide.multiply_add(2 / pi, _DOUBLE.rounding)
+    n = shifted - _DOUBLE.rounding
+    for summand in HALF_PI[:3] if is_single else HALF_PI:
+        wide = n.multiply_add(-summand, wide)
+    bits = shifted.bits(i64)
+    return (bits.convert(TruncIOp, i32), wide.convert(TruncFOp, f32)) if is_single else (bits, wide)
+
+
+def _any(conditions: Number) -> Number:
+    """Returns whether any lane is true."""
+    if not isa(conditions.value.type, VectorType):
+        return conditions
+    kind = vector.CombiningKindAttr(vector.CombiningKindFlag.OR)
+    reduction = vector.ReductionOp.create(operands=[conditions.value], result_types=[i1], properties={"kind": kind})
+    return Number(conditions.at.insert(reduction).results[0], conditions.at)
+
+
+def _format(op: Operation) -> _Format:
+    return _SINGLE if isinstance(element_type(op.results[0].type), Float32Type) else _DOUBLE
+
+
+EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine())
+"""The patterns that expand the bodies of the functions."""
 
 
 def _is_legal(op: Operation) -> bool:
-    return not _is_expanded(type(op)) or not isinstance(element_type(op.results[0].type), Float32Type)
+    if not _is_expanded(type(op)):
+        return True
+    element = element_type(op.results[0].type)
+    return not isinstance(element, Float32Type) and (isinstance(op, _SINGLE_ONLY) or element != f64)
 
 
 @cache
@@ -225,13 +373,15 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(XRelayPass):
-    """Expands exp, log, tanh and erf on f32 into arithmetic; leaves other types and all other math ops unchanged.
+    """Expands exp, tanh, sin and cos on f32 and f64, and log and erf on f32; leaves all other math ops unchanged.
 
     An expansion is a private function, always inlined, one for each function and type; its uses are calls.
     """
 
     name = "math-expand"
-    numerics = reassociates("exp, log, tanh and erf become polynomials, correct within a few units in the last place")
+    numerics = reassociates(
+        "exp, log, tanh, erf, sin and cos become polynomials, correct within a few units in the last place"
+    )
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -76,6 +76,8 @@ FUNCTIONS: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]],
     "log": (np.log, 1.5),
     "tanh": (np.tanh, 2.0),
     "erf": (erf, 2.0),
+    "sin": (np.sin, 2.0),
+    "cos": (np.cos, 2.0),
 }
 
 
@@ -123,6 +125,24 @@ def test_f16_is_computed_in_f32_and_rounded_once():
     np.testing.assert_allclose(y[~np.isnan(exact)], exact[~np.isnan(exact)], rtol=2e-3)
 
 
-def test_f64_goes_to_the_c_library():
-    x = np.linspace(-10, 10, 64)
-    np.testing.assert_allclose(run("%r = math.tanh %v : T", x, "f64", lanes=1), np.tanh(x), rtol=1e-14)
+def doubles(limit: float) -> NDArray[np.float64]:
+    """Numbers of all magnitudes up to `limit`, the neighbours of multiples of π/2, zeros, infinities and NaN."""
+    random = np.random.default_rng(0)
+    spread = np.exp2(random.uniform(-60, np.log2(limit), 40_000)) * random.choice([-1, 1], 40_000)
+    multiples = np.arange(-5000, 5000) * (np.pi / 2)
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 709.7, 709.8, -708.3, -745.2, 1e300, -1e300]
+    return np.resize(np.concatenate([spread, multiples, ends]), 64 * 800)
+
+
+@pytest.mark.parametrize(("name", "bound"), [("exp", 1.5), ("tanh", 2.0), ("sin", 2.0), ("cos", 2.0)])
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_error_of_doubles(name: str, bound: float, lanes: int):
+    x = doubles(2e6 if name in ("sin", "cos") else 800.0)
+    with np.errstate(all="ignore"):
+        exact = getattr(np, name)(x)
+        result = run(f"%r = math.{name} %v : T", x, "f64", lanes=lanes)
+        finite = np.isfinite(exact)
+        error = np.abs(result - exact)[finite] / np.maximum(np.spacing(np.abs(exact[finite])), 5e-324)
+    np.testing.assert_array_equal(result[~finite], exact[~finite])
+    np.testing.assert_array_equal(np.signbit(result[finite]), np.signbit(exact[finite]))
+    assert error.max() <= bound

@@ -7,7 +7,7 @@ func.func @f(%x: f32) -> f32 {
 
 // -----
 
-// expected-error@+1 {{failed to convert func.func: @pair is always inlined: it must have one block and return one value}}
+// expected-error@+1 {{failed to convert func.func: @pair is always inlined: it must have a body and return one value}}
 func.func private @pair(%x: f32) -> (f32, f32) attributes {llvm.always_inline} {
   func.return %x, %x : f32, f32
 }

@@ -35,14 +35,35 @@ func.func @scalar(%x: f32) -> f32 {
 
 // -----
 
-// f64, f16 and other functions stay.
+// The C library computes sin and cos of great numbers.
+// CHECK-LABEL: func.func @waves
+// CHECK-NEXT:  func.call @xrelay_sin_v8f32(%x)
+// CHECK-NEXT:  func.call @xrelay_cos_f64(%y)
+// CHECK:       func.func private @xrelay_sin_v8f32
+// CHECK:       arith.extf {{.*}} : vector<8xf32> to vector<8xf64>
+// CHECK:       [[ANY:%.*]] = vector.reduction <or>, {{.*}} : vector<8xi1> into i1
+// CHECK-NEXT:  scf.if [[ANY]] -> (vector<8xf32>) {
+// CHECK-NEXT:    llvm.intr.sin
+// CHECK:       func.func private @xrelay_cos_f64
+// CHECK:       [[FAR:%.*]] = arith.cmpf oge
+// CHECK-NEXT:  scf.if [[FAR]] -> (f64) {
+// CHECK-NEXT:    llvm.intr.cos
+func.func @waves(%x: vector<8xf32>, %y: f64) -> (vector<8xf32>, f64) {
+  %0 = math.sin %x : vector<8xf32>
+  %1 = math.cos %y : f64
+  func.return %0, %1 : vector<8xf32>, f64
+}
+
+// -----
+
+// log and erf of f64, f16 and other functions stay.
 // CHECK-LABEL: func.func @left_alone
-// CHECK-NEXT:  math.exp %x : f64
+// CHECK-NEXT:  math.log %x : f64
 // CHECK-NEXT:  math.sqrt %y : f32
 // CHECK-NEXT:  math.exp %z : f16
 // CHECK-NEXT:  func.return
 func.func @left_alone(%x: f64, %y: f32, %z: f16) -> (f64, f32, f16) {
-  %0 = math.exp %x : f64
+  %0 = math.log %x : f64
   %1 = math.sqrt %y : f32
   %2 = math.exp %z : f16
   func.return %0, %1, %2 : f64, f32, f16

@@ -30,6 +30,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., relay.Expr], Callable[[Wide], Wide], di
     "log": (relay.log, np.log, {"float32": 1.5, "float64": 1.0}),
     "tanh": (relay.tanh, np.tanh, {"float32": 2.0, "float64": 2.5}),
     "erf": (relay.erf, lambda x: ERF(x.astype(np.float64)).astype(np.longdouble), {"float32": 2.0, "float64": 1.0}),
+    "sin": (relay.sin, np.sin, {"float32": 2.0, "float64": 2.0}),
+    "cos": (relay.cos, np.cos, {"float32": 2.0, "float64": 2.0}),
     "sqrt": (relay.sqrt, np.sqrt, {"float32": 0.5, "float64": 0.5}),
     "rsqrt": (relay.rsqrt, lambda x: 1 / np.sqrt(x), dict.fromkeys(DTYPES, 1.5)),
     "sigmoid": (relay.sigmoid, sigmoid, {"float32": 3.0, "float64": 3.0}),
@@ -44,7 +46,26 @@ def values(dtype: np.dtype[Any]) -> NDArray[Any]:
         return np.arange(1 << 16, dtype=np.uint16).view(dtype)
     info, rng = np.finfo(dtype), np.random.default_rng(5)
     special = [0, 1, 2, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, 1 - info.epsneg, 1 + info.eps]
-    edges = [87.3, 88.72, 88.73, 89, 103.9, 104, 105, 709.7, 709.8, 745.1, 746, 0.625, 0.91, 4.0, 9.0, 20.0]
+    edges = [
+        87.3,
+        88.72,
+        88.73,
+        89,
+        103.9,
+        104,
+        105,
+        709.7,
+        709.8,
+        745.1,
+        746,
+        0.625,
+        0.91,
+        4.0,
+        9.0,
+        20.0,
+        999999,
+        1e6,
+    ]
     sizes = np.exp2(rng.uniform(np.log2(info.tiny) - 20, np.log2(info.max), 20_000).astype(np.longdouble))
     usual = np.concatenate([rng.uniform(0, 100, 20_000), rng.uniform(0, 2, 20_000)])
     positive = np.concatenate([special, edges, sizes, usual]).astype(dtype)
