@@ -129,8 +129,8 @@ def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace) -> list[Explained
         if place != name and (chosen := _matching(blocks, place)):
             return chosen
         raise InputError(
-            f"the node {place!r} ({operator}) is no op of its own: the importer or the optimiser took it into others",
-            help="--as-is explains the model before the optimiser; name one of its users",
+            f"the importer or the optimiser has removed the node {place!r} ({operator}), or merged it into other ops",
+            help="--as-is explains the model before the optimiser; or name an op that uses the node",
         )
     known = sorted(
         {known for block in blocks for op in block.ops.values() for known in op.names if not known.isdigit()}
