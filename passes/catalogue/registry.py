@@ -12,6 +12,7 @@ FOLDERS: dict[str, str] = {
     "relay-quantize-annotate": "passes/qnn",
     "relay-quantize-realize": "passes/qnn",
     "qnn-legalize": "passes/qnn",
+    "qnn-multiply-integers": "passes/qnn",
     "qnn-canonicalize-ops": "passes/qnn",
     "relay-legalize": "passes/relay",
     "relay-simplify-inference": "passes/relay",

@@ -1,8 +1,8 @@
 """`relay-narrow-products`: rewrites integer products of bytes to ui8 times i8, for which CPUs have instructions.
 
 Quantised networks contain products in 32 bits or of i8 by i8. CPUs multiply four bytes in the time of one number of 32
-bits, and weights of bytes need a quarter of the memory. The pass rewrites 2D convolutions, dense layers and matrix
-products that add in i32, if the data are bytes or bytes minus a zero point, and the weight is constant and fits i8. The
+bits, and weights of bytes need a quarter of the memory. The pass rewrites convolutions, dense layers and products of
+matrices that add in i32, if the data are bytes or bytes minus a zero point, and the weight is constant and fits i8. The
 product of the zero point and the sums of the weight is subtracted from the result. Exact: sums wrap at 32 bits in both
 forms.
 
@@ -39,7 +39,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
-from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import DirectConvOp
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
@@ -61,7 +61,7 @@ from xrelay.target.cpus import DOT_TERMS
 _VECTOR = 8
 """Results are padded to a multiple of this, as blocked layouts require on most CPUs."""
 
-Product = Conv2DOp | DenseOp | MatmulOp
+Product = DirectConvOp | DenseOp | MatmulOp
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,17 @@ class NarrowProduct(RewritePattern):
             return
         emit = Emitter(rewriter, op)
         try:
-            result = _convolution(op, emit) if isinstance(op, Conv2DOp) else _matrix_product(op, emit)
+            result = narrow(op, emit)
         except WideError as refused:
             self._remarks.refused(op, str(refused))
             return
         self._remarks.applied(op, "multiplies bytes")
         emit.replace(result)
+
+
+def narrow(op: Product, emit: Emitter) -> SSAValue:
+    """Emits a product of integers that adds in i32 as ui8 times i8; raises `WideError` if it cannot."""
+    return _convolution(op, emit) if isinstance(op, DirectConvOp) else _matrix_product(op, emit)
 
 
 def _adds_integers(op: Product) -> bool:
@@ -116,15 +121,15 @@ def _adds_integers(op: Product) -> bool:
 
 def _is_whole(op: Product) -> bool:
     """Whether the terms and the results of `op` fill whole instructions; assumed for blocked and dynamic weights."""
-    shape, rows, columns = shape_of(op.operands[1].type), 0, 1
-    if isinstance(op, Conv2DOp):
+    shape, rows, columns, rank, has_groups = shape_of(op.operands[1].type), 0, 1, 2, False
+    if isinstance(op, DirectConvOp):
         rows, columns = (op.layouts[1].index(letter) for letter in "OI")
+        rank, has_groups = 2 + len(op.AXES), op.groups.value.data > 1
     elif isinstance(op, MatmulOp) and not op.transposed[1]:
         rows, columns = 1, 0
     count, depth = shape[rows], shape[columns]
-    if not isinstance(count, int) or not isinstance(depth, int) or len(shape) not in (2, 4):
+    if not isinstance(count, int) or not isinstance(depth, int) or len(shape) != rank:
         return True
-    has_groups = isinstance(op, Conv2DOp) and op.groups.value.data > 1
     return depth % DOT_TERMS == 0 and (has_groups or _missing_results(count) == 0)
 
 
@@ -169,10 +174,11 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
 # --- convolutions
 
 
-def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
+def _convolution(op: DirectConvOp, emit: Emitter) -> SSAValue:
     """The convolution on bytes, padded by a separate op, minus the contribution of the zero point."""
     image, kernel, result = op.layouts
-    if any(len(layout.axes) > 4 for layout in (image, kernel, result)):
+    rank = 2 + len(op.AXES)
+    if any(len(layout.axes) > rank for layout in (image, kernel, result)):
         raise WideError("its channels are in blocks")
     data, weight = data_bytes(op.data), weight_bytes(op.weight).array
     depth, groups = weight.shape[kernel.index("I")], op.groups.value.data
@@ -184,40 +190,32 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
     zero_point = data.known_zero_point
     if zero_point is None:
         raise WideError("its zero point is not one constant")
-    sums = weight.sum(axis=tuple(axis for axis in range(4) if axis != kernel.index("O")), dtype=np.int32)
+    sums = weight.sum(axis=tuple(axis for axis in range(rank) if axis != kernel.index("O")), dtype=np.int32)
     pads = any(ints(op.padding)) and zero_point != 0
     if pads and not 0 <= zero_point <= np.iinfo(np.uint8).max:
         raise WideError(f"it pads, and its zero point for unsigned bytes, {zero_point}, is not a byte")
     value, properties = data.unsigned(emit), dict(op.properties)
     if pads or missing:
-        sides = _sides(op) if pads else (0, 0, 0, 0)
-        pairs = [(0, 0)] * 4
-        pairs[image.index("H")], pairs[image.index("W")] = (sides[0], sides[2]), (sides[1], sides[3])
+        pairs = [(0, 0)] * rank
         pairs[image.index("C")] = (0, missing)
+        for letter, axis in zip(op.AXES, op.window(_kernel_extents(op)), strict=True):
+            pairs[image.index(letter)] = (axis.before, axis.after) if pads else (0, 0)
         value = _padded(value, pairs, zero_point if pads else 0, emit)
-        weight = np.pad(weight, [(0, missing if axis == kernel.index("I") else 0) for axis in range(4)])
+        weight = np.pad(weight, [(0, missing if axis == kernel.index("I") else 0) for axis in range(rank)])
     if pads:
         del properties["padding"]
     properties["out_dtype"] = i32
     filters = weight.shape[kernel.index("O")]
     if more := _missing_results(filters) if groups == 1 else 0:
-        weight = np.pad(weight, [(0, more if axis == kernel.index("O") else 0) for axis in range(4)])
+        weight = np.pad(weight, [(0, more if axis == kernel.index("O") else 0) for axis in range(rank)])
         properties["channels"] = int_attribute(filters + more)
     constant = _constant(weight, op.weight, emit)
-    product = emit.insert(Conv2DOp.typed([value, constant], properties)).results[0]
-    channels, trailing = _first(product, filters, result.index("C"), emit), 3 - result.index("C")
+    product = emit.insert(type(op).typed([value, constant], properties)).results[0]
+    channels, trailing = _first(product, filters, result.index("C"), emit), rank - 1 - result.index("C")
     return _less_offset(channels, data, sums.reshape(-1, *[1] * trailing), emit)
 
 
-def _sides(op: Conv2DOp) -> tuple[int, int, int, int]:
-    """The padding at the top, left, bottom and right."""
-    window = op.window([int(extent) for extent in _kernel_extents(op)])
-    top, left = (axis.before for axis in window)
-    bottom, right = (axis.after for axis in window)
-    return top, left, bottom, right
-
-
-def _kernel_extents(op: Conv2DOp) -> Sequence[int]:
+def _kernel_extents(op: DirectConvOp) -> Sequence[int]:
     kernel, shape = op.layouts[1], shape_of(op.weight.type)
     return [extent for axis in op.AXES if isinstance(extent := shape[kernel.index(axis)], int)]
 
