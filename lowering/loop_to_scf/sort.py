@@ -180,9 +180,9 @@ class SortWriter(RowWriter):
 
     def _widened(self, element: Number, extend: type[arith.ExtUIOp | arith.ExtSIOp]) -> Number:
         """Returns an integer that may have fewer bits than a key as an integer of the keys' type."""
-        return (
-            element if element_type(element.value.type) == self._key_type else element.convert(extend, self._key_type)
-        )
+        if element_type(element.value.type) == self._key_type:
+            return element
+        return self._number(self._emit.add(extend(element.value, self._key_type)).result)
 
     def _at(self, position: Number) -> Values:
         """Returns the indices of a place of the row in the source and in the results."""

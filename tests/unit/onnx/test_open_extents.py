@@ -134,6 +134,20 @@ def test_none_of_the_greatest(opset: int, axis: int) -> None:
         assert (values.dtype, places.dtype) == (np.float32, np.int64)
 
 
+@pytest.mark.parametrize(("axis", "k"), [(1, 3), (2, 12)])
+def test_greatest_of_open_extents(axis: int, k: int) -> None:
+    proto = single("TopK", ("n", "m", "p"), [k], axis=axis, opset=18)
+    proto.graph.node[0].output.append("places")
+    proto.graph.output.append(value("places", ("a", "b", "c"), onnx.TensorProto.INT64))
+    compiled = compile(proto, cache=False)
+    for shape in ((2, 3, 12), (1, 40, 20), (3, 5, 400), (0, 4, 12)):
+        x = np.random.default_rng(7).integers(0, 20, shape).astype(np.float32)
+        values, places = compiled.run([x])
+        order = np.take(np.argsort(-x, axis, kind="stable"), range(k), axis)
+        np.testing.assert_array_equal(places, order)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, order, axis))
+
+
 def test_scale_and_bias_of_groups_of_open_channels() -> None:
     proto = single("GroupNormalization", ("n", "c", "w"), [1, 3], [-1, 2], dtype=np.float32, opset=18, num_groups=2)
     check(proto, [(2, 4, 3), (1, 2, 1), (1, 6, 5)])
