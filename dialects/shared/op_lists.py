@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -78,6 +78,13 @@ def captures_in(top: Operation) -> Mapping[Operation, Sequence[SSAValue]]:
         used = (value for inner in inside for value in (*inner.operands, *found.get(inner, ())))
         found[op] = [value for value in dict.fromkeys(used) if block_of(value) not in own]
     return found
+
+
+def dependencies(op: Operation) -> list[Operation]:
+    """The ops that `op` depends on: the owners of its operands, then the terminators of its regions."""
+    owners = [value.op for value in op.operands if isinstance(value, OpResult)]
+    ends = (block.last_op for region in op.regions for block in region.blocks)
+    return [*owners, *(end for end in ends if end is not None)]
 
 
 def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:

@@ -107,7 +107,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape"),
-        values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
         "Conv2dToSparse",
@@ -115,7 +114,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         ("DeadCodeElimination",),
         positional=("weight_name", "weight_shape", "layout", "kernel_size"),
-        values={"weight_shape": "weight_shape"},
     ),
     RelayPass(
         "Conv2dToSparse2",
@@ -176,7 +174,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         0,
         (),
         positional=("global_vars",),
-        values={"global_vars": "global_vars"},
     ),
     RelayPass(
         "ConvertLayout",
@@ -184,7 +181,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         3,
         ("InferType", "CanonicalizeOps"),
         positional=("desired_layouts",),
-        values={"desired_layouts": "desired"},
     ),
 )
 """Every pass of Relay that is implemented here."""

@@ -20,6 +20,7 @@ from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import dependencies
 from xrelay.errors import PassError
 from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.infra.digraph import nodes_on_cycles, post_order
@@ -215,10 +216,4 @@ def _visit_order(function: FuncOp) -> list[Operation]:
     """
     ends = [block.last_op for block in function.body.blocks if block.last_op is not None]
     inside = (op for op in walk_ops(function) if op is not function)
-    return post_order([*ends, *inside], _dependencies_of)
-
-
-def _dependencies_of(op: Operation) -> list[Operation]:
-    owners = [value.owner for value in op.operands]
-    ends = [block.last_op for region in op.regions for block in region.blocks]
-    return [part for part in (*owners, *ends) if isinstance(part, Operation)]
+    return post_order([*ends, *inside], dependencies)

@@ -27,9 +27,7 @@ Refuses (`PassError`) a name that no function has, and a function without the at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -47,15 +45,6 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 PASS_NAME = "relay-inline-compiler-functions-bound-to"
 
 
-class HasName(Protocol):
-    """An object that names a function in Relay's API: a `relay.GlobalVar`."""
-
-    @property
-    def name_hint(self) -> str:
-        """The function's name."""
-        ...
-
-
 @dataclass(frozen=True)
 class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
     """Inline the named functions for external compilers; see the module's docstring. Exact."""
@@ -67,28 +56,22 @@ class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        inline_compiler_functions(op, self.global_vars)
-
-
-def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasName]) -> None:
-    """Inline the functions of `module` with these names, and erase those without remaining calls."""
-    names = dict.fromkeys(one if isinstance(one, str) else one.name_hint for one in global_vars)
-    functions = _functions(module)
-    for name in names:
-        _check(name, functions)
-    others = {
-        name: function.attributes.pop(INLINE)
-        for name, function in functions.items()
-        if INLINE in function.attributes and name not in names
-    }
-    saved: dict[str, dict[str, Attribute]] = {}
-    for name in names:
-        saved[name] = dict(functions[name].attributes)
-        del functions[name].attributes[COMPILER]
-        functions[name].attributes[INLINE] = UnitAttr()
-        ClosureInliner(MAX_OPS).expand(functions[name])
-    inline_calls(module, marked=True)
-    _restore(module, saved, others)
+        functions = _functions(op)
+        for name in self.global_vars:
+            _check(name, functions)
+        others = {
+            name: function.attributes.pop(INLINE)
+            for name, function in functions.items()
+            if INLINE in function.attributes and name not in self.global_vars
+        }
+        saved: dict[str, dict[str, Attribute]] = {}
+        for name in dict.fromkeys(self.global_vars):
+            saved[name] = dict(functions[name].attributes)
+            del functions[name].attributes[COMPILER]
+            functions[name].attributes[INLINE] = UnitAttr()
+            ClosureInliner(MAX_OPS).expand(functions[name])
+        inline_calls(op, marked=True)
+        _restore(op, saved, others)
 
 
 def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:

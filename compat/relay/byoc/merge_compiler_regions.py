@@ -59,11 +59,11 @@ class RelayMergeCompilerRegionsPass(XRelayPass):
                 merge_compiler_regions(function)
 
 
-def merge_compiler_regions(function: FuncOp) -> int:
-    """Merge the regions of one function; returns the number of removed begins."""
+def merge_compiler_regions(function: FuncOp) -> None:
+    """Merge the regions of one function."""
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
-        return 0
+        return
     merger = RegionMerger(regions)
     merger.run()
     inner = [
@@ -73,7 +73,6 @@ def merge_compiler_regions(function: FuncOp) -> int:
         if isinstance(end := begin.data.owner, CompilerEndOp) and merger.are_one(region, regions.region(end))
     ]
     _remove(inner)
-    return len(inner)
 
 
 def _remove(begins: list[CompilerBeginOp]) -> None:

@@ -36,11 +36,11 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.call import NamedCallOp, call_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import yielded
@@ -68,28 +68,22 @@ class RelayOutlineCompilerFunctionsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        outline_compiler_functions(op, self.compiler_filter)
+        outliner = _Outliner(op)
+        for function in list(op.body.block.ops):
+            if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
+                for call in list(walk_ops(function)):
+                    closure = known_closure(call.callee) if isinstance(call, InvokeOp) else None
+                    if isinstance(call, InvokeOp) and closure is not None and is_for(closure, self.compiler_filter):
+                        outliner.outline(call, closure, function)
+        outliner.erase_unused_constants()
+        if outliner.has_named:
+            infer_types(op)
 
 
 def is_for(attributes_owner: FuncOp | FnOp, compiler_filter: str) -> bool:
     """Returns whether a function is for an external compiler, or for the one in `compiler_filter` if not empty."""
     compiler = attributes_owner.attributes.get(COMPILER)
     return isinstance(compiler, StringAttr) and compiler_filter in ("", compiler.data)
-
-
-def outline_compiler_functions(module: ModuleOp, compiler_filter: str = "") -> int:
-    """Outline the called closures for the compiler, or for all; returns the number of changed calls."""
-    outliner = _Outliner(module)
-    for function in list(module.body.block.ops):
-        if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
-            for op in list(walk_ops(function)):
-                closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
-                if isinstance(op, InvokeOp) and closure is not None and is_for(closure, compiler_filter):
-                    outliner.outline(op, closure, function)
-    outliner.erase_unused_constants()
-    if outliner.has_named:
-        infer_types(module)
-    return outliner.calls
 
 
 class _Outliner:
@@ -101,26 +95,19 @@ class _Outliner:
         self._symbols: dict[FnOp, str] = {}
         self._constants: dict[ConstantOp, None] = {}
         """The constants that outlined functions have copies of."""
-        self.calls = 0
         self.has_named = False
-        """Whether an outlined function has named dimensions."""
+        """Whether a call of an outlined function has named dimensions."""
 
     def outline(self, call: InvokeOp, closure: FnOp, parent: FuncOp) -> None:
         """Replace `call` by a call of the function that `closure` becomes."""
         if closure not in self._symbols:
             self._symbols[closure] = self._add(closure, parent)
         symbol, callee = self._symbols[closure], call.callee
-        named = bool(names_in([*(value.type for value in (*call.arguments, *closure.parameters)), call.result.type]))
-        made: CallOp | NamedCallOp
-        if named:
-            made = NamedCallOp(symbol, None, list(call.arguments), [call.result.type])
-        else:
-            made = CallOp(symbol, list(call.arguments), [call.result.type])
+        made = call_of(symbol, call.arguments, [call.result.type])
         made.location, made.results[0].name_hint = call.location, call.result.name_hint
         Rewriter.replace_op(call, made)
         erase_unused_closure(callee)
-        self.calls += 1
-        self.has_named |= named
+        self.has_named |= isinstance(made, NamedCallOp)
 
     def _add(self, closure: FnOp, parent: FuncOp) -> str:
         """Add the function of `closure` to the module unless there is an equal one; returns its symbol."""

@@ -48,13 +48,13 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerEndOp
-from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, call_of, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
@@ -243,7 +243,7 @@ class RegionOutliner:
         return results
 
     def _replacements(
-        self, outputs: list[SSAValue], results: list[SSAValue], call: CallOp | NamedCallOp
+        self, outputs: list[SSAValue], results: list[SSAValue], call: AnyCall
     ) -> dict[SSAValue, SSAValue]:
         """For each value that leaves the region, the result of `call` that replaces it."""
         if results == outputs:
@@ -311,14 +311,10 @@ class RegionOutliner:
                 op.operands = [copies.get(value, value) for value in op.operands]
         self._body.add_ops([*members, *self._taken_apart])
 
-    def _call(self, results: list[SSAValue]) -> CallOp | NamedCallOp:
+    def _call(self, results: list[SSAValue]) -> AnyCall:
         first, types = self._region.ends[0], [value.type for value in results]
-        names = names_in([*(value.type for value in self._arguments), *types])
-        if names:
-            self._require_names_from_outside(names_in(types))
-            call: CallOp | NamedCallOp = NamedCallOp(self._name, None, self._arguments, types)
-        else:
-            call = CallOp(self._name, self._arguments, types)
+        self._require_names_from_outside(names_in(types))
+        call = call_of(self._name, self._arguments, types)
         call.location = first.location
         for new, old in zip(call.results, results, strict=True):
             new.name_hint = old.name_hint

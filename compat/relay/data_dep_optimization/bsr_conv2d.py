@@ -68,7 +68,7 @@ def convert(
     it lacks a weight, or if blocks do not divide one.
     """
     found = process_params(func, params, blocksize, sparsity_threshold, layout, kernel_size)
-    new = rewritten(func, lambda module: conv2d_to_sparse(module, *found, layout, kernel_size))
+    new = rewritten(func, lambda module: conv2d_to_sparse(module, *found.options, layout, kernel_size))
     return new, without(params, found.weight_name, new)
 
 

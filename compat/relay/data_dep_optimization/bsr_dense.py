@@ -49,5 +49,5 @@ def convert(
     it lacks a weight, or if blocks do not divide one.
     """
     found = process_params(func, params, blocksize, sparsity_threshold)
-    new = rewritten(func, lambda module: dense_to_sparse(module, *found))
+    new = rewritten(func, lambda module: dense_to_sparse(module, *found.options))
     return new, without(params, found.weight_name, new)

@@ -31,6 +31,11 @@ class SparseAnalysisResult(NamedTuple):
     weight_name: list[str]
     weight_shape: list[list[int]]
 
+    @property
+    def options(self) -> tuple[list[str], list[str]]:
+        """The names and the shapes as options of a pass."""
+        return self.weight_name, ["x".join(map(str, shape)) for shape in self.weight_shape]
+
 
 def module_of(func: Expr) -> IRModule:
     """Returns a module with a copy of a function as @main, with types inferred."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Final, cast, get_type_hints
+from typing import Any, Final, cast, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XdslModulePass
@@ -51,14 +51,8 @@ _OTHERS: Final[Mapping[str, Callable[[], type[XdslModulePass]]]] = {**get_all_pa
 """The passes of xDSL and of lowering: name → thunk that imports the class."""
 _IMPLEMENTATIONS: Final = {
     "AlterOpLayout": "xrelay.passes.layout.alter_op_layout:alter_layouts",
-    "ConvertLayout": "xrelay.passes.layout.convert_layout:convert_layouts",
     "EliminateCommonSubexpr": "xrelay.relay.transform.expressions:eliminate_common_subexpressions_of",
     "MergeComposite": "xrelay.relay.dataflow_pattern.composite_tables:merge_composites_of",
-    "DenseToSparse": "xrelay.relay.passes.dense_to_sparse:dense_to_sparse",
-    "Conv2dToSparse": "xrelay.relay.passes.conv2d_to_sparse:conv2d_to_sparse",
-    "InlineCompilerFunctionsBoundTo": (
-        "xrelay.relay.byoc.inline_compiler_functions_bound_to:inline_compiler_functions"
-    ),
 }
 """Relay's name → the function that takes the module, the options and the values of `RelayPass.values`."""
 
@@ -132,15 +126,13 @@ class NamedPass(ModulePass):
         pass_type = pass_class(row.pass_name)
         self._row, self._pass_type = row, pass_type
         hints = get_type_hints(pass_type)
-        written = {name: _option(value, hints.get(name)) for name, value in options.items()}
-        fields = {field.name for field in dataclasses.fields(pass_type)}
-        unwritten = tuple(
-            name for name, value in written.items() if name in row.values and not (name in fields and _is_text(value))
-        )
-        self._options = {**row.fixed, **{name: value for name, value in written.items() if name not in unwritten}}
+        unwritten = tuple(name for name in options if name in row.values)
+        self._options: dict[str, object] = {**row.fixed}
+        for name in options.keys() - row.values.keys():
+            self._options[name] = _option(row, name, options[name], hints.get(name))
         self._values = {row.values[name]: options[name] for name in unwritten}
         for name in unwritten:
-            check_value(row.name, name, row.values[name], options[name])
+            _require(row, name, options[name], *_VALUES[row.values[name]])
         _check_options(pass_type, row, self._options)
         # Type inference visits every op: its result needs no verification.
         self.checks_itself = row.name == "InferType"
@@ -201,16 +193,22 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
         infer_types(mod)
 
 
-def _option(value: object, type: object) -> object:
+def _option(row: RelayPass, name: str, value: object, type: object) -> object:
     """Returns an option's value as a pass stores it: a list becomes a tuple, as does a string for a tuple option."""
     if isinstance(value, str) and type == tuple[str, ...]:
         return (value,)
-    return tuple(cast(list[object], value)) if isinstance(value, list) else value
+    made = tuple(cast(list[object], value)) if isinstance(value, list) else value
+    if name not in _WRITTEN or isa(made, tuple[str, ...]):
+        return made
+    fits, wanted, text = _WRITTEN[name]
+    _require(row, name, made, fits, wanted)
+    return text(made)
 
 
-def _is_text(value: object) -> bool:
-    """Whether `value` is a tuple of strings, as options in text are."""
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in cast("tuple[object, ...]", value))
+def _require(row: RelayPass, option: str, value: object, fits: Callable[[object], bool], wanted: str) -> None:
+    """Raises `PassTypeError` unless `value` fits."""
+    if not fits(value):
+        raise PassTypeError(f"[{row.name}] option {option!r} must be {wanted}, found {value!r}")
 
 
 def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Mapping[str, object]) -> None:
@@ -246,13 +244,6 @@ def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> di
     return {name: getattr(instance, name) for name in names if name in written}
 
 
-def check_value(pass_name: str, option: str, parameter: str, value: object) -> None:
-    """Raises `PassTypeError` unless `value`, passed as `option`, fits the parameter of the pass's function."""
-    fits, wanted = _WANTED[parameter]
-    if not fits(value):
-        raise PassTypeError(f"[{pass_name}] option {option!r} must be {wanted}, found {value!r}")
-
-
 def _is_hooks(value: object) -> bool:
     entries = cast("Mapping[object, object]", value).items() if isinstance(value, Mapping) else ((None, None),)
     return all(isinstance(op, type) and callable(hook) for op, hook in entries)
@@ -264,23 +255,38 @@ def _is_table(value: object) -> bool:
     )
 
 
-def _is_global_vars(value: object) -> bool:
-    items = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (None,)
-    return all(isinstance(getattr(one, "name_hint", one), str) for one in items)
-
-
-_WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
+_VALUES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "table": (_is_table, "a list of (name, pattern) or (name, pattern, check)"),
-    "desired": (
-        lambda value: isa(value, dict[str, Sequence[str]]),
-        "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'",
-    ),
     "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
-    "global_vars": (_is_global_vars, "a list of functions of the module, as mod.get_global_var gives them"),
-    "weight_shape": (lambda value: isa(value, Sequence[Sequence[int]]), "a list of lists of extents"),
     "fskip": (callable, "a function of an expression"),
     "skip": (callable, "a function of an op"),
 }
+"""Parameters of `RelayPass.values`: whether a value fits, and a description of values that do."""
+
+
+def _is_global_vars(value: object) -> bool:
+    items = cast("Sequence[object]", value) if isinstance(value, tuple) else (None,)
+    return all(isinstance(getattr(one, "name_hint", one), str) for one in items)
+
+
+_WRITTEN: Final[Mapping[str, tuple[Callable[[object], bool], str, Callable[[Any], tuple[str, ...]]]]] = {
+    "desired_layouts": (
+        lambda value: isa(value, dict[str, Sequence[str]]),
+        "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'",
+        lambda value: tuple(":".join([operator, *layouts]) for operator, layouts in value.items()),
+    ),
+    "global_vars": (
+        _is_global_vars,
+        "a list of functions of the module, as mod.get_global_var gives them",
+        lambda value: tuple(getattr(one, "name_hint", one) for one in value),
+    ),
+    "weight_shape": (
+        lambda value: isa(value, Sequence[Sequence[int]]),
+        "a list of lists of extents",
+        lambda value: tuple("x".join(map(str, shape)) for shape in value),
+    ),
+}
+"""Options whose values in Relay are not text: whether a value fits, a description, and the text of the option."""
 
 
 # --- sequences -----------------------------------------------------------------------------------------------------

@@ -51,17 +51,10 @@ class RelayAnnotateSpansPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the locations in place."""
-        annotate_spans(op)
-
-
-def annotate_spans(module: ModuleOp) -> str:
-    """Sets the location of each op of `module` to its position in the printed text; returns the text."""
-    _check_text(module)
-    text = print_module(module)
-    parsed = parse_module(full_context(), text, SOURCE)
-    for op, placed in zip(walk_ops(module), walk_ops(parsed), strict=True):
-        op.location = _with_names(placed.location, source_names(op.location))
-    return text
+        _check_text(op)
+        parsed = parse_module(full_context(), print_module(op), SOURCE)
+        for each, placed in zip(walk_ops(op), walk_ops(parsed), strict=True):
+            each.location = _with_names(placed.location, source_names(each.location))
 
 
 def _check_text(module: ModuleOp) -> None:

@@ -61,7 +61,7 @@ class RelayConv2dToSparsePass(XRelayPass):
 def conv2d_to_sparse(
     module: ModuleOp,
     weight_name: Sequence[str],
-    weight_shape: Sequence[object],
+    weight_shape: Sequence[str],
     layout: str = "NHWC",
     kernel_size: int = 1,
 ) -> list[Remark]:

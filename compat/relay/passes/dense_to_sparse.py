@@ -56,7 +56,7 @@ class RelayDenseToSparsePass(XRelayPass):
         dense_to_sparse(op, self.weight_name, self.weight_shape)
 
 
-def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: Sequence[object]) -> list[Remark]:
+def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: Sequence[str]) -> list[Remark]:
     """Rewrites `module`; returns a remark for each layer with a listed weight."""
     sizes = sizes_by_name(RelayDenseToSparsePass.name, weight_name, weight_shape, (5,))
 

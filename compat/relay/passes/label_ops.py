@@ -24,7 +24,7 @@ whose bytes are not loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -39,6 +39,7 @@ from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import BINDS, HASH, REQUIRES
+from xrelay.dialects.shared.op_lists import dependencies
 from xrelay.passes.infra.digraph import post_order
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -61,19 +62,13 @@ class RelayLabelOpsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Labels functions in place."""
-        label_ops(op)
-
-
-def label_ops(module: ModuleOp) -> int:
-    """Labels the functions of `module`; returns their number."""
-    functions = [op for op in walk_ops(module) if isinstance(op, FuncOp | FnOp | FusedOp)]
-    # Inner functions are labelled first.
-    unlabelled = [op for op in reversed(functions) if HASH not in op.attributes and len(op.body.blocks) == 1]
-    for function in unlabelled:
-        attributes = {} if isinstance(function, FusedOp) else function.attributes
-        label = _body_digest(function.body.block, attributes)
-        function.attributes |= {HASH: StringAttr(label), **_layouts(function)}
-    return len(unlabelled)
+        functions = [each for each in walk_ops(op) if isinstance(each, FuncOp | FnOp | FusedOp)]
+        # Inner functions are labelled first.
+        for function in reversed(functions):
+            if HASH not in function.attributes and len(function.body.blocks) == 1:
+                attributes = {} if isinstance(function, FusedOp) else function.attributes
+                label = _body_digest(function.body.block, attributes)
+                function.attributes |= {HASH: StringAttr(label), **_layouts(function)}
 
 
 def _layouts(function: FuncOp | FnOp | FusedOp) -> dict[str, Attribute]:
@@ -93,7 +88,7 @@ def _body_digest(block: Block, attributes: Mapping[str, Attribute]) -> str:
     """
     writer = _Writer()
     writer.write("function", *writer.meaningful(attributes), *map(writer.described, block.args))
-    for op in post_order([block.last_op] if block.last_op is not None else [], _dependencies):
+    for op in post_order([block.last_op] if block.last_op is not None else [], dependencies):
         writer.op(op)
     return writer.digest.hexdigest()
 
@@ -141,10 +136,3 @@ class _Writer:
             for block in region.blocks:
                 self.write(*map(self.described, block.args))
         self.write(*map(self.described, op.results))
-
-
-def _dependencies(op: Operation) -> list[Operation]:
-    """Returns the ops that `op` depends on: the owners of its operands and the terminators of its regions."""
-    owners: Iterable[object] = (value.owner for value in op.operands)
-    ends = (block.last_op for region in op.regions for block in region.blocks)
-    return [part for part in (*owners, *ends) if isinstance(part, Operation)]

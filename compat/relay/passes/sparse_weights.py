@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, i32
@@ -82,9 +82,9 @@ Sizes = tuple[int, ...]
 
 
 def sizes_by_name(
-    pass_name: str, names: Sequence[str], shapes: Sequence[object], counts: Sequence[int]
+    pass_name: str, names: Sequence[str], shapes: Sequence[str], counts: Sequence[int]
 ) -> dict[str, Sizes]:
-    """Weight name → its sizes from `shapes`, each a list of numbers or a text such as `240x32x1x240x25`.
+    """Weight name → its sizes from `shapes`, texts such as `240x32x1x240x25`.
 
     Raises `PassError` if there are more names than shapes or fewer, or if a number of extents is not in `counts`.
     """
@@ -98,14 +98,9 @@ def sizes_by_name(
     return {name: sizes for name, sizes in known.items() if sizes is not None}
 
 
-def _sizes(shape: object) -> Sizes | None:
-    is_list = isinstance(shape, list | tuple)
-    texts = cast("Sequence[object]", shape) if is_list else str(shape).split("x")
-    try:
-        numbers = tuple(int(str(text)) for text in texts)
-    except ValueError:
-        return None
-    return numbers if all(number >= 0 for number in numbers) else None
+def _sizes(shape: str) -> Sizes | None:
+    extents = shape.split("x")
+    return tuple(map(int, extents)) if all(map(str.isdecimal, extents)) else None
 
 
 def why_no_sparse_dense(op: DenseOp) -> str | None:

@@ -51,8 +51,8 @@ class RelayToGraphNormalFormPass(XRelayPass):
         update_signatures(op)
 
 
-def to_graph_normal_form(function: FuncOp) -> int:
-    """Removes the lets of one function; returns their number."""
+def to_graph_normal_form(function: FuncOp) -> None:
+    """Removes the lets of one function."""
     lets = [op for block in fusable_blocks(function) for op in block.ops if isinstance(op, LetOp)]
     values = Replacements()
     for let in lets:
@@ -66,4 +66,3 @@ def to_graph_normal_form(function: FuncOp) -> int:
         Rewriter.erase_op(let)
     if function.attributes.get(FORM) == StringAttr(ANF):
         del function.attributes[FORM]
-    return len(lets)

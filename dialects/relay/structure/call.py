@@ -134,6 +134,13 @@ AnyCall: TypeAlias = func.CallOp | NamedCallOp
 """A call of a function of the module."""
 
 
+def call_of(callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]) -> AnyCall:
+    """Returns a call of a function, which names dimensions if the types do; `relay-infer-type` then binds the names."""
+    if names_in([*(value.type for value in arguments), *result_types]):
+        return NamedCallOp(callee, None, arguments, result_types)
+    return func.CallOp(callee, arguments, result_types)
+
+
 def is_call(op: Operation) -> TypeGuard[AnyCall]:
     """Returns whether `op` calls a function of the module, with or without named dimensions."""
     return type(op) in (func.CallOp, NamedCallOp)
