@@ -112,7 +112,7 @@ for _op, (_blocked, _terms) in BLOCKED.items():
 # --- pools
 
 
-def _is_channels_first(op: Operation) -> str | None:
+def is_channels_first(op: Operation) -> str | None:
     """Returns why the layouts of an op are not channels-first, or None if they are."""
     pool = cast(WindowPoolOp, op)
     (layout, out_layout), plain = pool.layouts, pool.image_axes
@@ -132,7 +132,7 @@ def build_named(build: TopiBuilder) -> Sequence[SSAValue]:
 
 for _pool in (*MAX_POOLS, *AVG_POOLS):
     _build = build_named if _pool in MAX_POOLS else for_any_width(build_named)
-    implements(_pool, f"{_pool.relay_name()}.pool{len(_pool.AXES)}d", condition=_is_channels_first)(_build)
+    implements(_pool, f"{_pool.relay_name()}.pool{len(_pool.AXES)}d", condition=is_channels_first)(_build)
 
 
 # --- packed matrix products

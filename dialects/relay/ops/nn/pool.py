@@ -48,7 +48,7 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
     transform_shape,
 )
-from xrelay.index_algebra.windows import each, sides_of
+from xrelay.index_algebra.windows import WindowAxis, each, sides_of
 
 if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
@@ -191,16 +191,18 @@ class WindowPoolOp(WindowedOp, PoolOp):
         result = np.full((*plain.shape[:2], *counts), neutral, plain.dtype)
         return reduce(combine, taps(plain, self.window(self.sizes), counts, neutral), result)
 
-    def named(self, build: TopiBuilder, data: SSAValue, type: Attribute) -> SSAValue:
-        """Builds topi's pool of `data` in a channels-first layout."""
+    def named(
+        self, build: TopiBuilder, data: SSAValue, type: Attribute, window: Sequence[WindowAxis[int]] | None = None
+    ) -> SSAValue:
+        """Builds topi's pool of `data` in a channels-first layout, with the op's window unless another is given."""
         from xrelay.dialects.topi.named import Pool1dOp, Pool2dOp, Pool3dOp
 
-        window = self.window(self.sizes)
+        window = self.window(self.sizes) if window is None else window
         pool = (Pool1dOp, Pool2dOp, Pool3dOp)[len(self.AXES) - 1](
             data,
             type,
             self.KIND,
-            self.sizes,
+            [axis.size for axis in window],
             strides=[axis.stride for axis in window],
             padding=sides_of(window),
             dilation=[axis.dilation for axis in window],

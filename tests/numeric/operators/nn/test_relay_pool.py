@@ -11,6 +11,8 @@ from onnx.reference import ReferenceEvaluator
 from support.examples import examples
 from support.one_op import applied
 
+import xrelay
+from xrelay import relay
 from xrelay.interpreters.relay import apply_op
 
 
@@ -180,3 +182,22 @@ def test_means_of_integers_are_truncated_sums_of_64_bits(dtype: str, layout: str
 
 def test_the_mean_of_no_integers_is_zero():
     assert applied("nn.global_avg_pool2d", np.zeros((1, 2, 0, 3), np.int8)).tolist() == [[[[0]], [[0]]]]
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("layout", ["NCHW", "NCHW8c"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize(
+    "options", [{"ceil_mode": True, "strides": (2, 3)}, {"dilation": (1, 2), "padding": (3, 1, 2, 4)}]
+)
+def test_max_pool_by_rows_and_columns(layout, dtype, options):
+    data = (random((2, 16, 19, 17)) * 20).astype(dtype)
+    if dtype == "float32":
+        data[0, 0, 5, 5] = np.nan
+    if layout == "NCHW8c":
+        data = np.ascontiguousarray(data.reshape(2, 2, 8, 19, 17).transpose(0, 1, 3, 4, 2))
+    x = relay.var("x", shape=data.shape, dtype=dtype)
+    pool = relay.nn.max_pool2d(x, pool_size=(7, 5), layout=layout, **options)
+    (result,) = xrelay.compile(relay.Module.from_expr(pool), threads=1).run([data])
+    expected = apply_op("nn.max_pool2d", data, pool_size=(7, 5), layout=layout, **options)
+    np.testing.assert_array_equal(result, expected)
