@@ -16,21 +16,23 @@ After:
     %p = relay.nn.dense(%x, %v) {out_dtype = i32}                     %v : tensor<8x64xi8>
     %y = relay.subtract(%p, %c)                                       %c : %z times the sums of the rows of %v
 
-Signed bytes become unsigned by adding 128. The weight of a dense layer may also be the sum of a tensor of i8 and a
-number; this number times the sums of the data's rows is added to the result. If a convolution pads, its data are padded
-with the zero point by a separate op. The channels of a convolution, and the terms of a dense layer, are padded with
-zeros to a multiple of four. The filters of a convolution, and the units of a dense layer, are padded to a multiple of
-eight unless that more than doubles them; the results of the additional ones are cut off.
+Signed bytes become unsigned by adding 128. A weight may also be the sum of a tensor of i8 and a number; this number
+times the sums of the data's rows or windows is added to the result. If a convolution pads, its data are padded with the
+zero point by a separate op. The channels of a convolution, and the terms of a dense layer, are padded with zeros to a
+multiple of four. The filters of a convolution, and the units of a dense layer, are padded to a multiple of eight unless
+that more than doubles them; the results of the additional ones are cut off.
 
-The pass refuses, with a remark: data that are not bytes; weights that are not constant or exceed i8; depthwise
-convolutions; groups whose channels are not a multiple of four; blocked channels; zero points that vary along the
-channels; unknown zero points of a convolution; zero points subtracted in 16 bits, where the difference may wrap.
+The pass refuses, with a remark: data that are not bytes; weights that are not constant or exceed 8 bits; depthwise
+convolutions; groups whose channels are not a multiple of four, or whose weight exceeds i8; blocked channels; zero
+points that vary along the sum, or within a convolution; zero points subtracted in 16 bits, where the difference may
+wrap; unknown zero points of convolutions that pad, unless they are cast from the type of the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from xdsl.context import Context
@@ -148,27 +150,22 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
     if flip_data:
         raise WideError("its data is transposed")
     data, stored = data_bytes(op.operands[0]), weight_bytes(op.operands[1], may_rest=True)
-    weight = stored.array
     if data.zero_point is not None and not broadcasts_over_last(data.zero_point):
         raise WideError("its zero point varies along the sum")
-    weight = weight if rows_first else np.ascontiguousarray(weight.T)
-    sums = weight.sum(axis=1, dtype=np.int32)
+    weight = stored.array if rows_first else np.ascontiguousarray(stored.array.T)
+    sums = stored.sums(weight, 0)
     value = data.unsigned(emit)
     if missing := -weight.shape[1] % DOT_TERMS:
         pairs = [(0, 0)] * (len(shape_of(value.type)) - 1) + [(0, missing)]
-        value = _padded(value, pairs, 0, emit)
+        value = _padded(value, pairs, emit.scalar(0, value.type), emit)
         weight = np.pad(weight, [(0, 0), (0, missing)])
     units = len(weight)
     weight = np.pad(weight, [(0, _missing_results(units)), (0, 0)])
     product = emit.call(DenseOp, value, _constant(weight, op.operands[1], emit), out_dtype=np.dtype(np.int32))
-    result = _less_offset(_first(product, units, -1, emit), data, sums, emit)
-    if not stored.rest:
-        return result
-    wide = op.operands[0]
-    if element_type_of(wide.type) != i32:
-        wide = emit.call(CastOp, wide, dtype=np.dtype(np.int32))
-    rows = emit.call(SumOp, wide, axis=[-1], keepdims=True)
-    return emit.call(AddOp, result, emit.call(MultiplyOp, rows, emit.scalar(stored.rest, rows.type)))
+    product = _first(product, units, -1, emit)
+    if stored.rest:
+        product = _with_rest(product, _total(value, -1, emit), stored.rest, emit)
+    return _less_offset(product, data, sums, emit)
 
 
 # --- convolutions
@@ -180,38 +177,45 @@ def _convolution(op: DirectConvOp, emit: Emitter) -> SSAValue:
     rank = 2 + len(op.AXES)
     if any(len(layout.axes) > rank for layout in (image, kernel, result)):
         raise WideError("its channels are in blocks")
-    data, weight = data_bytes(op.data), weight_bytes(op.weight).array
-    depth, groups = weight.shape[kernel.index("I")], op.groups.value.data
+    groups, units = op.groups.value.data, kernel.index("O")
+    data, stored = data_bytes(op.data), weight_bytes(op.weight, may_rest=groups == 1)
+    weight = stored.array
+    depth = weight.shape[kernel.index("I")]
     if depth == 1 and groups > 1:
         raise WideError("its filters have one channel each")
     missing = -depth % DOT_TERMS
     if missing and groups > 1:
         raise WideError(f"the {depth} channels of a group are not a multiple of {DOT_TERMS}")
-    zero_point = data.known_zero_point
-    if zero_point is None:
-        raise WideError("its zero point is not one constant")
-    sums = weight.sum(axis=tuple(axis for axis in range(rank) if axis != kernel.index("O")), dtype=np.int32)
-    pads = any(ints(op.padding)) and zero_point != 0
-    if pads and not 0 <= zero_point <= np.iinfo(np.uint8).max:
-        raise WideError(f"it pads, and its zero point for unsigned bytes, {zero_point}, is not a byte")
-    value, properties = data.unsigned(emit), dict(op.properties)
+    if data.zero_point is not None and data.known_zero_point is None and shape_of(data.zero_point.type):
+        raise WideError("its zero point is not one number")
+    pads = any(ints(op.padding)) and data.known_zero_point != 0
+    border = data.border(emit) if pads else emit.constant(np.zeros((), np.uint8))
+    value, properties = data.unsigned(emit), {**op.properties, "out_dtype": i32}
     if pads or missing:
         pairs = [(0, 0)] * rank
         pairs[image.index("C")] = (0, missing)
         for letter, axis in zip(op.AXES, op.window(_kernel_extents(op)), strict=True):
             pairs[image.index(letter)] = (axis.before, axis.after) if pads else (0, 0)
-        value = _padded(value, pairs, zero_point if pads else 0, emit)
+        value = _padded(value, pairs, border, emit)
         weight = np.pad(weight, [(0, missing if axis == kernel.index("I") else 0) for axis in range(rank)])
+    # The added channels consist of zero points if the data are padded with them, and of zeros otherwise.
+    sums = stored.sums(weight if pads else stored.array, units)
     if pads:
         del properties["padding"]
-    properties["out_dtype"] = i32
-    filters = weight.shape[kernel.index("O")]
-    if more := _missing_results(filters) if groups == 1 else 0:
-        weight = np.pad(weight, [(0, more if axis == kernel.index("O") else 0) for axis in range(rank)])
-        properties["channels"] = int_attribute(filters + more)
-    constant = _constant(weight, op.weight, emit)
-    product = emit.insert(type(op).typed([value, constant], properties)).results[0]
+    filters = weight.shape[units]
+    more = _missing_results(filters) if groups == 1 else 0
+    weight = np.pad(weight, [(0, more if axis == units else 0) for axis in range(rank)])
+    own = {**properties, "channels": int_attribute(filters + more)} if more else properties
+    product = emit.insert(type(op).typed([value, _constant(weight, op.weight, emit)], own)).results[0]
     channels, trailing = _first(product, filters, result.index("C"), emit), rank - 1 - result.index("C")
+    if stored.rest:
+        ones = np.ones(
+            [weight.shape[axis] if kernel.axes[axis].letter in op.AXES else 1 for axis in range(rank)], np.int32
+        )
+        windows = [_total(value, image.index("C"), emit), emit.constant(ones)]
+        single = {**properties, "channels": int_attribute(1)}
+        total = emit.insert(type(op).typed(windows, single)).results[0]
+        channels = _with_rest(channels, total, stored.rest, emit)
     return _less_offset(channels, data, sums.reshape(-1, *[1] * trailing), emit)
 
 
@@ -223,8 +227,18 @@ def _kernel_extents(op: DirectConvOp) -> Sequence[int]:
 # --- both
 
 
-def _padded(value: SSAValue, pairs: Sequence[tuple[int, int]], number: int, emit: Emitter) -> SSAValue:
-    return emit.call(PadOp, value, emit.scalar(number, value.type), pad_width=[each for pair in pairs for each in pair])
+def _padded(value: SSAValue, pairs: Sequence[tuple[int, int]], border: SSAValue, emit: Emitter) -> SSAValue:
+    return emit.call(PadOp, value, border, pad_width=[each for pair in pairs for each in pair])
+
+
+def _total(value: SSAValue, axis: int, emit: Emitter) -> SSAValue:
+    """The sums of bytes along an axis."""
+    return emit.call(SumOp, emit.call(CastOp, value, dtype=np.dtype(np.int32)), axis=[axis], keepdims=True)
+
+
+def _with_rest(product: SSAValue, total: SSAValue, rest: int, emit: Emitter) -> SSAValue:
+    """The product plus the sums of the data times a number that is part of each element of the weight."""
+    return emit.call(AddOp, product, emit.call(MultiplyOp, total, emit.scalar(rest, total.type)))
 
 
 def _first(value: SSAValue, count: int, axis: int, emit: Emitter) -> SSAValue:
@@ -308,6 +322,18 @@ class Bytes:
         wide = emit.call(CastOp, self.value, dtype=np.dtype(np.int16))
         return emit.call(CastOp, emit.call(AddOp, wide, emit.scalar(SHIFT, wide.type)), dtype=np.dtype(np.uint8))
 
+    def border(self, emit: Emitter) -> SSAValue:
+        """The zero point as an unsigned byte, which pads the bytes; raises `WideError` if it may be none."""
+        known = self.known_zero_point
+        if known is not None:
+            if not 0 <= known <= np.iinfo(np.uint8).max:
+                raise WideError(f"it pads, and its zero point for unsigned bytes, {known}, is not a byte")
+            return emit.constant(np.array(known, np.uint8))
+        wide = None if self.zero_point is None else owner_of(self.zero_point, CastOp)
+        if wide is None or element_type_of(wide.operands[0].type) != element_type_of(self.value.type):
+            raise WideError("it pads, and its zero point may exceed the data's type")
+        return Bytes(wide.operands[0], None).unsigned(emit)
+
 
 def data_bytes(value: SSAValue) -> Bytes:
     """The bytes and the zero point whose difference is `value`; raises `WideError` for other values."""
@@ -352,6 +378,12 @@ class ByteWeight:
     array: Array
     rest: int
     """It wraps at 32 bits, as sums do, because it may exceed i32 for weights close to the greatest number."""
+
+    def sums(self, array: Array, axis: int) -> Array:
+        """The sums over all axes but one, if `array` is transposed or padded with zeros from that of the weight."""
+        others = tuple(other for other in range(array.ndim) if other != axis)
+        terms = prod(array.shape[other] for other in others)
+        return (array.sum(axis=others, dtype=np.int64) + self.rest * terms).astype(np.int32)
 
 
 def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:

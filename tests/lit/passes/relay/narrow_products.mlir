@@ -107,20 +107,44 @@ func.func @left_larger(%x: tensor<3x4xui8>) -> tensor<1x3x2xi32> {
 
 // SAYS: relay.nn.conv2d: its filters have one channel each
 // SAYS: relay.nn.conv2d: the 6 channels of a group are not a multiple of 4
-// SAYS: relay.nn.conv2d: its zero point is not one constant
+// SAYS: relay.nn.conv2d: its zero point is not one number
+// SAYS: relay.nn.conv2d: it pads, and its zero point may exceed the data's type
 // CHECK-LABEL: func.func @left_convolutions
 // CHECK-NOT:     out_dtype
 // CHECK:         func.return
-func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<i32>) -> (tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>) {
+func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<12x1x1xi32>, %one: tensor<i32>) -> (tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>) {
   %d = relay.constant dense<1> : tensor<12x1x1x1xi32>
   %g = relay.constant dense<1> : tensor<4x6x1x1xi32>
   %w = relay.constant dense<1> : tensor<4x12x1x1xi32>
   %a = relay.cast(%x) {dtype = i32} : (tensor<1x12x4x4xui8>) -> tensor<1x12x4x4xi32>
   %0 = relay.nn.conv2d(%a, %d) {groups = 12} : (tensor<1x12x4x4xi32>, tensor<12x1x1x1xi32>) -> tensor<1x12x4x4xi32>
   %1 = relay.nn.conv2d(%a, %g) {groups = 2} : (tensor<1x12x4x4xi32>, tensor<4x6x1x1xi32>) -> tensor<1x4x4x4xi32>
-  %b = relay.subtract(%a, %z) : (tensor<1x12x4x4xi32>, tensor<i32>) -> tensor<1x12x4x4xi32>
+  %b = relay.subtract(%a, %z) : (tensor<1x12x4x4xi32>, tensor<12x1x1xi32>) -> tensor<1x12x4x4xi32>
   %2 = relay.nn.conv2d(%b, %w) : (tensor<1x12x4x4xi32>, tensor<4x12x1x1xi32>) -> tensor<1x4x4x4xi32>
-  func.return %0, %1, %2 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>
+  %c = relay.subtract(%a, %one) : (tensor<1x12x4x4xi32>, tensor<i32>) -> tensor<1x12x4x4xi32>
+  %3 = relay.nn.conv2d(%c, %w) {padding = [1, 1]} : (tensor<1x12x4x4xi32>, tensor<4x12x1x1xi32>) -> tensor<1x4x6x6xi32>
+  func.return %0, %1, %2, %3 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>
+}
+
+// A zero point of the run pads the data, and is multiplied by the sums of the filters. 328 is split off the weight, and
+// multiplied by the sums of the windows.
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[X:.*]] = relay.nn.pad(%x, %z) {pad_width = [0, 0, 0, 0, 1, 1]}
+// CHECK:         %[[P:.*]] = relay.nn.conv1d(%[[X]], %{{.*}}) {out_dtype = i32} : (tensor<1x4x7xui8>, tensor<8x4x1xi8>) -> tensor<1x8x7xi32>
+// CHECK:         %[[T:.*]] = relay.sum(%{{.*}}) {axis = [1], keepdims = true} : (tensor<1x4x7xi32>) -> tensor<1x1x7xi32>
+// CHECK:         %[[W:.*]] = relay.nn.conv1d(%[[T]], %{{.*}}) {channels = 1, out_dtype = i32} : (tensor<1x1x7xi32>, tensor<1x1x1xi32>) -> tensor<1x1x7xi32>
+// CHECK:         %[[R:.*]] = relay.multiply(%[[W]], %{{.*}})
+// CHECK:         %[[S:.*]] = relay.add(%[[P]], %[[R]])
+// CHECK:         %[[F:.*]] = relay.constant dense<800> : tensor<8x1xi32>
+// CHECK:         %[[O:.*]] = relay.multiply(%{{.*}}, %[[F]])
+// CHECK:         relay.subtract(%[[S]], %[[O]])
+func.func @dynamic(%x: tensor<1x4x5xui8>, %z: tensor<ui8>) -> tensor<1x8x7xi32> {
+  %w = relay.constant dense<200> : tensor<8x4x1xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<1x4x5xui8>) -> tensor<1x4x5xi32>
+  %wide = relay.cast(%z) {dtype = i32} : (tensor<ui8>) -> tensor<i32>
+  %b = relay.subtract(%a, %wide) : (tensor<1x4x5xi32>, tensor<i32>) -> tensor<1x4x5xi32>
+  %y = relay.nn.conv1d(%b, %w) {padding = [1, 1]} : (tensor<1x4x5xi32>, tensor<8x4x1xi32>) -> tensor<1x8x7xi32>
+  func.return %y : tensor<1x8x7xi32>
 }
 
 // Bytes that are multiplied directly, or in 16 bits; signed ones are shifted by 128.

@@ -74,6 +74,25 @@ def test_convolutions(
     agree(relay.nn.relu(y + bias), random(shape, dtype), target=target)
 
 
+@of_each_value
+@on_each_target
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("channels", [16, 6])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_convolutions_by_zero_points_of_the_run(
+    rank: int, channels: int, padding: int, dtype: str, target: str
+) -> None:
+    """As after DynamicQuantizeLinear; the weight is one of unsigned bytes minus a zero point."""
+    shape = (2, channels, 5, 4, 6)[: 2 + rank]
+    weight = random((16, channels, 3, 3, 3)[: 2 + rank], "uint8", 2).astype(np.int32) - 100
+    convolution = (relay.nn.conv1d, relay.nn.conv2d, relay.nn.conv3d)[rank - 1]
+    zero_point = relay.cast(relay.var("z", shape=(), dtype=dtype), "int32")
+    data = distance(relay.var("x", shape=shape, dtype=dtype), zero_point)
+    y = convolution(data, relay.const(weight), padding=(padding,) * rank)
+    agree(y, random(shape, dtype), np.array(100, dtype), target=target)
+
+
 @pytest.mark.grid(3)
 @on_each_target
 def test_convolutions_of_last_channels(target: str) -> None:
