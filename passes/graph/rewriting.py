@@ -20,6 +20,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, record_requirements, requirements_of
 from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.errors import ConstraintError
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
@@ -163,6 +164,28 @@ def plain_owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
     """As `owner_of`, but None for an op with requirements on named extents, which a rewrite could lose."""
     found = owner_of(value, op)
     return None if found is None or requirements_of(found) else found
+
+
+def replace_by_variant(
+    rewriter: PatternRewriter,
+    op: Operation,
+    like: RelayOp,
+    operands: Sequence[SSAValue],
+    changes: Mapping[str, Attribute],
+) -> None:
+    """Replaces `op` by an op as `like` with other operands and properties.
+
+    Does nothing if a constraint does not hold, or the result has another type.
+    """
+    try:
+        made = type(like).typed(operands, {**like.properties, **changes})
+    except ConstraintError:
+        return
+    if made.results[0].type == op.results[0].type:
+        emit = Emitter(rewriter, op)
+        emit.replace(emit.insert(made).results[0])
+    else:
+        made.erase()
 
 
 def static_shape(value: SSAValue) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TextIO, runtime_checkable
+from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -31,6 +31,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.instruments.print_ir import write_heading
 from xrelay.passes.instruments.verify import Immutability, Verify
 from xrelay.passes.types.type_upkeep import TypeUpkeep
+from xrelay.relay.function import Function
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
 """Attributes of kernel functions."""
@@ -137,15 +138,6 @@ class ModulePass(Pass):
     """A pass on the module as a whole."""
 
 
-@runtime_checkable
-class MakesFunction(Protocol):
-    """An object that converts to a function of a module, such as a `relay.Function`."""
-
-    def to_func(self) -> FuncOp:
-        """Returns the function."""
-        ...
-
-
 class FunctionPass(Pass):
     """A pass on every function of the graph, except kernels, declarations and functions marked to be skipped.
 
@@ -153,7 +145,7 @@ class FunctionPass(Pass):
     """
 
     @abstractmethod
-    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp | MakesFunction:
+    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp | Function:
         """Returns the replacement for `func` in `mod`: itself, rewritten in place, or a new function."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
@@ -165,15 +157,13 @@ class FunctionPass(Pass):
 
     def replace_all(self, functions: Sequence[FuncOp], mod: ModuleOp, ctx: PassContext) -> list[FuncOp]:
         """Transforms `functions`, and replaces them with the new ones once all are done; returns the new ones."""
-        updates: list[tuple[FuncOp, FuncOp]] = []
-        for function in functions:
-            made = self.transform_function(function, mod, ctx)
-            updates.append((function, made.to_func() if isinstance(made, MakesFunction) else made))
-        for old, new in updates:
+        made = [self.transform_function(function, mod, ctx) for function in functions]
+        found = [each.to_func() if isinstance(each, Function) else each for each in made]
+        for old, new in zip(functions, found, strict=True):
             _check_result(new, FuncOp, "function", self.info)
             if new is not old:
                 _replace(old, new)
-        return [new for _, new in updates]
+        return found
 
 
 class KernelPass(FunctionPass):

@@ -35,8 +35,7 @@ from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.space import BatchToSpaceNdOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.shared.types import is_complete
-from xrelay.errors import ConstraintError
-from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
+from xrelay.passes.graph.rewriting import constant_of, plain_owner_of, replace_by_variant, rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
 
@@ -85,15 +84,7 @@ class DilateConvolution(RewritePattern):
             "padding": DenseArrayBase.from_list(i64, padding),
             "dilation": DenseArrayBase.from_list(i64, list(block)),
         }
-        try:
-            dilated = type(conv).typed([split.data, *list(conv.operands)[1:]], {**conv.properties, **changes})
-        except ConstraintError:
-            return
-        if dilated.results[0].type != op.result.type:
-            dilated.erase()
-            return
-        emit = Emitter(rewriter, op)
-        emit.replace(emit.insert(dilated).results[0])
+        replace_by_variant(rewriter, op, conv, [split.data, *conv.operands[1:]], changes)
 
 
 def _is_plain(conv: Conv2DOp | QnnConv2DOp) -> bool:

@@ -40,10 +40,9 @@ from xrelay.dialects.relay.ops.qnn.conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
-from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import each
-from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
+from xrelay.passes.graph.rewriting import constant_of, plain_owner_of, replace_by_variant, rewrite
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
@@ -93,15 +92,7 @@ class FoldPadding(RewritePattern):
         changes = _padded(op, added)
         if changes is None:
             return
-        try:
-            folded = type(op).typed([pad.data, *list(op.operands)[1:]], {**op.properties, **changes})
-        except ConstraintError:
-            return
-        if folded.results[0].type != op.results[0].type:
-            folded.erase()
-            return
-        emit = Emitter(rewriter, op)
-        emit.replace(emit.insert(folded).results[0])
+        replace_by_variant(rewriter, op, op, [pad.data, *op.operands[1:]], changes)
 
 
 def _spatial_padding(op: ConvOp | WindowPoolOp, pad: PadOp) -> list[int] | None:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from math import isfinite
 from types import TracebackType
-from typing import Any, Final, Self, TypeGuard, cast
+from typing import Any, Final, Self, TypeAlias, TypeGuard, cast
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.errors import InputError, did_you_mean
@@ -90,13 +90,11 @@ class QConfig:
 
     def get_nbit_by_kind(self, kind: int) -> int:
         """Returns the bits for a kind of `QAnnotateKind`. Raises `InputError` for a kind without bits."""
-        return {"input": self.nbit_input, "weight": self.nbit_weight, "activation": self.nbit_activation}[_kind(kind)]
+        return getattr(self, f"nbit_{_kind(kind)}")
 
     def get_dtype_by_kind(self, kind: int) -> str:
         """Returns the element type for a kind of `QAnnotateKind`. Raises `InputError` for a kind without one."""
-        return {"input": self.dtype_input, "weight": self.dtype_weight, "activation": self.dtype_activation}[
-            _kind(kind)
-        ]
+        return getattr(self, f"dtype_{_kind(kind)}")
 
 
 _ENTERED: ContextVar[tuple[QConfig, ...]] = ContextVar("qconfig", default=())
@@ -115,107 +113,82 @@ def qconfig(**options: object) -> QConfig:
     Lists are accepted for tuples. Raises `InputError` for an unknown field or an invalid value.
     """
     names = [field.name for field in fields(QConfig)]
-    for name in options:
+    for name, value in options.items():
         if name not in names:
             hint = did_you_mean(name, names, f"its options are {', '.join(names)}")
             raise InputError(f"qconfig has no option {name!r}", help=hint)
-    # Each check returns the type of its field; a type checker cannot infer that from names.
-    checked: dict[str, Any] = {name: _CHECKS[name](name, value) for name, value in options.items()}
-    return QConfig(**checked)
+        fits, expected = _CHECKS[name]
+        if not fits(value):
+            raise InputError(f"qconfig: {name} is {value!r}", help=f"it is {expected}")
+    # The checks imply the types of the fields; a type checker cannot infer that from names.
+    checked: dict[str, Any] = {
+        name: tuple(cast("list[object]", value)) if isinstance(value, list) else value
+        for name, value in options.items()
+    }
+    config = QConfig(**checked)
+    for name in config.debug_enabled_ops or ():
+        try:
+            get_relay_op(name)
+        except UnknownOpError as error:
+            raise InputError(f"qconfig: debug_enabled_ops: {error.message}", help=error.help) from error
+    return config
 
 
 # --- checks of values ----------------------------------------------------------------------------------------------
 
 
-def _wrong(name: str, value: object, expected: str) -> InputError:
-    return InputError(f"qconfig: {name} is {value!r}", help=f"it is {expected}")
+_Check: TypeAlias = tuple[Callable[[object], bool], str]
+"""Whether a value fits, and a description of values that do."""
 
 
-def _one_of(known: Sequence[object]) -> Callable[[str, object], object]:
-    def check(name: str, value: object) -> object:
-        if value not in known or isinstance(value, bool):
-            raise _wrong(name, value, " or ".join(map(str, known)))
-        return value
-
-    return check
+def _one_of(*known: object) -> _Check:
+    return lambda value: value in known and not isinstance(value, bool), " or ".join(map(str, known))
 
 
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(name, value, "True or False")
-    return value
+def _list_of(kind: type[object], items: str) -> _Check:
+    def fits(value: object) -> bool:
+        found = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+        return all(isinstance(each, kind) and not isinstance(each, bool) for each in found) and found is value
 
-
-def _bits(name: str, value: object) -> int:
-    if not _is_integer(value) or value not in BITS:
-        raise _wrong(name, value, f"a number of bits, {BITS[0]} to {BITS[-1]}")
-    return value
-
-
-def _positive(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) and value > 0):
-        raise _wrong(name, value, "a finite number above 0")
-    return float(value)
-
-
-def _chunk(name: str, value: object) -> int:
-    if not _is_integer(value) or (value != -1 and value < 1):
-        raise _wrong(name, value, "a number of tensors, or -1 for all of them")
-    return value
-
-
-def _layers(name: str, value: object) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    found = _items(value)
-    if found is None or not all(map(_is_integer, found)):
-        raise _wrong(name, value, "a list of numbers of convolutions, or None")
-    return cast("tuple[int, ...]", found)
-
-
-def _operators(name: str, value: object) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    found = _items(value)
-    if found is None or not all(isinstance(each, str) for each in found):
-        raise _wrong(name, value, "a list of names of operators, or None")
-    for each in cast("tuple[str, ...]", found):
-        try:
-            get_relay_op(each)
-        except UnknownOpError as error:
-            raise InputError(f"qconfig: {name}: {error.message}", help=error.help) from error
-    return cast("tuple[str, ...]", found)
-
-
-def _items(value: object) -> tuple[object, ...] | None:
-    return tuple(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else None
+    return lambda value: value is None or fits(value), f"a list of {items}, or None"
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, object], object]]] = {
-    "nbit_input": _bits,
-    "nbit_weight": _bits,
-    "nbit_activation": _one_of((32,)),
-    "dtype_input": _one_of(INPUT_DTYPES),
-    "dtype_weight": _one_of(WEIGHT_DTYPES),
-    "dtype_activation": _one_of(("int32",)),
-    "calibrate_mode": _one_of(CALIBRATE_MODES),
-    "global_scale": _positive,
-    "weight_scale": _one_of(WEIGHT_SCALES),
-    "skip_dense_layer": _flag,
-    "skip_conv_layers": _layers,
-    "do_simulation": _flag,
-    "round_for_shift": _flag,
-    "debug_enabled_ops": _operators,
-    "rounding": _one_of(ROUNDINGS),
-    "calibrate_chunk_by": _chunk,
-    "partition_conversions": _one_of(PARTITIONS),
-    "per_channel": _flag,
-}
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0
 
+
+_FLAG: Final[_Check] = (lambda value: isinstance(value, bool), "True or False")
+_BITS: Final[_Check] = (
+    lambda value: _is_integer(value) and value in BITS,
+    f"a number of bits, {BITS[0]} to {BITS[-1]}",
+)
+_CHECKS: Final[Mapping[str, _Check]] = {
+    "nbit_input": _BITS,
+    "nbit_weight": _BITS,
+    "nbit_activation": _one_of(32),
+    "dtype_input": _one_of(*INPUT_DTYPES),
+    "dtype_weight": _one_of(*WEIGHT_DTYPES),
+    "dtype_activation": _one_of("int32"),
+    "calibrate_mode": _one_of(*CALIBRATE_MODES),
+    "global_scale": (_is_positive, "a finite number above 0"),
+    "weight_scale": _one_of(*WEIGHT_SCALES),
+    "skip_dense_layer": _FLAG,
+    "skip_conv_layers": _list_of(int, "numbers of convolutions"),
+    "do_simulation": _FLAG,
+    "round_for_shift": _FLAG,
+    "debug_enabled_ops": _list_of(str, "names of operators"),
+    "rounding": _one_of(*ROUNDINGS),
+    "calibrate_chunk_by": (
+        lambda value: _is_integer(value) and (value == -1 or value > 0),
+        "a number of tensors, or -1 for all of them",
+    ),
+    "partition_conversions": _one_of(*PARTITIONS),
+    "per_channel": _FLAG,
+}
 
 # --- Relay's kinds -------------------------------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def _annotate(choice: Choice, config: QConfig) -> Pass:
         nbit_weight=config.nbit_weight,
         dtype_input=config.dtype_input,
         dtype_weight=config.dtype_weight,
-        global_scale=config.global_scale if config.calibrate_mode == GLOBAL_SCALE else 0.0,
+        global_scale=float(config.global_scale) if config.calibrate_mode == GLOBAL_SCALE else 0.0,
         weight_scale=config.weight_scale,
         per_channel=choice.per_channel,
         skip_dense_layer=choice.skip_dense_layer,
