@@ -39,6 +39,7 @@ from xrelay.passes.loop.nest_queries import (
     is_nonnegative,
     linear_in,
 )
+from xrelay.passes.loop.partial_tiles import without_conditions
 
 
 class TailBounds(NamedTuple):
@@ -97,7 +98,8 @@ def _peel(loop: ForOp, names: Names) -> list[Operation] | None:
     alive = [(first, last) for first, last in pairwise(cuts) if first < end_of_all]
     if loop.kind is LoopKind.PARALLEL and len(alive) == 2 and alive[1][0] in partial:
         full = alive[0][1]
-        return _fork(loop, _tail(loop, ValueMap.constant(full), names), ValueMap.constant(full), full, full + 1)
+        last = _tail(loop, ValueMap.constant(full), names)
+        return [*_fork(loop, last, ValueMap.constant(full), full, full + 1), *last]
     loops = [loop, *(copy(loop) for _ in alive[1:])] if alive else []
     loop.parent.insert_ops_after(loops[1:], loop)
     inside: list[Operation] = []
@@ -156,7 +158,7 @@ def _inline(loop: ForOp, iteration: int) -> list[Operation]:
 
 
 def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
-    """Cuts a loop whose extent is a value into full tiles and a partial one.
+    """Cuts a loop whose extent is a value into full tiles and a partial one (see `partial_tiles`).
 
     Returns the ops one level inside the loop, or None if the loop stays unchanged, so that all its tiles keep their
     conditions.
@@ -179,17 +181,17 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     full = _full_tiles(loop) if loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL) else None
     if full is None:
         return None
-    last = _tail(loop, full, names)
+    last, inside = without_conditions(loop, _tail(loop, full, names), full, names)
     number, count = extent_value(_function_of(loop), full, f"{loop.loop_name}_full"), loop.bound
     if loop.kind is LoopKind.PARALLEL:
-        return _fork(loop, last, full, number, count)
+        return [*_fork(loop, last, full, number, count), *inside]
     assert isinstance(number, SSAValue), "see _full_tiles"
     assert isinstance(count, SSAValue), "the extent is a value"
     loop.operands[0] = number
     test = CmpiOp(number, count, "slt")
     assert loop.parent is not None
     loop.parent.insert_ops_after([test, scf.IfOp(test, [], _region(last))], loop)
-    return [*loop.body.block.ops, *last]
+    return [*loop.body.block.ops, *inside]
 
 
 def _full_tiles(loop: ForOp) -> ValueMap | None:
@@ -245,7 +247,7 @@ def _tail(loop: ForOp, iteration: ValueMap, names: Names) -> list[Operation]:
 
 
 def _fork(loop: ForOp, last: Sequence[Operation], full: ValueMap, number: Extent, count: Extent) -> list[Operation]:
-    """Makes a parallel loop of `count` tiles select full tiles or the partial tile `last`; returns the ops inside.
+    """Makes a parallel loop of `count` tiles select full tiles or the partial tile `last`; returns the full tile's ops.
 
     `number` is the value of `full`, the number of full tiles. Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
 
@@ -272,7 +274,7 @@ def _fork(loop: ForOp, last: Sequence[Operation], full: ValueMap, number: Extent
     choice = scf.IfOp(is_full, [], _region([*ops, within, *tiles]), _region(last))
     forked.body.block.add_ops([*before, is_full, choice])
     _replace(loop, [forked])
-    return [*tiles, *last]
+    return tiles
 
 
 def _region(ops: Sequence[Operation]) -> Region:

@@ -1,0 +1,154 @@
+"""Partial register tiles of a loop whose extent is a value, without a condition for each row.
+
+A partial tile with a condition for each row of registers branches at each row in each iteration of its sum. Instead,
+the rows beyond the domain are computed like the last row in the domain. They are never stored to memory: the block that
+stores the tile keeps its conditions. So that few rows do not take the time of a whole tile, there is also a tile of a
+third of the rows. (A tile of two thirds would make compiling a sixth slower.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, Region
+
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import expression_of, loop_of_index
+from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_making import copies
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.passes.loop.nest_edits import Names, compute, prepend
+from xrelay.passes.loop.nest_queries import (
+    blocks_inside,
+    domain_conditions,
+    is_local,
+    is_nonnegative,
+    is_within,
+    linear_in,
+)
+
+MIN_ROWS = 5
+"""The minimum number of rows of a tile for which there are tiles of fewer rows."""
+
+
+def without_conditions(
+    loop: ForOp, last: list[Operation], full: ValueMap, names: Names
+) -> tuple[list[Operation], list[Operation]]:
+    """Removes conditions from `last`, the partial tile of `loop`; returns the new ops, and those one level inside.
+
+    `full` is the number of full tiles. Before → after, for a tile of 6 rows:
+
+    ```
+    loop.for "ii" %ii to 6 unrolled {                      %left = %n - %full * 6
+      loop.block "sum" (%v : spatial %n = %ii + …, …) {    scf.if %left <= 2 {
+        %x = loop.load %X[%v, %k]                     →      … the same with 2 rows …
+        … loop.store …, %acc[%v - …, …]                    } else {
+                                                             loop.for "ii" %ii to 6 unrolled {
+                                                               loop.block "sum" (%v : spatial ? = %ii + …, …) {
+                                                                 %w = arith.minsi(%v, %n - 1)
+                                                                 %x = loop.load %X[%w, %k]
+                                                                 … loop.store …, %acc[%v - …, …]
+    ```
+
+    The tile is unchanged if a condition does not depend on one unrolled loop, or if all blocks store to memory.
+    """
+    blocks = [block for op in last for block in blocks_inside(op)]
+    limited: dict[BlockOp, _Row] = {}
+    for block, copied in zip(blocks_inside(loop), blocks, strict=True):
+        if domain_conditions(block, loop.index):
+            if (row := _row(loop, block, copied)) is None:
+                return last, last
+            limited[copied] = row
+    kept = {buffer for block in blocks if block not in limited for buffer in block.writes}
+    summed = [
+        block
+        for block in limited
+        if kept.isdisjoint(block.writes) and all(map(_stays_within, ops_of(block.body, StoreOp)))
+    ]
+    if not summed or len({row.extent for row in limited.values()}) != 1:
+        return last, last
+    for block in summed:
+        _repeat_last(block, limited[block].position)
+    return _with_fewer_rows(last, list(limited.values()), full, names)
+
+
+def _with_fewer_rows(
+    last: list[Operation], rows: Sequence[_Row], full: ValueMap, names: Names
+) -> tuple[list[Operation], list[Operation]]:
+    """Adds a tile of a third of the rows of `last`; returns the ops, and those one level inside."""
+    count = rows[0].loop.extent
+    assert count is not None, "see _row"
+    if count < MIN_ROWS:
+        return last, last
+    few, fewer = -(-count // 3), copies(last, {})
+    for each in fewer:
+        names.rename_nested(each, "few")
+    for each, copied in zip(_loops(last), _loops(fewer), strict=True):
+        if any(each is row.loop for row in rows):
+            copied.extent_attr = IntegerAttr.from_index_int_value(few)
+    ops: list[Operation] = []
+    left = compute(rows[0].extent.plus(full, -count), ops)
+    test = CmpiOp(left, compute(ValueMap.constant(few), ops), "sle")
+    return [*ops, test, scf.IfOp(test, [], _region(fewer), _region(last))], [*fewer, *last]
+
+
+class _Row(NamedTuple):
+    """A variable of a block in a partial tile, its extent, and the unrolled loop that drives it out of its domain."""
+
+    position: int
+    extent: ValueMap
+    loop: ForOp
+
+
+def _row(loop: ForOp, block: BlockOp, copied: BlockOp) -> _Row | None:
+    """The variable of `copied`, a copy of `block` in the partial tile of `loop`, that may leave its domain.
+
+    There must be one, and the tile must have an element in its domain: it runs if there are more tiles than full ones.
+    """
+    assert loop.dynamic_extent is not None
+    found = [p for p in block.spatial if loop.index in block.bindings[p].operands]
+    if len(found) != 1 or len(domain_conditions(block, loop.index)) != 1:
+        return None
+    (position,) = found
+    binding, extent = copied.bindings[position], expression_of(block.extents[position])
+    inner = [each for value in binding.operands if (each := loop_of_index(value)) is not None]
+    step, _ = linear_in(block.bindings[position], loop.index)
+    tiles = ValueMap(((extent.exprs[0] + (step - 1)) // step,), extent.operands).simplified()
+    is_tile = len(inner) == 1 and inner[0].kind is LoopKind.UNROLLED and inner[0].extent == step
+    if not is_tile or tiles != expression_of(loop.dynamic_extent) or not is_nonnegative(binding):
+        return None
+    return _Row(position, extent, inner[0]) if linear_in(binding, inner[0].index)[0] == 1 else None
+
+
+def _stays_within(store: StoreOp) -> bool:
+    """Whether a store is to a local buffer, and in bounds for all values of the loops around it."""
+    block = store.parent_op()
+    assert isinstance(block, BlockOp)
+    index = store.index.substitute({variable: block.bindings[k] for k, variable in enumerate(block.variables)})
+    extents = enumerate(store.buffer_type.get_shape())
+    return is_local(store.memref) and all(all(is_within(index[k], ValueMap.constant(extent))) for k, extent in extents)
+
+
+def _repeat_last(block: BlockOp, position: int) -> None:
+    """Replaces a variable beyond its domain by its last value, except in accesses to buffers that `block` writes."""
+    variable = block.variables[position]
+    uses = list(variable.uses)
+    ops: list[Operation] = []
+    last = compute(expression_of(block.extents[position]).plus(-1), ops)
+    ops.append(within := arith.MinSIOp(variable, last))
+    for use in uses:
+        if not (isinstance(use.operation, LoadOp | StoreOp) and use.operation.memref in block.writes):
+            use.operation.operands[use.index] = within.result
+    prepend(block.body.block, ops)
+    block.set_extents([DYNAMIC if k == position else each for k, each in enumerate(block.extents)])
+
+
+def _loops(ops: Sequence[Operation]) -> list[ForOp]:
+    return [loop for op in ops for loop in ops_of(op, ForOp)]
+
+
+def _region(ops: Sequence[Operation]) -> Region:
+    return Region(Block([*ops, scf.YieldOp()]))

@@ -1,0 +1,44 @@
+"""Register tiles of a dynamic number of rows compute the same for any number of rows in the last tile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_a_product(threads: int) -> None:
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((40, 24), np.float32)
+    text = f"""
+    func.func @main(%x: tensor<?x?x24xf32, #relay.dims<b, n>>) -> !relay.incomplete {{
+      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<40x24xf32>
+      %d = relay.nn.dense(%x, %w) : (tensor<?x?x24xf32, #relay.dims<b, n>>, tensor<40x24xf32>) -> !relay.incomplete
+      %r = relay.nn.relu(%d) : (!relay.incomplete) -> !relay.incomplete
+      func.return %r : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=threads, cache=False)
+    for b, n in ((0, 3), *((2, n) for n in range(30))):
+        x = rng.standard_normal((b, n, 24), np.float32)
+        np.testing.assert_allclose(model(x)[0], np.maximum(x @ w.T, 0), rtol=1e-4, atol=1e-4)
+
+
+def test_columns_of_a_padded_convolution() -> None:
+    rng = np.random.default_rng(1)
+    w = rng.standard_normal((32, 16, 3), np.float32)
+    text = f"""
+    func.func @main(%x: tensor<1x16x?xf32, #relay.dims<n>>) -> !relay.incomplete {{
+      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<32x16x3xf32>
+      %c = relay.nn.conv1d(%x, %w) {{padding = [1, 1]}}
+        : (tensor<1x16x?xf32, #relay.dims<n>>, tensor<32x16x3xf32>) -> !relay.incomplete
+      func.return %c : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for n in range(1, 33):
+        x = rng.standard_normal((1, 16, n), np.float32)
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, 3, axis=2)
+        expected = np.einsum("bcnk,ock->bon", windows, w)
+        np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)
