@@ -60,8 +60,8 @@ class SortOp(RowOp):
 
     - C1: one row index for each dimension of the source but one; 0 <= axis < rank.
     - C2: values and indices have the shape of the source, but along the axis at most its extent; the scratch buffers
-      have the source's other extents, followed by twice the extent along the axis, or by twice 2 k + 64 with `selects`.
-      Lengths are numbers or known values.
+      have the source's other extents, followed by twice the extent along the axis, or with `selects` by twice 2 k + 64,
+      or twice k up to 16. Lengths are numbers or known values.
     - C3: values have the source's element type; keys, the first scratch buffer, integers of as many bits, at least 8;
       indices and the second scratch buffer i64.
 
@@ -144,9 +144,13 @@ class SortOp(RowOp):
         return extents_of(self.values)[self.axis.value.data]
 
 
+FEW = 16
+"""The greatest number of elements that a selection keeps in order while it reads the row."""
+
+
 def capacity(count: Dim) -> Dim:
-    """The number of candidates in scratch from which a selection keeps the first `count`."""
-    return 2 * count + 64
+    """The number of elements in scratch from which a selection keeps the first `count`: just these if they are few."""
+    return count if isinstance(count, int) and count <= FEW else 2 * count + 64
 
 
 def scratch_shape(shape: Sequence[Dim], axis: int, selected: Dim | None = None) -> list[Dim]:

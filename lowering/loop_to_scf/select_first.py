@@ -1,8 +1,8 @@
-"""Lowers a `loop.sort` that selects to scf: candidates for the first `k` elements are collected, sorted and cut to `k`.
+"""Lowers a `loop.sort` that selects to scf: the row is read once, and most of its elements are only compared.
 
-The row is read once. An element is a candidate if it precedes the limit, the last of the `k` first elements so far; an
-equal element comes too late. When the scratch is full, a merge sort keeps the `k` first candidates, and the last of
-these becomes the limit. Most elements of a row in random order cost a comparison in a vector:
+An element is a candidate if it precedes the limit, the last of the `k` first elements so far; an equal element comes
+too late. If `k` is small, the `k` first elements so far are in order in the scratch, and a candidate is inserted.
+Otherwise candidates are collected, and when the scratch is full, a sort keeps the `k` first of them:
 
     while position < n:
         while position < n and the scratch has room:
@@ -26,6 +26,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import SortOp
 from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.row_ops import FEW
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, element_strides
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -45,49 +46,98 @@ class SelectWriter(SortWriter):
 
     def __init__(self, emitter: Emitter, op: SortOp, flat: FlatBuffers):
         super().__init__(emitter, op, flat)
-        room = self._known(extents_of(op.scratch_keys)[-1])
-        self._room = self._index(room // 2)
         self._end = self._index(self._length)
         self._vector = VectorType(SSAValue.get(self._source, type=MemRefType).type.element_type, [LANES])
 
     def write(self) -> None:
         """Appends the lowered ops."""
+        if isinstance(self._count, int) and self._count <= FEW:
+            self._select_few(self._count)
+        else:
+            self._select_many(self._index(self._known(extents_of(self._op.scratch_keys)[-1]) // 2))
+        self._write_results(self._index(0))
+
+    # --- few elements
+
+    def _select_few(self, count: int) -> None:
+        """Inserts the first `count` elements of the row, then each element that precedes the last of those so far."""
+        first, last = self._index(count), self._index(count - 1)
+
+        def insert_first(position: Number, _: Values) -> Values:
+            self._insert(position, position)
+            return []
+
+        def insert_candidates(start: Number, position: Number, _: Values) -> Values:
+            self._insert_candidate(start + position, last)
+            return []
+
+        def insert_from_vector(number: Number, _: Values) -> Values:
+            start = first + number * LANES
+            limit = self._number(splat(self._emit, self._key(last).value, LANES))
+            found = any_lane(self._emit, Mask(self._chunk_keys(start).compare("ult", limit).value), LANES)
+            with self._emit.when(found):
+                self._for(self._index(LANES), [], partial(insert_candidates, start))
+            return []
+
+        self._for(first, [], insert_first)
+        rest = first
+        if self._has_lanes:
+            vectors = (self._end - first) // LANES
+            self._for(vectors, [], insert_from_vector)
+            rest = first + vectors * LANES
+        self._for(self._end - rest, [], partial(insert_candidates, rest))
+
+    def _insert(self, position: Number, last: Number) -> None:
+        """Inserts an element of the row before the elements at `[0, last)` of the scratch that it precedes."""
+        key = self._key_of(self._element(position))
+        self._put(self._shift_after(key, last), key, position.convert(arith.IndexCastOp, i64))
+
+    def _insert_candidate(self, position: Number, last: Number) -> None:
+        """Inserts an element of the row if it precedes the element at `last`, which is dropped."""
+        is_candidate = self._key_of(self._element(position)).compare("ult", self._key(last))
+        with self._emit.when(is_candidate.value):
+            self._insert(position, last)
+
+    # --- many elements
+
+    def _select_many(self, room: Number) -> None:
+        """Collects up to `room` candidates and cuts them to the number of kept ones, until the row ends."""
         most = self._index(self._count).maximum(1)
 
         def collect_and_cut(carried: Values) -> Values:
             position, number, limit, is_open = carried
-            position, number = self._collect([position, number], partial(self._is_candidate, limit, is_open))
+            test = partial(self._is_candidate, limit, is_open)
+            position, number = self._collect(room, [position, number], test)
             kept = number.minimum(most)
-            self._move_to_front(self._sort(number, self._room), kept)
+            self._move_to_front(self._sort(number, room), kept)
             return [position, kept, self._key(kept - 1), kept.compare("slt", most)]
 
         # While the selection is open, fewer elements are known than are kept, and the limit has no meaning.
         unlimited = self._number(self._constant(0, self._key_type))
         start = [self._index(0), self._index(0), unlimited, self._truth(True)]
         self._while(start, lambda carried: carried[0].compare("slt", self._end), collect_and_cut)
-        self._write_results(self._index(0))
 
-    def _collect(self, heads: Values, test: Test) -> Values:
-        """Appends candidates until the row ends or the scratch is full; `heads` are the position and their number."""
+    def _collect(self, room: Number, heads: Values, test: Test) -> Values:
+        """Appends candidates until the row ends or the room is full; `heads` are the position and their number."""
         if not self._has_lanes:
-            return self._collect_up_to(self._end, 1, heads, test)
+            return self._collect_up_to(self._end, 1, room, heads, test)
         whole = self._end - self._end % LANES
-        heads = self._collect_up_to(whole, LANES, heads, test)
-        # If the scratch is full, the next vector waits for the next time.
+        heads = self._collect_up_to(whole, LANES, room, heads, test)
+        # If the room is full, the next vector waits for the next time.
         rest = heads[0].compare("slt", whole).select(heads[0], self._end)
-        return self._collect_up_to(rest, 1, heads, test)
+        return self._collect_up_to(rest, 1, room, heads, test)
 
-    def _collect_up_to(self, end: Number, step: int, heads: Values, test: Test) -> Values:
-        """Appends the candidates before `end`, `step` elements at a time, until the scratch is full."""
+    def _collect_up_to(self, end: Number, step: int, room: Number, heads: Values, test: Test) -> Values:
+        """Appends the candidates before `end`, `step` elements at a time, until the room is full."""
 
         def continues(heads: Values) -> Number:
-            return heads[0].compare("slt", end) & (heads[1] + step).compare("sle", self._room)
+            return heads[0].compare("slt", end) & (heads[1] + step).compare("sle", room)
 
         def advance(heads: Values) -> Values:
             position, number = heads
             if step == 1:
                 return [position + 1, self._append(position, number, test)]
-            found = any_lane(self._emit, Mask(test(self._key_of(self._chunk(position))).value), step)
+            found = any_lane(self._emit, Mask(test(self._chunk_keys(position)).value), step)
 
             def append_each() -> Number:
                 each = self._index(step)
@@ -128,7 +178,7 @@ class SelectWriter(SortWriter):
         is_contiguous = strides[self._op.axis.value.data] == 1
         return is_contiguous and isinstance(element, FixedBitwidthType) and element.bitwidth >= 8
 
-    def _chunk(self, position: Number) -> Number:
-        """Loads the elements of the row from a position on."""
+    def _chunk_keys(self, position: Number) -> Number:
+        """Returns the keys of `LANES` elements of the row."""
         indices = self._indices_in(self._source, self._at(position))
-        return self._number(self._emit.add(vector.LoadOp(self._source, indices, self._vector)).result)
+        return self._key_of(self._number(self._emit.add(vector.LoadOp(self._source, indices, self._vector)).result))

@@ -23,11 +23,19 @@ func.func private @vector(%X: memref<8xf32>, %V: memref<8xf32>, %I: memref<8xi64
   func.return
 }
 
-// A selection of three elements needs room for seventy keys, and for as many to sort them.
+// A selection of few elements keeps them in scratch; of more, candidates for them. The other half is to sort these.
 // CHECK-LABEL: @first
-func.func private @first(%X: memref<800xi1>, %V: memref<3xi1>, %I: memref<3xi64>, %a: memref<140xi8>, %b: memref<140xi64>) {
+func.func private @first(%X: memref<800xi1>, %V: memref<3xi1>, %I: memref<3xi64>, %a: memref<6xi8>, %b: memref<6xi64>) {
   // CHECK: loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, unsigned, selects}
   loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, unsigned, selects}
-    : memref<800xi1>, memref<3xi1>, memref<3xi64>, memref<140xi8>, memref<140xi64>
+    : memref<800xi1>, memref<3xi1>, memref<3xi64>, memref<6xi8>, memref<6xi64>
+  func.return
+}
+
+// CHECK-LABEL: @more
+func.func private @more(%X: memref<800xf32>, %V: memref<20xf32>, %I: memref<20xi64>, %a: memref<208xi32>, %b: memref<208xi64>) {
+  // CHECK: loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, selects}
+  loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, selects}
+    : memref<800xf32>, memref<20xf32>, memref<20xi64>, memref<208xi32>, memref<208xi64>
   func.return
 }

@@ -55,7 +55,7 @@ func.func @keys(%X: memref<8xf64>, %V: memref<8xf64>, %I: memref<8xi64>, %a: mem
 // -----
 
 func.func @selected(%X: memref<900xf32>, %V: memref<4xf32>, %I: memref<4xi64>, %a: memref<1800xi32>, %b: memref<1800xi64>) {
-  // expected-error@below {{[loop.sort C2] scratch buffers of shape [[1800], [1800]], not [144]}}
+  // expected-error@below {{[loop.sort C2] scratch buffers of shape [[1800], [1800]], not [8]}}
   loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, selects}
     : memref<900xf32>, memref<4xf32>, memref<4xi64>, memref<1800xi32>, memref<1800xi64>
   func.return

@@ -2,9 +2,9 @@
 
 // Sixteen elements at a time are compared with the limit; if one is a candidate, each is appended if it is. The last
 // four of the elements follow alone. The sorted candidates move to the front, and the last of them is the limit.
-// CHECK-LABEL: func.func private @top3
-// CHECK-DAG: %[[ROOM:.*]] = arith.constant 70 : index
-// CHECK-DAG: %[[K:.*]] = arith.constant 3 : index
+// CHECK-LABEL: func.func private @top20
+// CHECK-DAG: %[[ROOM:.*]] = arith.constant 104 : index
+// CHECK-DAG: %[[K:.*]] = arith.constant 20 : index
 // CHECK-DAG: %[[END:.*]] = arith.constant 500 : index
 // CHECK: scf.while ({{.*}}) : (index, index, i32, i1)
 // CHECK: scf.while
@@ -23,9 +23,9 @@
 // CHECK: arith.cmpi slt, %{{.*}} : index
 // CHECK-NEXT: scf.yield
 // CHECK: scf.for %{{.*}} to %[[K]]
-func.func private @top3(%X: memref<500xf32>, %V: memref<3xf32>, %I: memref<3xi64>, %a: memref<140xi32>, %b: memref<140xi64>) {
+func.func private @top20(%X: memref<500xf32>, %V: memref<20xf32>, %I: memref<20xi64>, %a: memref<208xi32>, %b: memref<208xi64>) {
   loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, descending, selects}
-    : memref<500xf32>, memref<3xf32>, memref<3xi64>, memref<140xi32>, memref<140xi64>
+    : memref<500xf32>, memref<20xf32>, memref<20xi64>, memref<208xi32>, memref<208xi64>
   func.return
 }
 
@@ -45,5 +45,29 @@ func.func private @named(%X: memref<?x4xf16> {loop.extents = array<i64: 0>}, %V:
         : memref<?x4xf16>, memref<?x4xf16>, memref<?x4xi64>, memref<4x?xi16>, memref<4x?xi64>
     }
   }
+  func.return
+}
+
+// Few elements are in order in the scratch: the first three of the row, then each that precedes the last of them.
+// CHECK-LABEL: func.func private @top3
+// CHECK-DAG: %[[LAST:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[K:.*]] = arith.constant 3 : index
+// CHECK-DAG: %[[LANES:.*]] = arith.constant 16 : index
+// CHECK: scf.for %{{.*}} to %[[K]]
+// CHECK: arith.divui %{{.*}}, %[[LANES]] : index
+// CHECK-NEXT: scf.for
+// CHECK: memref.load %a[%[[LAST]]]
+// CHECK: vector.load %X[%{{.*}}] : memref<500xf32>, vector<16xf32>
+// CHECK: scf.if
+// CHECK-NEXT: scf.for %{{.*}} to %[[LANES]]
+// CHECK: %[[LIMIT:.*]] = memref.load %a[%[[LAST]]]
+// CHECK-NEXT: %[[PRECEDES:.*]] = arith.cmpi ult, %{{.*}}, %[[LIMIT]] : i32
+// CHECK-NEXT: scf.if %[[PRECEDES]]
+// CHECK: scf.while
+// CHECK: scf.for %{{.*}} to %{{.*}}
+// CHECK-NOT: memref.alloca
+func.func private @top3(%X: memref<500xf32>, %V: memref<3xf32>, %I: memref<3xi64>, %a: memref<6xi32>, %b: memref<6xi64>) {
+  loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, descending, selects}
+    : memref<500xf32>, memref<3xf32>, memref<3xi64>, memref<6xi32>, memref<6xi64>
   func.return
 }

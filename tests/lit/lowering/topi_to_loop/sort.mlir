@@ -2,10 +2,10 @@
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix=SCHEDULED
 // RUN: not xrelay-opt %s -p 'convert-topi-to-loop,loop-vectorize{loop=i0}' 2>&1 | filecheck %s --check-prefix=VECTORIZED
 
-// A loop for each axis of rows, and scratch for each row: for two times 2 * 7 + 64 candidates.
+// A loop for each axis of rows, and scratch for each row, here of two times seven elements.
 // CHECK-LABEL: func.func private @rows
-// CHECK-NEXT: %keys = memref.alloc() : memref<64x1x156xi32>
-// CHECK-NEXT: %order = memref.alloc() : memref<64x1x156xi64>
+// CHECK-NEXT: %keys = memref.alloc() : memref<64x1x14xi32>
+// CHECK-NEXT: %order = memref.alloc() : memref<64x1x14xi64>
 // CHECK-NEXT: loop.for "i0" %i0 to 64 {
 // CHECK-NEXT:   loop.block "sort" (%v0 : spatial 64 = %i0, %v1 : spatial 1 = 0) reads(%x) writes(%v, %i, %keys, %order) {
 // CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %keys, %order {axis = 1 : i64, descending, selects} : memref<64x500x1xf32>
@@ -15,6 +15,15 @@
 func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>) attributes {relay.primitive} {
   %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>)
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
+}
+
+// Of more elements, the scratch has two times 2 * 17 + 64 candidates.
+// CHECK-LABEL: func.func private @more
+// CHECK-NEXT: %keys = memref.alloc() : memref<196xi64>
+// CHECK: {axis = 0 : i64, selects} : memref<500xf64>
+func.func private @more(%x: tensor<500xf64>) -> (tensor<17xf64>, tensor<17xi64>) attributes {relay.primitive} {
+  %v, %i = topi.sort(%x) {axis = 0 : i64} : (tensor<500xf64>) -> (tensor<17xf64>, tensor<17xi64>)
+  func.return %v, %i : tensor<17xf64>, tensor<17xi64>
 }
 
 // No selection: the candidates would be more than the elements.

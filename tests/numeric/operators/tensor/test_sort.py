@@ -116,11 +116,12 @@ def test_top_k_of_every_size(length: int) -> None:
 def test_selections_of_every_dtype(element: str, descending: bool) -> None:
     for shape, axis in (((2, 150), 1), ((150, 3), 0)):
         x = numbers(shape, DTYPES[element])
-        check_sort(x, element, axis, 5, descending=descending, levels=False)
+        for count in (5, 20):
+            check_sort(x, element, axis, count, descending=descending, levels=False)
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("count", [1, 3, 33, 100])
+@pytest.mark.parametrize("count", [1, 16, 17, 100])
 @pytest.mark.parametrize("length", [300, 1001])
 def test_selections_from_rows_in_any_order(length: int, count: int) -> None:
     x = RNG.permutation(length).astype(np.float32)
@@ -134,7 +135,7 @@ def test_selections_from_rows_in_any_order(length: int, count: int) -> None:
 @given(st.data())
 def test_random_selections(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 70))
-    length, rows = data.draw(st.integers(2 * count, 600)), data.draw(st.integers(1, 3))
+    length, rows = data.draw(st.integers(count, 400)), data.draw(st.integers(1, 3))
     element, descending = data.draw(st.sampled_from(list(DTYPES))), data.draw(st.booleans())
     axis = data.draw(st.integers(0, 1))
     x = numbers((length, rows) if axis == 0 else (rows, length), DTYPES[element])
