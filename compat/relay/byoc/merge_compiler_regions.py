@@ -96,7 +96,7 @@ class RegionMerger:
 
     A region absorbs a region that it depends on, unless there is another path between them through other atoms. For
     each region, `_barred` is the set of regions that it must not absorb, as a bit mask; an absorbed region is
-    represented by the bits of all regions in it. A set is deleted after its last use, so few exist at a time.
+    represented by the bits of all regions in it.
     """
 
     def __init__(self, regions: RegionSet):
@@ -105,8 +105,6 @@ class RegionMerger:
         self._barred: dict[Atom, int] = {}
         """The regions that a region must not absorb."""
         self._bits: dict[Atom, int] = {}
-        self._askers: dict[Atom, int] = {}
-        """The number of users that have not been visited yet."""
         self._needs: dict[Atom, list[Atom]] = {}
 
     def are_one(self, region: AnnotatedRegion, other: AnnotatedRegion | None) -> bool:
@@ -116,9 +114,6 @@ class RegionMerger:
     def run(self) -> None:
         """Visit all regions, in topological order."""
         self._needs = self._regions.ordered_needs()
-        for needs in self._needs.values():
-            for need in needs:
-                self._askers[need] = self._askers.get(need, 0) + 1
         for number, atom in enumerate(self._needs):
             self._visit(atom, 1 << number if isinstance(atom, AnnotatedRegion) else 0)
         self._split_circles()
@@ -131,22 +126,10 @@ class RegionMerger:
         for need in needs:
             is_same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
             if is_same and not self._bits[need] & barred:
-                bits |= self._take_in(need, atom)
+                self._parents[need] = atom
+                self._barred.pop(need)
+                bits |= self._bits.pop(need)
         self._bits[atom], self._barred[atom] = bits, barred
-        for need in self._needs[atom]:
-            self._askers[self._root(need)] -= 1
-        for each in (atom, *map(self._root, needs)):
-            if not self._askers.get(each):
-                # No remaining user reads these sets.
-                self._bits.pop(each, None)
-                self._barred.pop(each, None)
-
-    def _take_in(self, need: Atom, atom: Atom) -> int:
-        """Merge `need` into `atom`; returns its bits."""
-        self._parents[need] = atom
-        self._askers[atom] = self._askers.get(atom, 0) + self._askers.pop(need)
-        self._barred.pop(need)
-        return self._bits.pop(need)
 
     def _split_circles(self) -> None:
         """Revert the merges of regions that depend on each other.

@@ -30,7 +30,7 @@ captured values live as long as they do; primitive closures that capture other v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
@@ -81,24 +81,17 @@ class RelayAnnotateUsedMemoryPass(XRelayPass):
                 location=location_of(main),
                 help="run relay-to-a-normal-form and relay-infer-type first",
             )
-        annotate_used_memory(main, functions)
-
-
-def annotate_used_memory(main: FuncOp, functions: dict[str, FuncOp]) -> None:
-    """Annotates `main`, which is in A-normal form, and the primitive functions that it calls.
-
-    `functions` maps names to the functions of the module.
-    """
-    order = _Order(main)
-    calls = [(op, called) for op in order.positions if (called := _primitive(op, functions)) is not None]
-    live = _live_bytes(order)
-    used: dict[Operation, list[int]] = {}
-    for op, called in calls:
-        used.setdefault(called, []).append(_countable(live[order.positions[op]], op))
-    for called, counts in used.items():
-        called.attributes[USED_MEMORY] = DenseArrayBase.from_list(i64, counts)
-    types = [*main.function_type.inputs, *main.function_type.outputs]
-    main.attributes[IO_USED_MEMORY] = IntegerAttr(_countable(sum(_bytes_of(type, main) for type in types), main), i64)
+        order = _Order(main)
+        live = _live_bytes(order)
+        used: dict[Operation, list[int]] = {}
+        for each, position in order.positions.items():
+            if (called := _primitive(each, functions)) is not None:
+                used.setdefault(called, []).append(_countable(live[position], each))
+        for called, counts in used.items():
+            called.attributes[USED_MEMORY] = DenseArrayBase.from_list(i64, counts)
+        types = [*main.function_type.inputs, *main.function_type.outputs]
+        total = sum(_bytes_of(type, main) for type in types)
+        main.attributes[IO_USED_MEMORY] = IntegerAttr(_countable(total, main), i64)
 
 
 class _Order:
@@ -139,18 +132,13 @@ class _Order:
     def _check_closure(self, op: FnOp) -> None:
         """Raises `PassError` if the closure keeps other values alive than the arguments of its calls."""
         if not _is_marked(op):
-            raise PassError(
-                f"{PASS_NAME}: a closure in @main is not primitive",
-                location=location_of(op),
-                help="inline it (relay-inline), or set its attribute Primitive = 1",
-            )
-        captured = [value for value in self._uses.of(op) if not isinstance(_named(value).owner, ConstantOp)]
-        if captured:
-            raise PassError(
-                f"{PASS_NAME}: a primitive closure captures a value",
-                location=location_of(op),
-                help="pass each captured value as a parameter",
-            )
+            problem = "a closure in @main is not primitive"
+            help = "inline it (relay-inline), or set its attribute Primitive = 1"
+        elif any(not isinstance(_named(value).owner, ConstantOp) for value in self._uses.of(op)):
+            problem, help = "a primitive closure captures a value", "pass each captured value as a parameter"
+        else:
+            return
+        raise PassError(f"{PASS_NAME}: {problem}", location=location_of(op), help=help)
 
 
 def _named(value: SSAValue) -> SSAValue:
@@ -239,22 +227,15 @@ def _first_position(block: Block, order: _Order) -> int:
 
 def _bytes_of(type: Attribute, user: Operation) -> int:
     """Returns the bytes of a value of this type, for a tuple of all its tensors; errors are located at `user`."""
-    return sum(_tensor_bytes(leaf, user) for leaf in _leaves(type))
-
-
-def _leaves(type: Attribute) -> Iterable[Attribute]:
-    return (leaf for leaf in leaf_types([type]) if not isinstance(leaf, FunctionType))
-
-
-def _tensor_bytes(type: Attribute, user: Operation) -> int:
-    if not is_complete(type):
-        raise PassError(
-            f"{PASS_NAME}: a type is not inferred", location=location_of(user), help="run relay-infer-type first"
-        )
-    if not isinstance(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
-        raise PassError(
-            f"{PASS_NAME}: AnnotateUsedMemory does not support dynamic shapes, found {type}",
-            location=location_of(user),
-            help="make the shape static",
-        )
-    return prod(type.get_shape()) * numpy_dtype(type.element_type).itemsize
+    total = 0
+    for leaf in leaf_types([type]):
+        if isinstance(leaf, FunctionType):
+            continue
+        if not is_complete(leaf):
+            message = f"{PASS_NAME}: a type is not inferred"
+            raise PassError(message, location=location_of(user), help="run relay-infer-type first")
+        if not isinstance(leaf, TensorType) or any(extent < 0 for extent in leaf.get_shape()):
+            message = f"{PASS_NAME}: AnnotateUsedMemory does not support dynamic shapes, found {leaf}"
+            raise PassError(message, location=location_of(user), help="make the shape static")
+        total += prod(leaf.get_shape()) * numpy_dtype(leaf.element_type).itemsize
+    return total

@@ -296,9 +296,7 @@ class Evaluator:
                 values[op.result] = fields[op.index.value.data]
             case FnOp():
                 self._closure(frame, op)
-            case InvokeOp() if self._follow_closure(frame, op):
-                pass
-            case CallOp() if self._follow_function(frame, op):
+            case InvokeOp() | CallOp() if self._follows(frame, op):
                 pass
             case IfOp():
                 self._choose(frame, op)
@@ -403,38 +401,23 @@ class Evaluator:
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
-    def _follow_closure(self, frame: _Frame, call: InvokeOp) -> bool:
-        callee = frame.values[call.callee]
-        closure = callee.closure
-        if closure is None:
-            return False
+    def _follows(self, frame: _Frame, call: InvokeOp | CallOp) -> bool:
+        """Enters the body of the callee; returns False if it is not known, or the call makes no progress."""
         arguments = [frame.values[value] for value in call.arguments]
-        function = closure.function
-        values = _Activation(closure.around)
-        values.update(zip(function.parameters, arguments, strict=True))
-        itself = function.self_argument
-        if itself is not None:
-            values[itself] = callee
-        return self._follow(frame, call, function, arguments, values)
-
-    def _follow_function(self, frame: _Frame, call: CallOp) -> bool:
-        function = self._functions.get(callee_name(call))
-        if function is None:
-            return False
-        arguments = [frame.values[value] for value in call.arguments]
-        values = _Activation()
-        values.update(zip(function.body.block.args, arguments, strict=True))
-        return self._follow(frame, call, function, arguments, values)
-
-    def _follow(
-        self,
-        frame: _Frame,
-        call: Operation,
-        function: FuncOp | FnOp,
-        arguments: Sequence[_Partial],
-        values: _Activation,
-    ) -> bool:
-        """Enters the body of the callee of `call` with `values`; returns False if the call makes no progress."""
+        function: FuncOp | FnOp
+        if isinstance(call, CallOp):
+            if (named := self._functions.get(callee_name(call))) is None:
+                return False
+            function, values = named, _Activation()
+            values.update(zip(named.body.block.args, arguments, strict=True))
+        else:
+            callee = frame.values[call.callee]
+            if (closure := callee.closure) is None:
+                return False
+            function, values = closure.function, _Activation(closure.around)
+            values.update(zip(function.parameters, arguments, strict=True))
+            if function.self_argument is not None:
+                values[function.self_argument] = callee
         fuels = _fuels_of_call(frame.fuels, function, arguments) if self._budget > 0 else None
         if fuels is None:
             return False

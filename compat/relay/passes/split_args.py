@@ -68,22 +68,7 @@ class RelaySplitArgsPass(XRelayPass):
 
 
 class SplitConcatenate(RewritePattern):
-    """Splits a concatenation of many tensors into a chain; see the module's docstring. Exact.
-
-    Before:
-
-        %t = relay.tuple(%a, %b, %c, %d)
-        %y = relay.concatenate(%t)
-
-    After:
-
-        %0 = relay.tuple(%a, %b, %c)
-        %1 = relay.annotation.stop_fusion(%0)
-        %2 = relay.concatenate(%1)
-        %3 = relay.tuple(%2, %d)
-        %4 = relay.annotation.stop_fusion(%3)
-        %y = relay.concatenate(%4)
-    """
+    """Splits a concatenation of many tensors into a chain; see the module's docstring. Exact."""
 
     def __init__(self, max_function_args: int):
         self._most = max_function_args
@@ -95,7 +80,7 @@ class SplitConcatenate(RewritePattern):
         if made is None or not all(map(is_complete, (op.data.type, op.result.type))):
             return
         fields = list(made.operands)
-        limit = self._most - _arguments_of_result(op.result.type)
+        limit = self._most - _arguments(op.result.type, is_result=True)
         if sum(_arguments(each.type) for each in fields) < limit:
             return
         chunks = _chunks(fields, limit)
@@ -135,14 +120,8 @@ def _chunks(fields: Sequence[SSAValue], limit: int) -> list[list[SSAValue]] | No
     return chunks
 
 
-def _arguments(type: Attribute) -> int:
-    """The number of arguments for a tensor: itself, and if it is dynamic, its dynamic extents and its strides."""
+def _arguments(type: Attribute, *, is_result: bool = False) -> int:
+    """The number of arguments for a tensor: itself, and if it is dynamic, its strides and for operands its extents."""
     shape = shape_of(type) if isinstance(type, TensorType) else ()
-    named = sum(not isinstance(extent, int) for extent in shape)
-    return 1 + (named + len(shape) if named else 0)
-
-
-def _arguments_of_result(type: Attribute) -> int:
-    """The number of arguments for the result: itself, and if it is dynamic, its strides."""
-    shape = shape_of(type) if isinstance(type, TensorType) else ()
-    return 1 + (len(shape) if any(not isinstance(extent, int) for extent in shape) else 0)
+    dynamic = sum(not isinstance(extent, int) for extent in shape)
+    return 1 + (len(shape) + (0 if is_result else dynamic) if dynamic else 0)
