@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 
 from xrelay.errors import InputError
 from xrelay.nd import array
+from xrelay.relay import Call, Expr, Function, IRModule, create_executor
 from xrelay.relay.analysis import post_order_visit
-from xrelay.relay.executor import create_executor
-from xrelay.relay.expr import Expr
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import Call
 from xrelay.relay.testing.init import tensor_type
 from xrelay.relay.transform import InferType, gradient
 

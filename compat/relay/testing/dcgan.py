@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
-from xrelay.relay.operators import reshape, tanh
+from xrelay.relay import Expr, Function, nn, reshape, tanh, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _KERNEL_LAYOUTS = {"NCHW": "IOHW", "NHWC": "HWOI"}
 _WINDOW, _SIZE = 4, 64
@@ -47,7 +38,7 @@ def get_net(
         net = layers.batch_norm_infer(net, epsilon=1e-5 + 1e-12, scale=False, axis=axis, name=f"{name}_batch_norm")
         net = nn.relu(net)
     net = tanh(_enlarged(net, oshape[layout.index("C") - 1], layout, "g5"))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _enlarged(data: Expr, channels: int, layout: str, name: str) -> Expr:
@@ -71,6 +62,6 @@ def get_workload(
     random_len: int = 100,
     layout: str = "NCHW",
     dtype: str = "float32",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, random_len, oshape, ngf, layout=layout, dtype=dtype))

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
-from xrelay.relay.operators import concatenate
+from xrelay.relay import Expr, Function, concatenate, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _SIZES = {
     121: (64, 32, (6, 12, 24, 16)),
@@ -45,7 +36,7 @@ def get_net(densenet_size: int, classes: int, batch_size: int, image_shape: tupl
     net = nn.relu(layers.batch_norm_infer(net, name="batch2"))
     net = nn.batch_flatten(nn.avg_pool2d(net, pool_size=(7, 7)))
     net = layers.dense_add_bias(net, units=classes, name="dense")
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _block(data: Expr, depth: int, growth: int, block: int) -> Expr:
@@ -75,6 +66,6 @@ def get_workload(
     batch_size: int = 4,
     image_shape: tuple[int, ...] = (3, 224, 224),
     dtype: str = "float32",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(densenet_size, classes, batch_size, image_shape, dtype))

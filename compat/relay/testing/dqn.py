@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
+from xrelay.relay import Function, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _CONVOLUTIONS = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Channels, window and stride."""
@@ -42,7 +34,7 @@ def get_net(
         net = nn.relu(nn.bias_add(net, var(f"{name}_bias"), axis=layout.index("C")))
     net = nn.relu(layers.dense_add_bias(nn.batch_flatten(net), units=512, name="dense1"))
     net = layers.dense_add_bias(net, units=num_actions, name="dense2")
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def get_workload(
@@ -51,6 +43,6 @@ def get_workload(
     image_shape: tuple[int, ...] = (4, 84, 84),
     dtype: str = "float32",
     layout: str = "NCHW",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, num_actions, image_shape, dtype, layout))

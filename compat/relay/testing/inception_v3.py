@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
-from xrelay.relay.operators import concatenate
+from xrelay.relay import Expr, Function, concatenate, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 Step = tuple[int, tuple[int, int]]
 """The channels and the window of a convolution that preserves rows and columns."""
@@ -36,7 +29,7 @@ def get_net(batch_size: int, num_classes: int, image_shape: tuple[int, ...], dty
     net = nn.batch_flatten(nn.avg_pool2d(net, pool_size=(8, 8), strides=(1, 1), count_include_pad=True))
     net = nn.dense(net, var("fc1_weight"), units=num_classes)
     net = nn.softmax(nn.bias_add(net, var("fc2_bias")))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _module_name(number: int) -> str:
@@ -82,7 +75,7 @@ def _tower(data: Expr, steps: Sequence[Step], name: str) -> Expr:
 
 def _pooled(data: Expr, channels: int, name: str, pool: str = "avg") -> Expr:
     """Returns a convolution of a max or average pool with 3x3 windows."""
-    window = {"pool_size": _SQUARE, "strides": (1, 1), "padding": (1, 1)}
+    window: dict[str, Any] = {"pool_size": _SQUARE, "strides": (1, 1), "padding": (1, 1)}
     net = nn.max_pool2d(data, **window) if pool == "max" else nn.avg_pool2d(data, **window, count_include_pad=True)
     return _tower(net, [(channels, _POINT)], f"{name}_tower_2")
 
@@ -152,6 +145,6 @@ def get_workload(
     num_classes: int = 1000,
     image_shape: tuple[int, ...] = (3, 299, 299),
     dtype: str = "float32",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, num_classes, image_shape, dtype))

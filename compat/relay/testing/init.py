@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import InputError
 from xrelay.nd import array
-from xrelay.relay.expr import Expr
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
+from xrelay.relay import Expr, Function, IRModule
 from xrelay.relay.transform import InferType
 from xrelay.relay.types import TensorTypeView
 
@@ -25,6 +23,10 @@ _CONSTANTS = {"bias": 0.0, "gamma": 1.0, "beta": 0.0, "mean": 0.0, "var": 1.0}
 
 FillArray: TypeAlias = Callable[[str, NDArray[Any]], None]
 """Fills the array of the parameter of a name."""
+
+
+Workload: TypeAlias = "tuple[IRModule, dict[str, NDArray[Any]]]"
+"""A network as a typed module, and its parameters by name."""
 
 
 class Initializer:
@@ -85,9 +87,7 @@ def tensor_type(expr: Expr) -> TensorTypeView:
     return type
 
 
-def create_workload(
-    net: Function, initializer: FillArray | None = None, seed: int = 0
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+def create_workload(net: Function, initializer: FillArray | None = None, seed: int = 0) -> Workload:
     """Returns the typed module of a network, and arrays for its parameters except those called `data`."""
     module = InferType()(IRModule.from_expr(net))
     np.random.seed(seed)

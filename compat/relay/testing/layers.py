@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from xrelay.errors import InputError
-from xrelay.relay.expr import Expr, ExprLike, var
+from xrelay.relay import Expr, ExprLike, Function, var
+from xrelay.relay.analysis import free_vars
 from xrelay.relay.operator_functions.calls import nn
 
 _KERNEL_LAYOUTS = {"NCHW": ("OIHW", "OIHW"), "NHWC": ("HWIO", "HWOI")}
@@ -69,3 +70,8 @@ def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
         known = ", ".join(_KERNEL_LAYOUTS)
         raise InputError(f"there is no kernel layout for the data layout {data_layout!r}", help=f"pass one of {known}")
     return _KERNEL_LAYOUTS[data_layout][is_depthwise]
+
+
+def function_of(net: Expr) -> Function:
+    """Returns the function of the free variables of a network."""
+    return Function(free_vars(net), net)

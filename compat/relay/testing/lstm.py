@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
+from xrelay.relay import (
+    Call,
+    Function,
+    ScopeBuilder,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Var,
+    sigmoid,
+    split,
+    tanh,
+    zeros,
+)
 from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import Call, Tuple, TupleGetItem
-from xrelay.relay.operators import sigmoid, split, tanh, zeros
-from xrelay.relay.scope_builder import ScopeBuilder
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
-from xrelay.relay.types import TensorType, TupleType
+from xrelay.relay.testing.init import Workload, create_workload
 
 
 def lstm_cell(num_hidden: int, batch_size: int = 1, dtype: str = "float32", name: str = "") -> Function:
@@ -67,8 +70,6 @@ def get_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = 
     return Function(free_vars(body), body)
 
 
-def get_workload(
-    iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32"
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+def get_workload(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32") -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(iterations, num_hidden, batch_size, dtype))

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
+from xrelay.relay import Function, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 
 def get_net(
@@ -23,11 +15,11 @@ def get_net(
     for number, units in enumerate((128, 64), start=1):
         net = nn.relu(layers.dense_add_bias(net, units=units, name=f"fc{number}"))
     net = nn.softmax(layers.dense_add_bias(net, units=num_classes, name="fc3"))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def get_workload(
     batch_size: int, num_classes: int = 10, image_shape: tuple[int, ...] = (1, 28, 28), dtype: str = "float32"
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, num_classes, image_shape, dtype))

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
+from xrelay.relay import Expr, Function, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _BLOCKS = ((32, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2))
 _DEEP = ((512, 512, 1),) * 5 + ((512, 1024, 2), (1024, 1024, 1))
@@ -106,7 +98,7 @@ def mobile_net(
         )
     net = nn.batch_flatten(nn.global_avg_pool2d(net, layout=layout))
     net = nn.softmax(layers.dense_add_bias(net, units=num_classes, name="fc"))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def get_workload(
@@ -115,6 +107,6 @@ def get_workload(
     image_shape: tuple[int, ...] = (3, 224, 224),
     dtype: str = "float32",
     layout: str = "NCHW",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(mobile_net(num_classes, (batch_size, *image_shape), dtype, layout=layout))

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
-
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
+from xrelay.relay import Expr, Function, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _UNITS = {
     18: (2, 2, 2, 2),
@@ -87,7 +81,7 @@ def resnet(
             net = residual_unit(net, channels, stride, number > 0, name, bottle_neck, layout, kernel_layout)
     net = nn.batch_flatten(nn.global_avg_pool2d(nn.relu(norm(net, name="bn1")), layout=layout))
     net = nn.softmax(layers.dense_add_bias(net, units=num_classes, name="fc1"))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def get_net(
@@ -124,6 +118,6 @@ def get_workload(
     layout: str = "NCHW",
     dtype: str = "float32",
     **kwargs: object,
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, num_classes, num_layers, image_shape, layout, dtype))

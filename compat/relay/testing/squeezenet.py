@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
-from xrelay.relay.operators import concatenate
+from xrelay.relay import Expr, Function, concatenate, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _FIRST = {"1.0": (96, 7, 3), "1.1": (64, 3, 1)}
 """Channels, window and padding of the first convolution, by version."""
@@ -44,7 +35,7 @@ def get_net(batch_size: int, image_shape: tuple[int, ...], num_classes: int, ver
     net = nn.dropout(net, rate=0.5)
     net = layers.conv2d_bias_relu(net, channels=num_classes, kernel_size=(1, 1), name="conv_final")
     net = nn.softmax(nn.batch_flatten(nn.global_avg_pool2d(net)))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _fire(data: Expr, squeezed: int, name: str) -> Expr:
@@ -63,6 +54,6 @@ def get_workload(
     version: str = "1.0",
     image_shape: tuple[int, ...] = (3, 224, 224),
     dtype: str = "float32",
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, image_shape, num_classes, version, dtype))

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
-from xrelay.relay.operators import reshape, reshape_like
+from xrelay.relay import Expr, Function, nn, reshape, reshape_like, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import Constant, create_workload, tensor_type
+from xrelay.relay.testing.init import Constant, Workload, create_workload, tensor_type
 
 
 def get_net(
@@ -25,7 +16,7 @@ def get_net(
     net = _dense_and_convolution(data, data, "", wtype)
     net = layers.batch_norm_infer(nn.bias_add(net, var("bias", dtype=wtype)), name="batch_norm")
     net = _dense_and_convolution(net, data, "2", wtype)
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _dense_and_convolution(net: Expr, data: Expr, number: str, dtype: str) -> Expr:
@@ -39,6 +30,6 @@ def _dense_and_convolution(net: Expr, data: Expr, number: str, dtype: str) -> Ex
 
 def get_workload(
     input_shape: tuple[int, int, int, int] = (1, 3, 24, 12), dtype: str = "float32", wtype: str | None = None
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters, which have equal values."""
     return create_workload(get_net(input_shape, dtype, wtype), initializer=Constant())

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars
-from xrelay.relay.expr import Expr, var
-from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.operator_functions.calls import nn
+from xrelay.relay import Expr, Function, nn, var
 from xrelay.relay.testing import layers
-from xrelay.relay.testing.init import create_workload
+from xrelay.relay.testing.init import Workload, create_workload
 
 _DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 """The number of convolutions of each stage."""
@@ -40,7 +32,7 @@ def get_net(
     for name in ("fc6", "fc7"):
         net = nn.dropout(nn.relu(layers.dense_add_bias(net, units=4096, name=name)), rate=0.5)
     net = nn.softmax(layers.dense_add_bias(net, units=num_classes, name="fc8"))
-    return Function(free_vars(net), net)
+    return layers.function_of(net)
 
 
 def _convolution(data: Expr, channels: int, suffix: str, *, batch_norm: bool) -> Expr:
@@ -56,6 +48,6 @@ def get_workload(
     dtype: str = "float32",
     num_layers: int = 11,
     batch_norm: bool = False,
-) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+) -> Workload:
     """Returns the network as a module, and its parameters."""
     return create_workload(get_net(batch_size, image_shape, num_classes, dtype, num_layers, batch_norm))
