@@ -49,6 +49,14 @@ class LengthError(InputError, TypeError):
     """An expression that is not a tuple has no length."""
 
 
+def _operator(op: type[RelayOp]) -> Callable[[Expr, ExprLike], Expr]:
+    return lambda self, other: call(op, self, other)
+
+
+def _reflected(op: type[RelayOp]) -> Callable[[Expr, ExprLike], Expr]:
+    return lambda self, other: call(op, other, self)
+
+
 class Expr:
     """An expression, a handle on `ssa_value`. Expressions of the same value are equal."""
 
@@ -76,16 +84,17 @@ class Expr:
     @property
     def shape(self) -> Shape:
         """The shape. Raises `InputError` if the type is not a known tensor type."""
-        if not isinstance(self.type, TensorType):
-            raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
-        return shape_of(self.type)
+        return shape_of(self._tensor_type())
 
     @property
     def dtype(self) -> np.dtype:
         """The element type. Raises `InputError` if the type is not a known tensor type."""
+        return numpy_dtype(self._tensor_type().element_type)
+
+    def _tensor_type(self) -> TensorType[Attribute]:
         if not isinstance(self.type, TensorType):
             raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
-        return numpy_dtype(self.type.element_type)
+        return self.type
 
     @property
     def checked_type(self) -> TypeView:
@@ -119,53 +128,19 @@ class Expr:
 
     # --- operators -------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: ExprLike) -> Expr:
-        return call(AddOp, self, other)
-
-    def __radd__(self, other: ExprLike) -> Expr:
-        return call(AddOp, other, self)
-
-    def __sub__(self, other: ExprLike) -> Expr:
-        return call(SubtractOp, self, other)
-
-    def __rsub__(self, other: ExprLike) -> Expr:
-        return call(SubtractOp, other, self)
-
-    def __mul__(self, other: ExprLike) -> Expr:
-        return call(MultiplyOp, self, other)
-
-    def __rmul__(self, other: ExprLike) -> Expr:
-        return call(MultiplyOp, other, self)
-
-    def __truediv__(self, other: ExprLike) -> Expr:
-        return call(DivideOp, self, other)
-
-    def __rtruediv__(self, other: ExprLike) -> Expr:
-        return call(DivideOp, other, self)
-
-    def __pow__(self, other: ExprLike) -> Expr:
-        return call(PowerOp, self, other)
-
-    def __rpow__(self, other: ExprLike) -> Expr:
-        return call(PowerOp, other, self)
+    __add__, __radd__ = _operator(AddOp), _reflected(AddOp)
+    __sub__, __rsub__ = _operator(SubtractOp), _reflected(SubtractOp)
+    __mul__, __rmul__ = _operator(MultiplyOp), _reflected(MultiplyOp)
+    __truediv__, __rtruediv__ = _operator(DivideOp), _reflected(DivideOp)
+    __pow__, __rpow__ = _operator(PowerOp), _reflected(PowerOp)
+    __lt__, __le__ = _operator(LessOp), _operator(LessEqualOp)
+    __gt__, __ge__ = _operator(GreaterOp), _operator(GreaterEqualOp)
 
     def __abs__(self) -> Expr:
         return call(AbsOp, self)
 
     def __neg__(self) -> Expr:
         return call(NegativeOp, self)
-
-    def __lt__(self, other: ExprLike) -> Expr:
-        return call(LessOp, self, other)
-
-    def __le__(self, other: ExprLike) -> Expr:
-        return call(LessEqualOp, self, other)
-
-    def __gt__(self, other: ExprLike) -> Expr:
-        return call(GreaterOp, self, other)
-
-    def __ge__(self, other: ExprLike) -> Expr:
-        return call(GreaterEqualOp, self, other)
 
     def astype(self, dtype: DTypeLike) -> Expr:
         """Returns the expression cast to another element type."""

@@ -24,73 +24,37 @@ INDEX = "int32"
 ExprLike: TypeAlias = "PrimExpr | int | float | bool"
 
 
+def _operator(symbol: str) -> Callable[[PrimExpr, ExprLike], PrimExpr]:
+    return lambda self, other: binary(symbol, self, other)
+
+
+def _reflected(symbol: str) -> Callable[[PrimExpr, ExprLike], PrimExpr]:
+    return lambda self, other: binary(symbol, other, self)
+
+
 class PrimExpr:
     """A scalar expression of a dtype."""
-
-    dtype: str
 
     # Otherwise numpy would apply the operator to each element of an array.
     __array_ufunc__ = None
 
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The operands of the expression."""
-        return ()
+    def __init__(self, dtype: str, *operands: PrimExpr):
+        self.dtype, self.operands = dtype, operands
 
     def astype(self, dtype: DTypeLike) -> PrimExpr:
         """Returns the value in another dtype; floats are truncated to integers."""
         return Cast(self, dtype_name(dtype))
 
-    def __add__(self, other: ExprLike) -> PrimExpr:
-        return binary("+", self, other)
-
-    def __radd__(self, other: ExprLike) -> PrimExpr:
-        return binary("+", other, self)
-
-    def __sub__(self, other: ExprLike) -> PrimExpr:
-        return binary("-", self, other)
-
-    def __rsub__(self, other: ExprLike) -> PrimExpr:
-        return binary("-", other, self)
-
-    def __mul__(self, other: ExprLike) -> PrimExpr:
-        return binary("*", self, other)
-
-    def __rmul__(self, other: ExprLike) -> PrimExpr:
-        return binary("*", other, self)
-
-    def __truediv__(self, other: ExprLike) -> PrimExpr:
-        return binary("/", self, other)
-
-    def __rtruediv__(self, other: ExprLike) -> PrimExpr:
-        return binary("/", other, self)
-
-    def __floordiv__(self, other: ExprLike) -> PrimExpr:
-        return binary("//", self, other)
-
-    def __rfloordiv__(self, other: ExprLike) -> PrimExpr:
-        return binary("//", other, self)
-
-    def __mod__(self, other: ExprLike) -> PrimExpr:
-        return binary("%", self, other)
-
-    def __rmod__(self, other: ExprLike) -> PrimExpr:
-        return binary("%", other, self)
+    __add__, __radd__ = _operator("+"), _reflected("+")
+    __sub__, __rsub__ = _operator("-"), _reflected("-")
+    __mul__, __rmul__ = _operator("*"), _reflected("*")
+    __truediv__, __rtruediv__ = _operator("/"), _reflected("/")
+    __floordiv__, __rfloordiv__ = _operator("//"), _reflected("//")
+    __mod__, __rmod__ = _operator("%"), _reflected("%")
+    __lt__, __le__, __gt__, __ge__ = _operator("<"), _operator("<="), _operator(">"), _operator(">=")
 
     def __neg__(self) -> PrimExpr:
         return binary("-", const(0, self.dtype), self)
-
-    def __lt__(self, other: ExprLike) -> PrimExpr:
-        return binary("<", self, other)
-
-    def __le__(self, other: ExprLike) -> PrimExpr:
-        return binary("<=", self, other)
-
-    def __gt__(self, other: ExprLike) -> PrimExpr:
-        return binary(">", self, other)
-
-    def __ge__(self, other: ExprLike) -> PrimExpr:
-        return binary(">=", self, other)
 
     def equal(self, other: ExprLike) -> PrimExpr:
         """Returns the comparison of two values; `==` compares the expression objects."""
@@ -108,7 +72,8 @@ class Const(PrimExpr):
     """A constant."""
 
     def __init__(self, value: float, dtype: str):
-        self.value, self.dtype = value, dtype
+        super().__init__(dtype)
+        self.value = value
 
 
 @dataclass(frozen=True)
@@ -123,7 +88,8 @@ class IterVar(PrimExpr):
     """An axis. As an expression it is the index; `dom` is its range."""
 
     def __init__(self, name: str, extent: int, *, is_reduction: bool = False):
-        self.name, self.extent, self.is_reduction, self.dtype = name, extent, is_reduction, INDEX
+        super().__init__(INDEX)
+        self.name, self.extent, self.is_reduction = name, extent, is_reduction
 
     @property
     def dom(self) -> Range:
@@ -143,36 +109,24 @@ class Binary(PrimExpr):
     """A binary operator: `+ - * / // %`, `max`, `min`, `pow`, a comparison, `and`, `or`."""
 
     def __init__(self, operator: str, a: PrimExpr, b: PrimExpr, dtype: str):
-        self.operator, self.a, self.b, self.dtype = operator, a, b, dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """Both operands."""
-        return self.a, self.b
+        super().__init__(dtype, a, b)
+        self.operator, self.a, self.b = operator, a, b
 
 
 class Unary(PrimExpr):
     """A call of a unary float function, by its name in `FUNCTIONS`."""
 
     def __init__(self, function: str, x: PrimExpr):
-        self.function, self.x, self.dtype = function, x, x.dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The argument."""
-        return (self.x,)
+        super().__init__(x.dtype, x)
+        self.function, self.x = function, x
 
 
 class Cast(PrimExpr):
     """A conversion to another dtype."""
 
     def __init__(self, x: PrimExpr, dtype: str):
-        self.x, self.dtype = x, dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The value."""
-        return (self.x,)
+        super().__init__(dtype, x)
+        self.x = x
 
 
 class Choice(PrimExpr):
@@ -182,24 +136,16 @@ class Choice(PrimExpr):
     """
 
     def __init__(self, condition: PrimExpr, then: PrimExpr, otherwise: PrimExpr):
-        self.condition, self.then, self.otherwise, self.dtype = condition, then, otherwise, then.dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """Condition and values."""
-        return self.condition, self.then, self.otherwise
+        super().__init__(then.dtype, condition, then, otherwise)
+        self.condition, self.then, self.otherwise = condition, then, otherwise
 
 
 class Reduce(PrimExpr):
     """A `sum`, `max` or `min` over axes, which must be the whole expression of a compute."""
 
     def __init__(self, kind: str, x: PrimExpr, axes: tuple[IterVar, ...]):
-        self.kind, self.x, self.axes, self.dtype = kind, x, axes, x.dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The reduced expression."""
-        return (self.x,)
+        super().__init__(x.dtype, x)
+        self.kind, self.x, self.axes = kind, x, axes
 
 
 FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {

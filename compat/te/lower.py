@@ -20,6 +20,7 @@ from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, value_range
 from xrelay.errors import InputError, one_line
 from xrelay.lowering.topi_to_loop.convert_topi_to_loop import ConvertTopiToLoopPass
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.loop.signature import set_argument_attrs
 from xrelay.passes.topi.inline_injective import inline_computes
@@ -38,6 +39,9 @@ from xrelay.te.expr import (
 )
 from xrelay.te.schedule import Schedule
 from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, TensorRead
+
+MAIN = "main"
+"""The name of the function that calls the kernel."""
 
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 
@@ -254,18 +258,8 @@ def _floor_division(b: Body, operator: str, x: SSAValue, y: SSAValue) -> SSAValu
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Returns `names`, with a number appended to repeated ones."""
-    result: list[str] = []
-    for name in names:
-        new, number = name, 0
-        while new in result:
-            number += 1
-            new = f"{name}_{number}"
-        result.append(new)
-    return result
-
-
-MAIN = "main"
-"""The name of the function that calls the kernel."""
+    taken: set[str] = set()
+    return [fresh_name(name, taken) for name in names]
 
 
 def lower(schedule: Schedule, args: Sequence[Tensor], name: str = "kernel", simple_mode: bool = False) -> ModuleOp:
@@ -318,17 +312,8 @@ def _check_tensor(arg: object) -> None:
 
 def _labels(schedule: Schedule) -> dict[object, str]:
     """Returns a unique name for the compute of each op."""
-    labels: dict[object, str] = {}
-    taken: set[str] = set()
-    for stage in schedule.stages:
-        if isinstance(stage.op, ComputeOp):
-            name, number = stage.op.name, 0
-            while name in taken:
-                number += 1
-                name = f"{stage.op.name}_{number}"
-            taken.add(name)
-            labels[stage.op] = name
-    return labels
+    ops = [stage.op for stage in schedule.stages if isinstance(stage.op, ComputeOp)]
+    return dict(zip(ops, _distinct([op.name for op in ops]), strict=True))
 
 
 def _kernel(
@@ -386,14 +371,3 @@ def _name_arguments(module: ModuleOp, tensors: Sequence[Tensor]) -> None:
 
 def _type(tensor: Tensor) -> TensorType[Attribute]:
     return TensorType(element_type(tensor.dtype), tensor.shape)
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    result: list[str] = []
-    for name in names:
-        new, number = name, 0
-        while new in result:
-            number += 1
-            new = f"{name}_{number}"
-        result.append(new)
-    return result

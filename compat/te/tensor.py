@@ -101,12 +101,8 @@ class TensorRead(PrimExpr):
     """The element of a tensor at indices."""
 
     def __init__(self, tensor: Tensor, indices: tuple[PrimExpr, ...]):
-        self.tensor, self.indices, self.dtype = tensor, indices, tensor.dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The indices."""
-        return self.indices
+        super().__init__(tensor.dtype, *indices)
+        self.tensor, self.indices = tensor, indices
 
 
 def _index(tensor: Tensor, item: object) -> PrimExpr:
