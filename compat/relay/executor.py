@@ -13,7 +13,6 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, TensorType, TupleType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.api.arrays import Tensor, as_array
@@ -23,6 +22,7 @@ from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, did_you_mean
 from xrelay.interpreters.relay.run import run_relay_values
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
@@ -179,11 +179,12 @@ class Executor:
 
 def _set_main_aside(module: IRModule) -> str:
     """Renames @main to a private function if there is one; returns its name, else @main."""
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    name = fresh_name(MAIN, {function.sym_name.data for function in functions}) if MAIN in module else MAIN
-    for function in functions:
-        if function.sym_name.data == MAIN:
-            function.sym_name, function.sym_visibility = StringAttr(name), StringAttr("private")
+    functions = functions_of(module)
+    main = functions.get(MAIN)
+    name = MAIN
+    if main is not None:
+        name = fresh_name(MAIN, set(functions))
+        main.sym_name, main.sym_visibility = StringAttr(name), StringAttr("private")
     return name
 
 

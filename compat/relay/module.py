@@ -22,6 +22,8 @@ from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.passes.graph.calls import functions_of
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
 from xrelay.relay.function import Function, attribute_of, with_value
@@ -50,12 +52,7 @@ class IRModule(ModuleOp):
         name: str = MAIN,
     ) -> IRModule:
         """Returns a module with `expr` as @main and `functions`. Free variables of an expression become parameters."""
-        return IRModule({**(functions if functions is not None else {}), name: _as_function(expr)})
-
-    @staticmethod
-    def from_functions(functions: Mapping[str, Function | ExprLike]) -> IRModule:
-        """Returns a module with a function for each name."""
-        return IRModule({name: _as_function(expr) for name, expr in functions.items()})
+        return IRModule({**(functions if functions is not None else {}), name: as_function(expr)})
 
     @staticmethod
     def of(module: ModuleOp) -> IRModule:
@@ -109,14 +106,14 @@ class IRModule(ModuleOp):
 
     def __contains__(self, var: object) -> bool:
         """Returns whether the module has a function of this name."""
-        return str(var).removeprefix("@") in self._funcs()
+        return str(var).removeprefix("@") in functions_of(self)
 
     @property
     def functions(self) -> dict[GlobalVar, Function]:
         """Copies of all functions with a body, by global variable."""
         return {
             self.get_global_var(name): Function.of_func(func)
-            for name, func in self._funcs().items()
+            for name, func in functions_of(self).items()
             if not func.is_declaration
         }
 
@@ -126,19 +123,18 @@ class IRModule(ModuleOp):
 
     def get_global_vars(self) -> list[GlobalVar]:
         """Returns the global variables of all functions, in order."""
-        return [self.get_global_var(name) for name in self._funcs()]
+        return [self.get_global_var(name) for name in functions_of(self)]
 
     def update(self, other: ModuleOp | Mapping[GlobalVar | str, Expr | FuncOp]) -> None:
         """Adds the functions of another module or a mapping; they replace functions of the same name.
 
         Global variables among the keys get the types of their functions, as after inference in Relay.
         """
-        if isinstance(other, ModuleOp):
-            other = {op.sym_name.data: op for op in other.ops if isinstance(op, FuncOp)}
-        for var, function in other.items():
+        functions = functions_of(other) if isinstance(other, ModuleOp) else other
+        for var, function in functions.items():
             self._put(str(var).removeprefix("@"), function)
         self._type_calls()
-        for var in other:
+        for var in functions:
             if isinstance(var, GlobalVar):
                 type = self._func(var).function_type
                 var.function_type = type if is_complete(type) else None
@@ -155,11 +151,8 @@ class IRModule(ModuleOp):
         """Returns the module as text."""
         return str(self)
 
-    def _funcs(self) -> dict[str, FuncOp]:
-        return {op.sym_name.data: op for op in self.ops if isinstance(op, FuncOp)}
-
     def _func(self, var: object) -> FuncOp:
-        found = self._funcs()
+        found = functions_of(self)
         name = str(var).removeprefix("@")
         if name not in found:
             hint = did_you_mean(name, found, f"it has {', '.join(found) or 'none'}")
@@ -171,11 +164,11 @@ class IRModule(ModuleOp):
             func = function.clone()
             func.sym_name = StringAttr(name)
         elif isinstance(function, Expr):
-            func = _as_function(function).to_func(name)
+            func = as_function(function).to_func(name)
         else:
             found = with_article(type(function).__name__)
             raise InputError(f"@{name} is {found}, not a function", help="pass a relay.Function")
-        old = self._funcs().get(name)
+        old = functions_of(self).get(name)
         if old is None:
             self.body.block.add_op(func)
         else:
@@ -184,7 +177,7 @@ class IRModule(ModuleOp):
 
     def _type_calls(self) -> None:
         """Infers the types of calls if the module has all functions that they name."""
-        known = self._funcs()
+        known = functions_of(self)
         for func in known.values():
             _set_results([op for op in func.walk() if isinstance(op, CallOp)], known)
         calls = [op for func in known.values() for op in func.walk() if is_call(op)]
@@ -204,11 +197,19 @@ def _set_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
             Rewriter.replace_op(call, [new, fields := TupleOp.call(*new.results)], fields.results)
 
 
+def add_function(module: IRModule, function: Function, stem: str = MAIN) -> str:
+    """Adds a function whose name is `stem`, with a number if the module has such a function; returns the name."""
+    name = fresh_name(stem, set(functions_of(module)))
+    module[name] = function
+    return name
+
+
 Module = IRModule
 """The former name of `IRModule`."""
 
 
-def _as_function(expr: Function | ExprLike) -> Function:
+def as_function(expr: Function | ExprLike) -> Function:
+    """Returns an expression as the function of its free variables; a function unchanged."""
     if isinstance(expr, Function):
         return expr
     body: Expr = view(as_value(expr))

@@ -26,6 +26,7 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, COMPILER_PRIMITIVE, REQUIRES
 from xrelay.dialects.shared.op_lists import region_arguments
+from xrelay.passes.graph.calls import functions_of
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.graph import LetScopeOp, identity_of
@@ -166,7 +167,7 @@ class _Walk:
         return "function", tuple(param.type for param in function.params), _frozen(attributes)
 
     def _module(self, module: ModuleOp) -> Hashable:
-        funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+        funcs = functions_of(module)
         self._push([funcs[name] for name in sorted(funcs)])
         return "module", *sorted(funcs)
 

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
@@ -237,8 +236,7 @@ def _roots(given: list[Expr | ModuleOp]) -> list[Expr]:
         if isinstance(one, Expr):
             roots.append(one)
         else:
-            functions = [op for op in one.ops if isinstance(op, FuncOp) and not op.is_declaration]
-            roots += [Function.of_func(op) for op in functions]
+            roots += IRModule.of(one).functions.values()
     return roots
 
 

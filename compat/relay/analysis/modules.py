@@ -27,7 +27,7 @@ from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.functions.remove_unused_functions import remove_unused_functions
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass
-from xrelay.passes.graph.calls import callees_first, calls_in, mentioned_symbols
+from xrelay.passes.graph.calls import callees_first, calls_in, functions_of, mentioned_symbols
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.pipeline import run_pipeline
@@ -86,8 +86,8 @@ def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:
     module = mod.clone()
     passes = [RelayInferTypePass(), RelaySimplifyInferencePass(), RelayFuseOpsPass(3), RelayOutlineFusedPass()]
     run_pipeline(module, passes, context=full_context())
-    kernels = [op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE in op.attributes]
-    return {kernel.sym_name.data: Function.of_func(kernel) for kernel in kernels}
+    functions = functions_of(module).items()
+    return {name: Function.of_func(function) for name, function in functions if PRIMITIVE in function.attributes}
 
 
 def extract_intermdeiate_expr(mod: IRModule, expr_id: int) -> IRModule:
@@ -118,7 +118,7 @@ class CallGraph:
 
     def __init__(self, module: ModuleOp):
         self.module = module
-        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+        functions = functions_of(module)
         self._calls = {name: calls_in(function, functions) for name, function in functions.items()}
         self._references = Counter(
             name for function in functions.values() for name in mentioned_symbols(function) if name in functions
@@ -165,7 +165,7 @@ def get_calibration_data(mod: ModuleOp, data: Mapping[str, object]) -> dict[Glob
     the errors of `compile`.
     """
     module = mod.clone()
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    functions = functions_of(module)
     main = functions.get(MAIN)
     if main is None or main.is_declaration:
         raise InputError("the module has no function @main with a body", help="calibration runs @main")

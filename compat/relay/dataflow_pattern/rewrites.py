@@ -20,8 +20,7 @@ from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.dataflow_pattern.terms import ExprNode, ExprTerms
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.function import Function
-from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import free_vars
+from xrelay.relay.module import IRModule, add_function, as_function
 
 _LOG = logging.getLogger(__name__)
 
@@ -158,12 +157,9 @@ def _same(left: Expr, right: Expr) -> bool:
 
 def _typed(expr: Expr, mod: ModuleOp | None) -> Expr:
     """Returns `expr` with all types inferred, using the functions of `mod`."""
-    function = expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
+    function = as_function(expr)
     module = IRModule() if mod is None else IRModule.of(mod)
-    name = "rewritten"
-    while name in module:
-        name += "_"
-    module[name] = function
+    name = add_function(module, function, "rewritten")
     infer_types(module)
     typed = module[name]
     return typed if isinstance(expr, Function) else _with_variables(typed, function)

@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, Region, SSAVa
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError, XRelayError
-from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.analysis import is_layer, layers_before
@@ -24,8 +23,8 @@ from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, as_value, block_for, view
 from xrelay.relay.function import Function
 from xrelay.relay.graph import detached, free_variables, post_order
-from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import Call, GlobalVar, Tuple, TupleGetItem, free_vars
+from xrelay.relay.module import MAIN, IRModule, add_function, as_function
+from xrelay.relay.nodes import Call, Tuple, TupleGetItem, free_vars
 from xrelay.relay.pass_api.named_passes import create_pass
 from xrelay.relay.types import TypeView, type_view
 from xrelay.relay.visitor import ExprMutator
@@ -51,17 +50,12 @@ def to_a_normal_form_expr(e: Expr) -> Expr:
 def _transformed(expr: Expr, pass_text: str, mod: IRModule) -> Expr:
     """Applies the pass to a function of the free variables of `expr` in a copy of `mod`; returns the expression."""
     variables = [] if isinstance(expr, Function) else free_vars(expr)
-    others: dict[GlobalVar | str, Function | FuncOp] = {**mod.functions}
-    name = fresh_name("expr", {variable.name_hint for variable in mod.functions})
-    made = create_pass(pass_text)(IRModule.from_expr(_function(expr), others, name=name))
-    function = IRModule.of(made)[name]
+    module = IRModule.of(mod)
+    name = add_function(module, as_function(expr), "expr")
+    function = IRModule.of(create_pass(pass_text)(module))[name]
     if isinstance(expr, Function):
         return function
     return bind(function.body, dict(zip(function.params, variables, strict=True)))
-
-
-def _function(expr: Expr) -> Function:
-    return expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
 
 
 def infer_type_local(expr: ExprLike) -> TypeView:
@@ -137,8 +131,7 @@ def recast(
     all others.
     """
     variables = list[Expr](free_vars(expr)) if not isinstance(expr, Function) else []
-    given = expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
-    function = IRModule.of(create_pass("InferType")(IRModule.from_expr(given)))["main"]
+    function = IRModule.of(create_pass("InferType")(IRModule.from_expr(expr)))[MAIN]
     made = _Recast(function, dtype, out_dtype, ops, skip_layers).visit(function)
     if isinstance(expr, Function):
         return made

@@ -7,7 +7,7 @@ function = relay.transform.gradient(relay.Function([x], relay.exp(x)))   # x →
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -17,14 +17,14 @@ from xrelay.errors import InputError, PassError, did_you_mean
 from xrelay.passes.functions.inline import inline_calls
 from xrelay.passes.functions.lift_closures import lift_closures
 from xrelay.passes.gradient.first_order_gradient import differentiate
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.tuple_leaves import leaf_types
-from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
 from xrelay.relay.copies import insert_after
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.function import Function
-from xrelay.relay.module import MAIN, IRModule
+from xrelay.relay.module import IRModule, add_function
 from xrelay.relay.nodes import GlobalVar
 from xrelay.relay.passes.to_cps import to_cps as functions_to_cps
 from xrelay.relay.passes.un_cps import un_cps as function_from_cps
@@ -46,23 +46,13 @@ def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str 
     if mode not in MODES:
         raise InputError(f"there is no mode {mode!r}", help=did_you_mean(mode, MODES, f"modes are {', '.join(MODES)}"))
     module = IRModule() if mod is None else IRModule.of(mod)
-    name = _name_in(module, expr)
+    if not isinstance(cast("object", expr), Function | GlobalVar):
+        raise InputError(f"gradient takes a function, found {expr!r}", help="pass a relay.Function or relay.GlobalVar")
+    name = add_function(module, module[expr] if isinstance(expr, GlobalVar) else expr, "gradient")
     infer_types(module)
     inline_calls(module)
-    function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
-    differentiate(function, first_alone=mode == HIGHER_ORDER)
+    differentiate(functions_of(module)[name], first_alone=mode == HIGHER_ORDER)
     return module[name]
-
-
-def _name_in(module: IRModule, expr: object) -> str:
-    """Adds the function, or a copy of the function of a global variable, to `module`; returns its name."""
-    if not isinstance(expr, Function | GlobalVar):
-        raise InputError(f"gradient takes a function, found {expr!r}", help="pass a relay.Function or relay.GlobalVar")
-    name = "gradient"
-    while name in module:
-        name += "_"
-    module[name] = expr if isinstance(expr, Function) else module[expr]
-    return name
 
 
 def to_cps(func: Function, mod: IRModule | None = None) -> Function:
@@ -75,7 +65,7 @@ def to_cps(func: Function, mod: IRModule | None = None) -> Function:
     name = _with(program, func)
     made = functions_to_cps(program, only=[name])
     if mod is not None:
-        mod.update({new: _func(program, new) for new in made})
+        mod.update({new: functions_of(program)[new] for new in made})
     return program[name]
 
 
@@ -86,7 +76,7 @@ def un_cps(func: Function) -> Function:
     """
     program = IRModule()
     name = _with(program, func)
-    if not function_from_cps(_func(program, name)):
+    if not function_from_cps(functions_of(program)[name]):
         raise InputError(
             "the last parameter is not a continuation whose result the function returns",
             help="transform.to_cps converts functions to continuation-passing style",
@@ -96,16 +86,10 @@ def un_cps(func: Function) -> Function:
 
 def _with(program: IRModule, func: Function) -> str:
     """Adds `func` to `program` and infers its types; returns its name there."""
-    name = fresh_name(MAIN, {var.name_hint for var in program.get_global_vars()})
-    program[name] = func
+    name = add_function(program, func)
     if has_incomplete_types([program]):
         infer_types(program)
     return name
-
-
-def _func(program: IRModule, name: str) -> FuncOp:
-    """Returns the op of a function."""
-    return next(op for op in program.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
 
 
 def defunctionalize(func: Function, mod: IRModule) -> Function:
@@ -118,21 +102,17 @@ def defunctionalize(func: Function, mod: IRModule) -> Function:
     Raises `PassError` if `func` itself takes or returns functions, and if `relay-lift-closures` fails.
     """
     program = IRModule.of(mod)
-    before = {var.name_hint for var in program.get_global_vars()}
-    name = fresh_name(MAIN, before)
-    program[name] = func
-    if has_incomplete_types([program]):
-        infer_types(program)
-    functions = {op.sym_name.data: op for op in program.ops if isinstance(op, FuncOp)}
+    name = _with(program, func)
+    functions = functions_of(program)
     _refuse(functions[name])
     for each, function in functions.items():
         function.sym_visibility = None if each == name else StringAttr("private")
-    visibilities = {op.sym_name.data: op.sym_visibility for op in mod.ops if isinstance(op, FuncOp)}
+    visibilities = {each: function.sym_visibility for each, function in functions_of(mod).items()}
     lift_closures(program, keep=True)
-    for op in list(program.ops):
-        if isinstance(op, FuncOp) and op.sym_name.data != name:
-            op.sym_visibility = visibilities.get(op.sym_name.data, op.sym_visibility)
-            mod.update_func(op.sym_name.data, op)
+    for each, function in functions_of(program).items():
+        if each != name:
+            function.sym_visibility = visibilities.get(each, function.sym_visibility)
+            mod.update_func(each, function)
     return program[name]
 
 

@@ -100,7 +100,7 @@ def test_function_passes_skip_kernels_declarations_and_what_is_marked() -> None:
         return func
 
     names = ["main", "other", "primitive", "scheduled", "skipped", "compiled"]
-    given = relay.Module.from_functions({name: relay.Function([X], relay.exp(X)) for name in names})
+    given = relay.Module({name: relay.Function([X], relay.exp(X)) for name in names})
     marks = ["relay.primitive", "loop.kernel", "relay.skip_optimization", "Compiler"]
     for function, mark in zip(functions(given)[2:], marks, strict=True):
         function.attributes[mark] = UnitAttr()
