@@ -18,14 +18,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.operator_value import register_operator_attributes
-from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
+from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.relay import analysis, qnn
 from xrelay.relay.binding import bind
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
 from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Attrs, Call, Constant, GlobalVar, If, Let, Op, Tuple, TupleGetItem, TupleWrapper, let
-from xrelay.relay.operator_functions.calls import NoOperatorError, OpFunction, op_function
+from xrelay.relay.operator_functions.calls import NoOperatorError, OpFunction, op_function, operator_attribute
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
 from xrelay.relay.types import (
@@ -44,25 +44,25 @@ from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
     # The stub declares the operators with the types of their parameters.
-    from xrelay.api.param_dict import load_param_dict as load_param_dict
-    from xrelay.api.param_dict import save_param_dict as save_param_dict
+    from xrelay.api.param_dict import load_param_dict, save_param_dict
     from xrelay.passes.infra.pass_context import PassContext
-    from xrelay.relay import backend as backend
-    from xrelay.relay import build_module as build_module
-    from xrelay.relay import data_dep_optimization as data_dep_optimization
-    from xrelay.relay import dataflow_pattern as dataflow_pattern
-    from xrelay.relay import frontend as frontend
-    from xrelay.relay import loops as loops
-    from xrelay.relay import op as op
-    from xrelay.relay import quantize as quantize
-    from xrelay.relay import testing as testing
+    from xrelay.relay import (
+        backend,
+        build_module,
+        data_dep_optimization,
+        dataflow_pattern,
+        frontend,
+        loops,
+        op,
+        quantize,
+        testing,
+        vm,
+    )
     from xrelay.relay import types as ty
     from xrelay.relay import visitor as expr_functor
-    from xrelay.relay import vm as vm
-    from xrelay.relay.build_module import build as build
-    from xrelay.relay.build_module import optimize as optimize
-    from xrelay.relay.executor import create_executor as create_executor
-    from xrelay.relay.loops import while_loop as while_loop
+    from xrelay.relay.build_module import build, optimize
+    from xrelay.relay.executor import create_executor
+    from xrelay.relay.loops import while_loop
     from xrelay.relay.operators import *  # noqa: F403
 
     build_config = PassContext
@@ -203,7 +203,4 @@ def __getattr__(name: str) -> OpFunction:
     if name in _ABSENT:
         reason, hint = _ABSENT[name]
         raise NoOperatorError(f"relay.{name} does not exist: {reason}", help=hint)
-    try:
-        return op_function(name)
-    except UnknownOpError as error:
-        raise NoOperatorError(error.message, help=error.help) from error
+    return operator_attribute(name)

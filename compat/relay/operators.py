@@ -5,14 +5,12 @@ Type checkers read `operators.pyi`, which `make stubs` generates from the defini
 
 from __future__ import annotations
 
-from xrelay.dialects.relay.core.registry import UnknownOpError
 from xrelay.relay.operator_functions.calls import (
-    NoOperatorError,
     OpFunction,
     annotation,
     image,
     nn,
-    op_function,
+    operator_attribute,
     qnn,
     random,
     vision,
@@ -25,7 +23,4 @@ def __getattr__(name: str) -> OpFunction:
     """Returns the operator of this name as a function."""
     if name.startswith("__"):
         raise AttributeError(name)
-    try:
-        return op_function(name)
-    except UnknownOpError as error:
-        raise NoOperatorError(error.message, help=error.help) from error
+    return operator_attribute(name)

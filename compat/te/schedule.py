@@ -149,11 +149,11 @@ class Stage:
         """Raises `NoPrimitiveError`, with a reason for primitives that TVM has but xrelay lacks."""
         if name.startswith("__"):
             raise AttributeError(name)
-        reason = _ABSENT.get(name)
-        if reason is None:
+        if name not in _ABSENT:
             hint = did_you_mean(name, [one for one in vars(Stage) if not one.startswith("_")], "see docs/python-api.md")
             raise NoPrimitiveError(f"stages have no {name!r}", help=hint)
-        raise NoPrimitiveError(f"stage {self.op.name!r} cannot {name}: {reason}", help=_INSTEAD.get(name))
+        reason, hint = _ABSENT[name]
+        raise NoPrimitiveError(f"stage {self.op.name!r} cannot {name}: {reason}", help=hint)
 
     def _mark(self, kind: str, var: IterVar) -> None:
         self._check(var)
@@ -181,22 +181,18 @@ class NoPrimitiveError(ScheduleError, AttributeError):
 
 
 _ABSENT = {
-    "bind": "CPU targets have no thread axes",
-    "tensorize": "LLVM selects the instructions",
-    "rfactor": "factored reductions are not supported",
-    "pragma": "pragmas are not supported",
-    "prefetch": "prefetch is not supported",
-    "storage_align": "every buffer is aligned to 64 bytes",
-    "double_buffer": "double buffering is not supported",
-    "set_scope": "the scope depends on where the stage is computed",
-    "set_store_predicate": "stores of inexact splits are guarded",
-    "env_threads": "CPU targets have no thread axes",
+    "bind": ("CPU targets have no thread axes", "use parallel"),
+    "tensorize": ("LLVM selects the instructions", "use vectorize"),
+    "rfactor": ("factored reductions are not supported", "reduce in two computes"),
+    "pragma": ("pragmas are not supported", None),
+    "prefetch": ("prefetch is not supported", None),
+    "storage_align": ("every buffer is aligned to 64 bytes", None),
+    "double_buffer": ("double buffering is not supported", None),
+    "set_scope": ("the scope depends on where the stage is computed", None),
+    "set_store_predicate": ("stores of inexact splits are guarded", None),
+    "env_threads": ("CPU targets have no thread axes", None),
 }
-_INSTEAD = {
-    "bind": "use parallel",
-    "tensorize": "use vectorize",
-    "rfactor": "reduce in two computes",
-}
+"""Primitives of TVM that xrelay lacks → the reason, and the alternative."""
 
 
 class Schedule:

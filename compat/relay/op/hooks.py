@@ -115,8 +115,12 @@ HookT = TypeVar("HookT", bound=Callable[..., object])
 
 def _named(hook: HookT, function: Callable[..., object]) -> HookT:
     """Returns `hook` with the name of the function that it calls, for error messages."""
-    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    hook.__qualname__ = _name_of(function)
     return hook
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)
 
 
 @dataclass(frozen=True)
@@ -147,20 +151,20 @@ def integer_hook(function: Callable[..., object]) -> Write:
     """
 
     def write(w: IntegerWriter) -> QuantizedValue:
-        shown = _Shown(w)
+        shown = _Shown(w, function)
         answer = function(shown.call, shown.types)
-        parts = list(answer) if isinstance(answer, Sequence) else []
-        if len(parts) != 2 or not isinstance(parts[0], Expr):
-            raise _error(w, function, f"returned {answer!r}, not a list of an expression and its affine type")
-        found = _quantized(shown, parts[0], parts[1])
-        if isinstance(found, Quantized) and _shape(found.value) != _shape(w.op.results[0]):
-            found = f"returned a value of type {found.value.type} for one of type {w.op.results[0].type}"
-        if isinstance(found, str):
-            raise _error(w, function, found)
+        result, affine = answer if isinstance(answer, Sequence) and len(answer) == 2 else (None, None)
+        if not isinstance(result, Expr):
+            raise shown.error(f"returned {answer!r}, not a list of an expression and its affine type")
+        if isinstance(affine, TupleAffineType):
+            fields = enumerate(affine.types)
+            return tuple(shown.quantized(TupleGetItem(result, index), each) for index, each in fields)
+        found = shown.quantized(result, affine)
+        if _shape(found.value) != _shape(w.op.results[0]):
+            raise shown.error(f"returned a value of type {found.value.type} for one of type {w.op.results[0].type}")
         return found
 
-    write.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return write
+    return _named(write, function)
 
 
 class _Shown:
@@ -169,8 +173,8 @@ class _Shown:
     Variables replace the operands, so that the rule cannot change the program. Constants are passed as copies.
     """
 
-    def __init__(self, w: IntegerWriter):
-        self._writer = w
+    def __init__(self, w: IntegerWriter, function: Callable[..., object]):
+        self._writer, self._function = w, function
         self.types: dict[Expr, AffineType] = {}
         self.known: dict[SSAValue, SSAValue] = {}
         operands = w.op.operands
@@ -185,12 +189,27 @@ class _Shown:
         if w.steps is not None:
             self.types[self.call] = self._affine(w.steps)
 
-    def copy(self, *results: Expr) -> list[SSAValue]:
-        """Inserts the ops of expressions that a rule built; returns their values in the program."""
-        values = [result.ssa_value for result in results]
+    def quantized(self, result: Expr, affine: object) -> Quantized:
+        """Inserts a result and its affine type in the program. Raises `PassError` if they do not match."""
+        if not isinstance(affine, TensorAffineType):
+            raise self.error(f"returned {affine!r} as affine type of a tensor")
+        values = [result.ssa_value, as_value(affine.scale), as_value(affine.zero_point)]
         for op in copies_of(values, self.known):
             self._writer.insert(op)
-        return [self.known.get(value, value) for value in values]
+        value, scale, zero_point = (self.known.get(each, each) for each in values)
+        element = element_type(affine.dtype)
+        if not is_complete(value.type) or element_type_of(value.type) != element:
+            raise self.error(f"returned a value of type {value.type} as integers of {affine.dtype}")
+        rank = len(shape_of(value.type))
+        return Quantized(value, Steps(scale, zero_point, element, affine.axis % rank if rank else 0))
+
+    def error(self, message: str) -> PassError:
+        """Returns the error for an invalid result of the rule."""
+        op = self._writer.op
+        return PassError(
+            f"relay-fake-quantization-to-integer: the rule {_name_of(self._function)} of {op.relay_name()} {message}",
+            location=describe_location(op),
+        )
 
     def _argument(self, operand: SSAValue, found: QuantizedValue | None) -> Expr:
         if found is None:
@@ -217,37 +236,8 @@ class _Shown:
         return TensorAffineType(self._of(steps.scale), self._of(steps.zero_point), str(numpy_dtype(steps.dtype)), axis)
 
 
-def _quantized(shown: _Shown, result: Expr, affine: object) -> QuantizedValue | str:
-    """Converts a rule's result to quantised values; returns the error message if it is invalid."""
-    if not isinstance(affine, TupleAffineType):
-        return _tensor(shown, result, affine)
-    fields = [_tensor(shown, TupleGetItem(result, index), each) for index, each in enumerate(affine.types)]
-    wrong = next((field for field in fields if isinstance(field, str)), None)
-    return wrong if wrong is not None else tuple(field for field in fields if isinstance(field, Quantized))
-
-
-def _tensor(shown: _Shown, result: Expr, affine: object) -> Quantized | str:
-    """Returns the integers that `affine` describes, or the error message if the result does not match it."""
-    if not isinstance(affine, TensorAffineType):
-        return f"returned {affine!r} as affine type of a tensor"
-    value, scale, zero_point = shown.copy(result, view(as_value(affine.scale)), view(as_value(affine.zero_point)))
-    element = element_type(affine.dtype)
-    if not is_complete(value.type) or element_type_of(value.type) != element:
-        return f"returned a value of type {value.type} as integers of {affine.dtype}"
-    rank = len(shape_of(value.type))
-    return Quantized(value, Steps(scale, zero_point, element, affine.axis % rank if rank else 0))
-
-
 def _shape(value: SSAValue) -> Shape | None:
     return shape_of(value.type) if isinstance(value.type, TensorType) else None
-
-
-def _error(w: IntegerWriter, function: Callable[..., object], message: str) -> PassError:
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return PassError(
-        f"relay-fake-quantization-to-integer: the rule {name} of {w.op.relay_name()} {message}",
-        location=describe_location(w.op),
-    )
 
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
@@ -288,5 +278,4 @@ def _rule(function: Callable[..., object]) -> GradientRule[RelayOp]:
         values = [each.ssa_value for each in cast("Sequence[Expr]", answer)]
         return [insert_after(emit.last_op, value) for value in values]
 
-    rule.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return rule
+    return _named(rule, function)

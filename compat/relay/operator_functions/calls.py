@@ -41,7 +41,7 @@ from xrelay.relay.operator_functions.composed import (
 from xrelay.relay.operator_functions.dynamic_arguments import apply_operator
 from xrelay.relay.operator_functions.fitted_operands import fitted
 from xrelay.relay.operator_functions.quantized import requantize, simulated_dequantize, simulated_quantize
-from xrelay.relay.operator_functions.signatures import RELAY_SIGNATURES, SPARSE, pad, strided_slice
+from xrelay.relay.operator_functions.signatures import RELAY_SIGNATURES, SPARSE, number_of, pad, strided_slice
 
 OpFunction = Callable[..., Expr]
 """A function from operands and attributes to the expression."""
@@ -62,6 +62,14 @@ class NoOperatorError(UnknownOpError, AttributeError):
     """No operator has this name. An `AttributeError` for Python; the message lists the nearest names."""
 
 
+def operator_attribute(name: str) -> OpFunction:
+    """Returns the function of an operator as the attribute of a module or namespace. Raises `NoOperatorError`."""
+    try:
+        return op_function(name)
+    except UnknownOpError as error:
+        raise NoOperatorError(error.message, help=error.help) from error
+
+
 class Namespace:
     """The operators whose names begin with `prefix.`, as attributes."""
 
@@ -69,10 +77,7 @@ class Namespace:
         self._prefix = prefix
 
     def __getattr__(self, name: str) -> OpFunction:
-        try:
-            return op_function(f"{self._prefix}.{name}")
-        except UnknownOpError as error:
-            raise NoOperatorError(error.message, help=error.help) from error
+        return operator_attribute(f"{self._prefix}.{name}")
 
     def __dir__(self) -> list[str]:
         start = f"{self._prefix}."
@@ -138,19 +143,14 @@ def uniform(
     key: ExprLike, shape: Sequence[int], dtype: str = "float32", low: ExprLike = 0.0, high: ExprLike = 1.0
 ) -> Expr:
     """`random.uniform` with Relay's order of arguments: the bounds come last."""
-    return call(UniformOp, key, _of_dtype(low, dtype), _of_dtype(high, dtype), out_shape=shape, out_dtype=dtype)
+    return call(UniformOp, key, number_of(low, dtype), number_of(high, dtype), out_shape=shape, out_dtype=dtype)
 
 
 def normal(
     key: ExprLike, shape: Sequence[int], dtype: str = "float32", mean: ExprLike = 0.0, scale: ExprLike = 1.0
 ) -> Expr:
     """`random.normal` with Relay's order of arguments: mean and scale come last."""
-    return call(NormalOp, key, _of_dtype(mean, dtype), _of_dtype(scale, dtype), out_shape=shape, out_dtype=dtype)
-
-
-def _of_dtype(value: ExprLike, dtype: str) -> ExprLike:
-    """Returns a number as a constant of a dtype; other values unchanged."""
-    return const(value, dtype) if isinstance(value, int | float) else value
+    return call(NormalOp, key, number_of(mean, dtype), number_of(scale, dtype), out_shape=shape, out_dtype=dtype)
 
 
 def threefry_key(seed: int) -> Expr:

@@ -39,7 +39,7 @@ from xrelay.dialects.relay.ops.tensor.unary import SqrtOp
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError, InputError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, view
-from xrelay.relay.operator_functions.dynamic_arguments import apply_operator, known_attribute
+from xrelay.relay.operator_functions.dynamic_arguments import apply_operator, int64, known_attribute
 
 
 def on_device(
@@ -158,9 +158,9 @@ def _sum_shape(rows: Expr, numbers: Expr, count: int | Expr | None) -> list[int]
     if count is None:
         most = call(MaxOp, numbers, axis=[0])
         count = call(AddOp, most, const(1, numbers.dtype))
-    first = count if isinstance(count, int) else call(CastOp, call(ReshapeOp, count, newshape=[1]), dtype="int64")
+    first = int64([count]) if isinstance(count, int) else int64(call(ReshapeOp, count, newshape=[1]))
     rest = call(StridedSliceOp, call(ShapeOfOp, rows), begin=[1], end=[len(extents) + 1])
-    return call(ConcatenateOp, tuple_of((const([first], "int64") if isinstance(first, int) else first, rest)), axis=0)
+    return call(ConcatenateOp, tuple_of((first, rest)), axis=0)
 
 
 def sparse_fill_empty_rows(
@@ -179,7 +179,7 @@ def sparse_fill_empty_rows(
     rows = call(StridedSliceOp, dense_shape, begin=[0], end=[1])
     first = call(TakeOp, indices, const(0), axis=1)
     ones = apply_operator(OnesOp, (), {"shape": rows, "dtype": "int64"})
-    none = call(CastOp, call(ZerosLikeOp, first), dtype="int64")
+    none = int64(call(ZerosLikeOp, first))
     is_empty = call(ScatterElementsOp, ones, first, none, axis=0)
     empty = call(CastOp, call(ArgwhereOp, is_empty), dtype=str(indices.dtype))
     begins = call(PadOp, empty, const(0, indices.dtype), pad_width=((0, 0), (0, indices.shape[1] - 1)))
@@ -203,15 +203,22 @@ def upsampling(
     method: str = "nearest_neighbor",
     align_corners: bool = False,
 ) -> Expr:
-    """`nn.upsampling` of any extents, with factors that may be expressions."""
-    factors = {name: _known(factor) for name, factor in (("scale_h", scale_h), ("scale_w", scale_w))}
+    """`nn.upsampling` of any extents, with factors that may be expressions.
+
+    If factors and extents are static, the op is used. Otherwise the size is computed, and the images are resized to it:
+
+        %y = relay.nn.upsampling(%x) {scale_h = %s, scale_w = 2.0}
+
+            %h = floor(height of %x * %s + 0.5)
+            %y = relay.dyn.image.resize(%x, [%h, width of %x * 2], …) {axes = [2, 3], …}
+    """
+    factors = {"scale_h": _known(scale_h), "scale_w": _known(scale_w)}
     if _is_static(data, layout, Upsampling2DOp.AXES, factors):
         attributes = {"layout": layout, "method": method, "align_corners": align_corners}
         return call(Upsampling2DOp, data, **cast("Mapping[str, AttributeValue]", factors), **attributes)
     size = _size(Upsampling2DOp, data, layout, factors)
-    return apply_operator(
-        Resize2DOp, (data,), {"size": size, **image_resizing(layout, method, align_corners=align_corners)}
-    )
+    attributes = image_resizing(layout, method, align_corners=align_corners)
+    return apply_operator(Resize2DOp, (data,), {"size": size, **attributes})
 
 
 def upsampling3d(
@@ -224,18 +231,13 @@ def upsampling3d(
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Expr:
     """`nn.upsampling3d` of any extents, with factors that may be expressions."""
-    given = ("scale_d", scale_d), ("scale_h", scale_h), ("scale_w", scale_w)
-    factors = {name: _known(factor) for name, factor in given}
+    factors = {"scale_d": _known(scale_d), "scale_h": _known(scale_h), "scale_w": _known(scale_w)}
+    mode = coordinate_transformation_mode
     if _is_static(data, layout, Upsampling3DOp.AXES, factors):
-        attributes = {
-            "layout": layout,
-            "method": method,
-            "coordinate_transformation_mode": coordinate_transformation_mode,
-        }
+        attributes = {"layout": layout, "method": method, "coordinate_transformation_mode": mode}
         return call(Upsampling3DOp, data, **cast("Mapping[str, AttributeValue]", factors), **attributes)
     size = _size(Upsampling3DOp, data, layout, factors)
-    attributes = volume_resizing(layout, method, coordinate_transformation_mode)
-    return apply_operator(Resize3DOp, (data,), {"size": size, **attributes})
+    return apply_operator(Resize3DOp, (data,), {"size": size, **volume_resizing(layout, method, mode)})
 
 
 def _known(factor: Factor) -> Factor:
@@ -264,7 +266,7 @@ def _size(op: type[UpsamplingOp], data: ExprLike, layout: str, factors: Mapping[
     extents = call(ShapeOfOp, data, dtype="int64")
     parts: list[ExprLike] = []
     for axis, factor in zip(op.AXES, factors.values(), strict=True):
-        extent = call(TakeOp, extents, const([layout.index(axis)], "int64"))
+        extent = call(TakeOp, extents, int64([layout.index(axis)]))
         parts.append(_times(op, extent, factor))
     return call(ConcatenateOp, tuple_of(parts), axis=0)
 
@@ -274,7 +276,7 @@ def _times(op: type[UpsamplingOp], extent: Expr, factor: Factor) -> Expr:
     if not isinstance(factor, Expr) and not (isfinite(factor) and factor > 0):
         raise ConstraintError(op.name, "C4", f"a factor of {factor}")
     if not isinstance(factor, Expr) and factor == int(factor):
-        return call(MultiplyOp, extent, const(int(factor), "int64"))
+        return call(MultiplyOp, extent, int64(int(factor)))
     number = factor if isinstance(factor, Expr) else const(factor, "float64")
     exact = call(ReshapeOp, call(CastOp, number, dtype="float64"), newshape=[1])
     product = call(MultiplyOp, call(CastOp, extent, dtype="float64"), exact)

@@ -75,7 +75,7 @@ NO_EXTENT: Final = -2
 
 def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, AttributeValue | Expr]) -> Expr:
     """Removes the axes that a vector names, each of extent 1. The length of the vector determines the rank."""
-    data, axes = as_value(operands[0]), call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
+    data, axes = as_value(operands[0]), int64(cast("Expr", attributes["axis"]))
     rank, named = len(shape_of(data.type)), shape_of(axes.type)
     count = 1 if not named else named[0]
     if len(named) > 1 or not isinstance(count, int) or count > rank:
@@ -83,14 +83,14 @@ def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attrib
             SqueezeOp.name, "C1", f"axes are a tensor of type {axes.type} for data of type {data.type}"
         )
     extents = call(ShapeOfOp, data, dtype="int64")
-    positions = const([[position] for position in range(rank)], "int64")
+    positions = int64([[position] for position in range(rank)])
     is_named = call(
         AnyOp, call(EqualOp, positions, call(ReshapeOp, _wrapped(axes, rank), newshape=[1, count])), axis=[1]
     )
-    is_removed = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, const(1, "int64"))), dtype="int64")
+    is_removed = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, int64(1))), dtype="int64")
     # The sort is stable, so the remaining axes come first, in their order.
     order = call(StridedSliceOp, call(ArgsortOp, is_removed, dtype="int64"), begin=[0], end=[rank - count], strides=[1])
-    fits = call(EqualOp, call(SumOp, is_removed), const(count, "int64"))
+    fits = call(EqualOp, call(SumOp, is_removed), int64(count))
     return _in_shape(data, call(TakeOp, extents, order), fits)
 
 
@@ -100,34 +100,41 @@ def expand_dims_at(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attr
     rank = len(shape_of(data.type))
     if not isinstance(count, int) or count < 0:
         raise ConstraintError(ExpandDimsOp.name, "C2", f"num_newaxis must be a number from 0, found {count!r}")
-    axis_value = call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
+    axis_value = int64(cast("Expr", attributes["axis"]))
     axis = _wrapped(call(ReshapeOp, axis_value, newshape=()), rank + 1)
     positions = range(rank + count)
-    is_before = call(LessOp, const(list(positions), "int64"), axis)
-    is_new = call(LessOp, const([position - count for position in positions], "int64"), axis)
+    is_before = call(LessOp, int64(list(positions)), axis)
+    is_new = call(LessOp, int64([position - count for position in positions]), axis)
     before = _extents_at(data, [min(position, rank - 1) for position in positions])
     after = _extents_at(data, [max(position - count, 0) for position in positions])
-    shape = call(WhereOp, is_before, before, call(WhereOp, is_new, const(1, "int64"), after))
-    in_range = [call(LessEqualOp, const(0, "int64"), axis), call(LessEqualOp, axis, const(rank, "int64"))]
+    shape = call(WhereOp, is_before, before, call(WhereOp, is_new, int64(1), after))
+    in_range = [call(LessEqualOp, int64(0), axis), call(LessEqualOp, axis, int64(rank))]
     return _in_shape(data, shape, call(LogicalAndOp, *in_range))
 
 
 def _wrapped(axes: ExprLike, rank: int) -> Expr:
     """Returns axes with negative ones counted from the front."""
-    return call(WhereOp, call(LessOp, axes, const(0, "int64")), call(AddOp, axes, const(rank, "int64")), axes)
+    return call(WhereOp, call(LessOp, axes, int64(0)), call(AddOp, axes, int64(rank)), axes)
 
 
 def _extents_at(data: ExprLike, positions: list[int]) -> Expr:
     """Returns the data's extents at some axes, or ones for a scalar."""
     if not shape_of(as_value(data).type):
-        return const([1] * len(positions), "int64")
-    return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), const(positions, "int64"))
+        return int64([1] * len(positions))
+    return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), int64(positions))
 
 
 def _in_shape(data: ExprLike, shape: Expr, fits: Expr) -> Expr:
     """Reshapes the data to `shape`, or to an invalid shape if `fits` is false."""
-    shape_or_error = call(WhereOp, fits, shape, const(NO_EXTENT, "int64"))
+    shape_or_error = call(WhereOp, fits, shape, int64(NO_EXTENT))
     return call(DynReshapeOp, data, shape_or_error, allowzero=True)
+
+
+def int64(value: ExprLike) -> Expr:
+    """Returns numbers as a constant of 64-bit integers; an expression cast to them."""
+    if isinstance(value, Expr | SSAValue | Operation):
+        return call(CastOp, value, dtype="int64")
+    return const(cast("int | list[int]", value), "int64")
 
 
 Attributes: TypeAlias = "Mapping[str, AttributeValue | Expr]"
@@ -165,12 +172,17 @@ def known_attribute(value: AttributeValue | Expr) -> AttributeValue | Expr:
     return value.data.tolist() if isinstance(value, Constant) else value
 
 
+def _fixed(attributes: Attributes, besides: str = "") -> dict[str, AttributeValue]:
+    """Returns the attributes that are not expressions, without that called `besides`."""
+    return {name: value for name, value in attributes.items() if name != besides and not isinstance(value, Expr)}
+
+
 def _operand(value: AttributeValue | Expr) -> ExprLike:
     """Returns an attribute as an operand. A list of numbers becomes a constant of 64-bit integers."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, int | list | tuple):
-        return const(value, "int64")
+        return int64(value)
     raise ConstraintError("relay.dyn", "C0", f"{value!r} is neither an expression nor a list of integers")
 
 
@@ -178,8 +190,7 @@ def _with_operand(op: type[RelayOp], name: str) -> Make:
     """Returns a function that calls `op` with the attribute `name` as its last operand."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-        others = {key: value for key, value in attributes.items() if key != name and not isinstance(value, Expr)}
-        return call(op, *operands, _operand(attributes[name]), **others)
+        return call(op, *operands, _operand(attributes[name]), **_fixed(attributes, besides=name))
 
     return make
 
@@ -218,8 +229,8 @@ def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Ex
 
 def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
     """Returns the exclusive ends of `size` elements from `begin`. A size below 0 extends to the end of the axis."""
-    first, count = (call(CastOp, value, dtype="int64") for value in (begin, size))
-    zero, far = const(0, "int64"), const(FAR, "int64")
+    first, count = (int64(value) for value in (begin, size))
+    zero, far = int64(0), int64(FAR)
     stop = call(AddOp, first, count)
     # A negative stop counts from the end of the axis; there a stop of 0 would be the begin of the axis.
     negative_stop = call(WhereOp, call(LessOp, stop, zero), stop, far)
@@ -229,12 +240,12 @@ def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
 
 def _topk(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     """Makes a top-k with k as the last operand. If k is below 1, it is the extent of the axis, as in Relay."""
-    data, k = as_value(operands[0]), call(CastOp, _operand(attributes["k"]), dtype="int64")
-    others = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
+    data, k = as_value(operands[0]), int64(_operand(attributes["k"]))
+    others = _fixed(attributes)
     axis = others.get("axis", -1)
     extents = call(ShapeOfOp, data, dtype="int64")
-    whole = call(TakeOp, extents, const(axis if isinstance(axis, int) else -1, "int64"), mode="wrap")
-    return call(DynTopKOp, data, call(WhereOp, call(LessOp, k, const(1, "int64")), whole, k), **others)
+    whole = call(TakeOp, extents, int64(axis if isinstance(axis, int) else -1), mode="wrap")
+    return call(DynTopKOp, data, call(WhereOp, call(LessOp, k, int64(1)), whole, k), **others)
 
 
 def _pad(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
@@ -248,10 +259,10 @@ def _resize(kind: type[ResizeOp]) -> Make:
     """Returns a function that makes a resize with integer sizes, no scales, and the given region as operands."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-        fixed = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
+        fixed = _fixed(attributes)
         size, image = _operand(attributes["size"]), f"NC{kind.AXES}"
         if not isinstance(element_type_of(as_value(size).type), IntegerType):
-            size = call(CastOp, size, dtype="int64")
+            size = int64(size)
         layout, roi = fixed.pop("layout", None) or image, fixed.pop("roi", None)
         if sorted(str(layout)) != sorted(image):
             raise ConstraintError(
@@ -283,12 +294,12 @@ def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     if not isinstance(axis, int) or not -rank <= axis + 1 <= rank + 1:
         raise ConstraintError(OneHotOp.name, "C4", f"axis {axis} is out of range for rank {rank + 1}")
     position = axis + rank + 1 if axis < 0 else axis
-    depth = call(ReshapeOp, call(CastOp, _operand(attributes["depth"]), dtype="int64"), newshape=())
-    classes = call(ArangeOp, const(0, "int64"), depth, const(1, "int64"))
+    depth = call(ReshapeOp, int64(_operand(attributes["depth"])), newshape=())
+    classes = call(ArangeOp, int64(0), depth, int64(1))
     column = call(ReshapeOp, classes, newshape=[-1] + [1] * (rank - position))
     if dtype is not None and not isinstance(dtype, Expr):
         values = [call(CastOp, value, dtype=dtype).ssa_value for value in values]
-    wide = call(ExpandDimsOp, call(CastOp, indices, dtype="int64"), axis=position)
+    wide = call(ExpandDimsOp, int64(indices), axis=position)
     return call(WhereOp, call(EqualOp, wide, column), *values)
 
 
@@ -300,8 +311,7 @@ def _static_if_known(op: type[RelayOp], name: str, make: Make) -> Make:
         numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
         if numbers is None:
             return make(operands, attributes)
-        others = {key: each for key, each in attributes.items() if key != name and not isinstance(each, Expr)}
-        return call(op, *operands, **others, **{name: numbers})
+        return call(op, *operands, **_fixed(attributes, besides=name), **{name: numbers})
 
     return apply
 

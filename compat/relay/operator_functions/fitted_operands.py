@@ -36,30 +36,30 @@ OF_BYTES: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, Dens
 """The operators that multiply u8 by i8 without casts and accumulate in i32."""
 
 
-def of_one_type(
+def _of_one_type(
     op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
-) -> tuple[ExprLike, ...]:
-    """Returns the operands, cast to the narrowest common type if they have two integer types and an `out_dtype`.
+) -> Sequence[ExprLike]:
+    """Returns the operands of a product, cast to one element type.
 
-    u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32. Convolutions and dense layers
-    with an `out_dtype` of i32 multiply u8 by i8 without casts.
+    A float weight is cast to the float type of the data, as Relay computes it. With an `out_dtype`, two integer types
+    become the narrowest common type: u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32.
+    Convolutions and dense layers with an `out_dtype` of i32 multiply u8 by i8 without casts.
     """
-    if op not in PRODUCTS or attributes.get("out_dtype") in (None, "") or len(operands) != 2:
-        return tuple(operands)
+    if op not in PRODUCTS or len(operands) != 2:
+        return operands
     types = [as_value(operand).type for operand in operands]
-    elements = [type.element_type for type in types if isinstance(type, TensorType)]
-    if len(elements) != 2 or elements[0] == elements[1] or not all(isinstance(each, IntegerType) for each in elements):
-        return tuple(operands)
-    if (
-        op in OF_BYTES
-        and attributes.get("out_dtype") in ("int32", np.int32)
-        and may_multiply(elements[0], elements[1], i32)
-    ):
-        return tuple(operands)
-    wide = np.promote_types(*map(numpy_dtype, elements))
-    return (
-        tuple(call(CastOp, operand, dtype=str(wide)) for operand in operands) if wide.kind in "iu" else tuple(operands)
-    )
+    data, weight = (type.element_type if isinstance(type, TensorType) else None for type in types)
+    if data == weight:
+        return operands
+    if isinstance(data, AnyFloat) and isinstance(weight, AnyFloat):
+        return operands[0], call(CastOp, operands[1], dtype=str(numpy_dtype(data)))
+    out = attributes.get("out_dtype")
+    if out in (None, "") or not isinstance(data, IntegerType) or not isinstance(weight, IntegerType):
+        return operands
+    if op in OF_BYTES and out in ("int32", np.int32) and may_multiply(data, weight, i32):
+        return operands
+    wide = np.promote_types(numpy_dtype(data), numpy_dtype(weight))
+    return [call(CastOp, operand, dtype=str(wide)) for operand in operands] if wide.kind in "iu" else operands
 
 
 DEPTHWISE: Final[tuple[type[ConvOp], ...]] = (Conv2DOp, Conv3DOp, QnnConv2DOp)
@@ -69,7 +69,7 @@ DEPTHWISE: Final[tuple[type[ConvOp], ...]] = (Conv2DOp, Conv3DOp, QnnConv2DOp)
 _WEIGHT: Final = 1
 
 
-def of_one_channel(
+def _of_one_channel(
     op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
 ) -> tuple[ExprLike, ...]:
     """Returns the operands, with a weight of several filters per channel reshaped to filters of one channel.
@@ -140,20 +140,9 @@ def fitted(op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[
     Operands of products get one type of integers or floats, filters one channel, and the values of `one_hot` its
     `dtype`.
     """
-    operands = of_one_channel(op, _of_one_float(op, of_one_type(op, operands, attributes)), attributes)
+    operands = _of_one_channel(op, _of_one_type(op, operands, attributes), attributes)
     dtype = attributes.get("dtype")
     if op is OneHotOp and isinstance(dtype, str) and dtype:
         indices, *values = operands
         return indices, *(call(CastOp, value, dtype=dtype) for value in values)
     return tuple(operands)
-
-
-def _of_one_float(op: type[RelayOp], operands: Sequence[ExprLike]) -> Sequence[ExprLike]:
-    """Returns the operands of a product with the weight cast to the float type of the data, as Relay computes it."""
-    if op not in PRODUCTS or len(operands) != 2:
-        return operands
-    types = [as_value(operand).type for operand in operands]
-    data, weight = (type.element_type if isinstance(type, TensorType) else None for type in types)
-    if data == weight or not isinstance(data, AnyFloat) or not isinstance(weight, AnyFloat):
-        return operands
-    return operands[0], call(CastOp, operands[1], dtype=str(numpy_dtype(data)))

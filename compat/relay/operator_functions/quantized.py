@@ -97,8 +97,7 @@ def simulated_quantize(
     `out_dtype` is `int8`, `uint8`, `int32`, or `disable` for the data itself; or an expression that evaluates to 1, 2,
     3 or 0 for these. Scale and zero point are scalars, or vectors along `axis`.
     """
-    value, code = _typed(data), _code(out_dtype)
-    scale, zero_point = (_along(value, _typed(each), axis) for each in (output_scale, output_zero_point))
+    value, code, scale, zero_point = _typed_operands(data, out_dtype, output_scale, output_zero_point, axis)
     shifted = call(AddOp, call(RoundOp, call(DivideOp, value, scale)), zero_point)
     bounds = {name: np.iinfo(name) for name in ("int8", "uint8", "int32")}
     least = _by_code(code, {name: bounds[name].min for name in bounds}, value)
@@ -114,9 +113,16 @@ def simulated_dequantize(
     in_dtype: str | Expr = "int8",
 ) -> Expr:
     """Returns the values of `qnn.dequantize` for integers stored as floats; the data for `disable` or 0."""
-    value, code = _typed(data), _code(in_dtype)
-    scale, zero_point = (_along(value, _typed(each), axis) for each in (input_scale, input_zero_point))
+    value, code, scale, zero_point = _typed_operands(data, in_dtype, input_scale, input_zero_point, axis)
     return _unless_disabled(code, call(MultiplyOp, call(SubtractOp, value, zero_point), scale), value)
+
+
+def _typed_operands(
+    data: ExprLike, dtype: str | Expr, scale: ExprLike, zero_point: ExprLike, axis: int
+) -> tuple[Expr, Expr, Expr, Expr]:
+    """Returns the data, the code of the dtype, and scale and zero point that broadcast with the data."""
+    value, code = _typed(data), _code(dtype)
+    return value, code, _along(value, _typed(scale), axis), _along(value, _typed(zero_point), axis)
 
 
 def _typed(value: ExprLike) -> Expr:

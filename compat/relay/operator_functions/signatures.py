@@ -315,7 +315,7 @@ def _length(indices: ExprLike | Sequence[int]) -> int | None:
 
 def trilu(data: ExprLike, k: ExprLike, upper: bool = True) -> Expr:
     """`trilu`, with a `k` that may be a Python number."""
-    return call(TriluOp, data, _number(k, "int64"), upper=upper)
+    return call(TriluOp, data, number_of(k, "int64"), upper=upper)
 
 
 def reverse_sequence(data: ExprLike, seq_lengths: ExprLike, seq_axis: int = 1, batch_axis: int = 0) -> Expr:
@@ -393,7 +393,7 @@ def non_max_suppression(
     type = as_value(indices).type
     if not return_indices and not (is_complete(type) and len(shape_of(type)) == 2):
         indices = call(CastOp, call(TakeOp, data, const(0), axis=2), dtype="int32")
-    operands = data, valid_count, indices, _number(max_output_size, "int32"), _number(iou_threshold, "float32")
+    operands = data, valid_count, indices, number_of(max_output_size, "int32"), number_of(iou_threshold, "float32")
     attributes: dict[str, AttributeValue] = {
         "force_suppress": force_suppress,
         "top_k": top_k,
@@ -423,12 +423,12 @@ def all_class_non_max_suppression(
         hint = "the result has rows of batch, class and box; select those of each batch"
         raise ConstraintError(AllClassNonMaxSuppressionOp.name, "C0", message, help=hint)
     most, dtype = max_output_boxes_per_class, view(as_value(boxes)).dtype
-    count = _number(MAX_BOXES if isinstance(most, int) and most < 0 else most, "int32")
-    thresholds = _number(iou_threshold, dtype), _number(score_threshold, dtype)
+    count = number_of(MAX_BOXES if isinstance(most, int) and most < 0 else most, "int32")
+    thresholds = number_of(iou_threshold, dtype), number_of(score_threshold, dtype)
     return call(AllClassNonMaxSuppressionOp, boxes, scores, count, *thresholds)
 
 
-def _number(value: ExprLike, dtype: DTypeLike) -> ExprLike:
+def number_of(value: ExprLike, dtype: DTypeLike) -> ExprLike:
     """Returns a number as a constant of a dtype; other values unchanged."""
     return const(value, dtype) if isinstance(value, int | float) else value
 
