@@ -11,7 +11,8 @@ Otherwise candidates are collected, and when the scratch is full, a sort keeps t
             position += LANES
         sort the candidates, keep the first k, limit = the last of these
 
-About `k log(n / k)` elements of a row in random order are candidates. If all are, the selection takes n log k steps.
+About `k log(n / k)` elements of a row in random order are candidates. Even if all are, each sort removes more elements
+than it keeps, so that the selection takes about twice the time of a sort of the row.
 """
 
 from __future__ import annotations

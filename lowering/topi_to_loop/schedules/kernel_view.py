@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, SortOp, ValueMap
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
@@ -191,11 +191,12 @@ def points(block: BlockOp) -> int:
 
 
 def steps_of(op: Operation) -> int:
-    """Estimates the steps of an op in the body of a block: one, or about n log n for a sort or selection of a row."""
+    """Estimates the steps of an op in a block: one, or for a row its length if it is read once, else n log n."""
     if not isinstance(op, RowOp):
         return 1
     length = expected(op.length)
-    return length * length.bit_length()
+    reads_once = isinstance(op, SortOp) and op.selects is not None
+    return length if reads_once else length * length.bit_length()
 
 
 def loop_of_variable(block: BlockOp, position: int) -> str | None:

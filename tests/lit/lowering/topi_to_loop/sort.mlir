@@ -8,12 +8,12 @@
 // CHECK-NEXT: %order = memref.alloc() : memref<64x1x14xi64>
 // CHECK-NEXT: loop.for "i0" %i0 to 64 {
 // CHECK-NEXT:   loop.block "sort" (%v0 : spatial 64 = %i0, %v1 : spatial 1 = 0) reads(%x) writes(%v, %i, %keys, %order) {
-// CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %keys, %order {axis = 1 : i64, descending, selects} : memref<64x500x1xf32>
+// CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %keys, %order {axis = 1 : i64, descending, selects} : memref<64x600x1xf32>
 // SCHEDULED-LABEL: func.func private @rows
 // SCHEDULED: loop.for "i0" %i0 to 64 parallel {
 // VECTORIZED: block 'sort' works on whole rows
-func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>) attributes {relay.primitive} {
-  %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>)
+func.func private @rows(%x: tensor<64x600x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>) attributes {relay.primitive} {
+  %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<64x600x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>)
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
 }
 
