@@ -1,8 +1,8 @@
 """`qnn-multiply-integers`: multiplies the integers of dequantised factors, and scales the sums.
 
-What: a product of dequantised bytes by a dequantised constant weight becomes a product of bytes with sums in i32, times
-both scales. Why: CPUs multiply four bytes in the time of one float, a weight of bytes needs a quarter of the memory,
-and models quantised by other frameworks dequantise the factors of each product. Unlike
+What: a product of dequantised bytes by a dequantised constant weight, possibly transposed, becomes a product of bytes
+with sums in i32, times both scales. Why: CPUs multiply four bytes in the time of one float, a weight of bytes needs a
+quarter of the memory, and models quantised by other frameworks dequantise the factors of each product. Unlike
 `relay-fake-quantization-to-integer`, the pass needs no quantisation after the product, and all other ops stay floats.
 Re-associating: the integer sums are exact, and only their product with the scales is rounded.
 
@@ -37,6 +37,7 @@ from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
@@ -83,12 +84,14 @@ class MultiplyIntegers(RewritePattern):
         """Rewrites `op` if both factors are dequantised and their product can be one of bytes."""
         if not isinstance(op, Product) or not all(is_complete(each.type) for each in (*op.operands, *op.results)):
             return
-        data, weight = (owner_of(operand, DequantizeOp) for operand in op.operands)
+        moved = owner_of(op.operands[1], TransposeOp)
+        data = owner_of(op.operands[0], DequantizeOp)
+        weight = owner_of(op.operands[1] if moved is None else moved.operands[0], DequantizeOp)
         if data is None or weight is None or element_type_of(op.results[0].type) != f32:
             return
         emit = Emitter(rewriter, op)
         try:
-            result = _product(op, data, weight, emit)
+            result = _product(op, data, weight, moved, emit)
         except WideError as refused:
             self._remarks.refused(op, str(refused))
             return
@@ -96,9 +99,16 @@ class MultiplyIntegers(RewritePattern):
         emit.replace(result)
 
 
-def _product(op: Product, data: DequantizeOp, weight: DequantizeOp, emit: Emitter) -> SSAValue:
-    """The product of the integers, scaled; raises `WideError` if it cannot be one of bytes."""
-    units = _units_axis(op)
+def _product(
+    op: Product, data: DequantizeOp, weight: DequantizeOp, moved: TransposeOp | None, emit: Emitter
+) -> SSAValue:
+    """The product of the integers, scaled; raises `WideError` if it cannot be one of bytes.
+
+    `moved` transposes the weight before the product.
+    """
+    rank = len(shape_of(op.operands[1].type))
+    axes = tuple(range(rank)) if moved is None else moved.permutation(rank)
+    units = axes[_units_axis(op)]
     scale = _along(weight, float_constant(weight.input_scale), units) * _single(data, data.input_scale)
     zero_point = _along(weight, known_array(weight.input_zero_point), units)
     stored, offset = known_array(weight.data), int(_single(data, data.input_zero_point))
@@ -107,7 +117,6 @@ def _product(op: Product, data: DequantizeOp, weight: DequantizeOp, emit: Emitte
     limits = np.iinfo(numpy_dtype(element_type_of(data.data.type)))
     if not limits.min <= offset <= limits.max:
         raise WideError(f"its zero point, {offset}, is not a byte")
-    rank = stored.ndim
     whole = stored.astype(np.int64) - zero_point.reshape(-1, *[1] * (rank - 1 - units))
     sums = np.abs(whole).sum(axis=tuple(axis for axis in range(rank) if axis != units))
     if sums.size and sums.max() * (limits.max - limits.min) > np.iinfo(np.int32).max:
@@ -115,7 +124,7 @@ def _product(op: Product, data: DequantizeOp, weight: DequantizeOp, emit: Emitte
     wide = emit.call(CastOp, data.data, dtype=np.dtype(np.int32))
     if offset:
         wide = emit.call(SubtractOp, wide, emit.scalar(offset, wide.type))
-    factor = emit.constant(whole.astype(np.int32))
+    factor = emit.constant(whole.astype(np.int32).transpose(axes).copy())
     factor.name_hint = weight.data.name_hint
     product = emit.insert(type(op).typed([wide, factor], {**op.properties, "out_dtype": i32}))
     narrowed = narrow(product, emit)

@@ -19,6 +19,7 @@ Product = Callable[[Any, Any], Any]
 
 PRODUCTS: dict[str, tuple[Product, tuple[int, ...], tuple[int, ...], int]] = {
     "dense": (lambda x, w: relay.nn.dense(x, w), (5, 30), (16, 30), 0),
+    "transposed": (lambda x, w: relay.nn.matmul(x, relay.transpose(w)), (5, 32), (12, 32), 0),
     "matmul": (lambda x, w: relay.nn.matmul(x, w), (2, 5, 32), (32, 12), 1),
     "conv1d": (lambda x, w: relay.nn.conv1d(x, w, strides=2, padding=(1, 2)), (2, 6, 9), (16, 6, 3), 0),
     "conv2d": (lambda x, w: relay.nn.conv2d(x, w, padding=(1, 0, 2, 1), groups=2), (1, 16, 5, 7), (32, 8, 3, 2), 0),

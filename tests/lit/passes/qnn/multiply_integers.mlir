@@ -40,6 +40,22 @@ func.func @matmul(%x: tensor<3x4xui8>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 
+// A weight may be transposed after it is dequantised.
+// CHECK-LABEL: func.func @transposed
+// CHECK:         relay.constant dense<{{\[\[}}1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xi8>
+// CHECK:         relay.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+func.func @transposed(%x: tensor<3x4xui8>) -> tensor<3x2xf32> {
+  %w = relay.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xi8>
+  %sx = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<0> : tensor<i32>
+  %sw = relay.constant dense<[2.0, 4.0]> : tensor<2xf32>
+  %a = relay.qnn.dequantize(%x, %sx, %z) : (tensor<3x4xui8>, tensor<f32>, tensor<i32>) -> tensor<3x4xf32>
+  %b = relay.qnn.dequantize(%w, %sw, %z) {axis = 0} : (tensor<2x4xi8>, tensor<2xf32>, tensor<i32>) -> tensor<2x4xf32>
+  %t = relay.transpose(%b) : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %y = relay.nn.matmul(%a, %t) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
 // Scales of filters broadcast over the positions, and the data are padded with the zero point.
 // CHECK-LABEL: func.func @conv
 // CHECK:         relay.nn.pad(%x, %{{.*}}) {pad_width = [0, 0, 0, 0, 1, 1]}
