@@ -177,6 +177,7 @@ def test_an_editable_requirement_is_seen_whole(site: Path, tmp_path: Path) -> No
 REGISTER = """
 from xrelay import registrations
 from xrelay.dialects.loop.schedule import register_primitive
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.frontend.onnx import converts
 from xrelay.interpreters.relay.registry import evaluates
@@ -188,13 +189,9 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.target.cpus import CPUS, register_cpu
 from xrelay.relay.op import register_alter_op_layout, register_injective_schedule, register_legalize
 
-class Mine:
+class Mine(RelayOp):
     name = "contrib.mine"
     primitive = "mine"
-    CONSTRAINTS = {}
-    @staticmethod
-    def relay_name():
-        return "contrib.mine"
 
 def mine(*arguments):
     pass
