@@ -32,6 +32,12 @@ from xrelay.relay.pass_api.passes import ModulePass
 
 NAME = "ChangeBatch"
 
+FALLBACK = "main_any"
+"""The function for all other sizes."""
+
+SIZE = "size"
+"""The name of the dynamic extent."""
+
 
 class ChangeBatch(ModulePass):
     """Sets the extent of parameters of `@main` along an axis to `batch_size`, and infers all types again.
@@ -55,7 +61,7 @@ class ChangeBatch(ModulePass):
         main = module["main"]
         self._require_known(main)
         params = [self._changed(param) if param.name in self._axes else param for param in main.params]
-        module["main"] = main.with_parts(params, bind(main.body, dict(zip(main.params, params, strict=True))))
+        module["main"] = main.with_parts(params, _body_of(main, params))
         return infer(module)
 
     def _require_known(self, main: Function) -> None:
@@ -67,19 +73,9 @@ class ChangeBatch(ModulePass):
     def _changed(self, param: Var) -> Var:
         """Returns a variable with the new extent. Raises `PassError` if the axis is out of range."""
         type, axis = param.checked_type.plain, self._axes[param.name]
-        rank = len(shape_of(type)) if isinstance(type, TensorType) else 0
-        if not -rank <= axis < rank:
+        if not -_rank(type) <= axis < _rank(type):
             raise PassError(f"{NAME}: {param.name!r} is {type}, which has no axis {axis}")
-        shape = list(shape_of(type))
-        shape[axis] = self._size
-        return Var(param.name_hint, tensor_type(shape, element_type_of(type)))
-
-
-FALLBACK = "main_any"
-"""The function for all other sizes."""
-
-SIZE = "size"
-"""The name of the dynamic extent."""
+        return _with_extent(param, axis, self._size)
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ class FlexibleShapeDispatch:
         sizes = list(self.buckets)
         if not sizes or sizes[0] < 1 or any(low >= high for low, high in pairwise(sizes)):
             raise PassError(f"FlexibleShapeDispatch: buckets {sizes} do not ascend from 1")
-        opened = [self._with_extent(param, symbol(SIZE)) if param in chosen else param for param in main.params]
+        opened = [_with_extent(param, self.axis, symbol(SIZE)) if param in chosen else param for param in main.params]
         body = self._called(module, main, FALLBACK, symbol(SIZE), opened)
         size = operators.take(operators.shape_of(next(v for v in opened if v not in main.params)), const(self.axis))
         for index, bucket in enumerate(sizes):
@@ -128,18 +124,12 @@ class FlexibleShapeDispatch:
                 raise PassError(f"FlexibleShapeDispatch: parameter #{index} of @main has no axis {self.axis}")
         return [main.params[index] for index in indices]
 
-    def _with_extent(self, param: Var, extent: Dim) -> Var:
-        shape = list(shape_of(param.checked_type.plain))
-        shape[self.axis] = extent
-        return Var(param.name_hint, tensor_type(shape, element_type_of(param.checked_type.plain)))
-
     def _called(self, module: IRModule, main: Function, name: str, extent: Dim, given: Sequence[Expr]) -> Expr:
         """Adds a copy of `@main` for an extent to the module; returns a call of it."""
         chosen = self._chosen(main)
-        params = [self._with_extent(param, extent) if param in chosen else param for param in main.params]
-        function = Function(params, bind(main.body, dict(zip(main.params, params, strict=True))))
+        params = [_with_extent(param, self.axis, extent) if param in chosen else param for param in main.params]
         name_of = GlobalVar(name)
-        module[name_of] = function
+        module[name_of] = Function(params, _body_of(main, params))
         return name_of(*given)
 
     def _choice(
@@ -192,3 +182,16 @@ def _each(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> 
 def _rank(type: Attribute) -> int:
     """Returns the rank of a tensor type, or 0 for any other type."""
     return len(shape_of(type)) if isinstance(type, TensorType) else 0
+
+
+def _with_extent(param: Var, axis: int, extent: Dim) -> Var:
+    """Returns a variable of the same name with another extent along an axis."""
+    type = param.checked_type.plain
+    shape = list(shape_of(type))
+    shape[axis] = extent
+    return Var(param.name_hint, tensor_type(shape, element_type_of(type)))
+
+
+def _body_of(main: Function, params: Sequence[Var]) -> Expr:
+    """Returns the body of `main` for other parameters."""
+    return bind(main.body, dict(zip(main.params, params, strict=True)))
