@@ -48,12 +48,12 @@ from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE
 from xrelay.errors import InputError
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.op_kinds import OpKind, is_relay_op, kind_of, short_name
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.scopes import is_graph
+from xrelay.passes.graph.scopes import graph_functions, is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_basic_block_normal_form import place_ops_of
@@ -89,12 +89,8 @@ def annotate_targets(
     Raises `InputError` for an entry of `ops` that is not `compiler:operator`, `UnknownOpError` for an unknown operator.
     """
     named, pure_calls = frozenset(map(_entry, ops)), pure_functions(module)
-    for function in module.body.block.ops:
-        if (
-            isinstance(function, FuncOp)
-            and not {PRIMITIVE, COMPILER} & function.attributes.keys()
-            and is_graph(function)
-        ):
+    for function in graph_functions(module):
+        if COMPILER not in function.attributes and is_graph(function):
             if not any(isinstance(op, CompilerBeginOp | CompilerEndOp) for op in walk_ops(function)):
                 place_ops_of(function, pure_calls)
             _Annotator(targets, include_non_call_ops, named).run(function)

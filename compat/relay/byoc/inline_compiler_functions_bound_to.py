@@ -39,7 +39,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.functions.inline import MAX_OPS, ClosureInliner, inline_calls
-from xrelay.passes.graph.calls import mentioned_symbols
+from xrelay.passes.graph.calls import functions_of, mentioned_symbols
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 PASS_NAME = "relay-inline-compiler-functions-bound-to"
@@ -56,7 +56,7 @@ class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        functions = _functions(op)
+        functions = functions_of(op)
         for name in self.global_vars:
             _check(name, functions)
         others = {
@@ -77,7 +77,7 @@ class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
 def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
     """Erase inlined functions, and restore the attributes of the others."""
     mentioned = {name for op in module.body.block.ops for name in mentioned_symbols(op)}
-    for name, function in _functions(module).items():
+    for name, function in functions_of(module).items():
         if name in saved and name not in mentioned:
             Rewriter.erase_op(function)
         elif name in saved:
@@ -85,10 +85,6 @@ def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: d
             function.attributes.update(saved[name])
         elif name in others:
             function.attributes[INLINE] = others[name]
-
-
-def _functions(module: ModuleOp) -> dict[str, FuncOp]:
-    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
 
 
 def _check(name: str, functions: dict[str, FuncOp]) -> None:

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.shared.attribute_names import EXTERN, FORM
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.byoc.outline_compiler_functions import is_for
 
@@ -41,8 +41,8 @@ class RelayMarkCompilerFunctionsAsExternPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark functions in place."""
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and is_for(function, self.compiler_filter):
+        for function in functions_of(op).values():
+            if is_for(function, self.compiler_filter):
                 form = function.attributes.get(FORM)
                 function.attributes.clear()
                 function.attributes[EXTERN] = int_attribute(1)

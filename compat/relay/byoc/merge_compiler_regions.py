@@ -36,6 +36,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -54,8 +55,8 @@ class RelayMergeCompilerRegionsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration:
+        for function in functions_of(op).values():
+            if not function.is_declaration:
                 merge_compiler_regions(function)
 
 

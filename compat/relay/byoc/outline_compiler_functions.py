@@ -49,6 +49,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.errors import PassError
 from xrelay.passes.functions.inline import SEALED, erase_unused_closure, known_closure
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -69,8 +70,8 @@ class RelayOutlineCompilerFunctionsPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
         outliner = _Outliner(op)
-        for function in list(op.body.block.ops):
-            if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
+        for function in functions_of(op).values():
+            if not SEALED & function.attributes.keys():
                 for call in list(walk_ops(function)):
                     closure = known_closure(call.callee) if isinstance(call, InvokeOp) else None
                     if isinstance(call, InvokeOp) and closure is not None and is_for(closure, self.compiler_filter):
@@ -91,7 +92,7 @@ class _Outliner:
 
     def __init__(self, module: ModuleOp):
         self._module = module
-        self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._functions = functions_of(module)
         self._symbols: dict[FnOp, str] = {}
         self._constants: dict[ConstantOp, None] = {}
         """The constants that outlined functions have copies of."""

@@ -62,6 +62,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.errors import PassError
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
@@ -99,10 +100,10 @@ def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constan
     """Outline the annotated regions of `module` into functions at its end; returns the functions."""
     _flatten_ends_of_tuples(module)
     remove_annotations(module, DEFAULT)
-    given = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    taken = {function.sym_name.data for function in given}
+    given = functions_of(module)
+    taken = set(given)
     made: list[FuncOp] = []
-    for function in given:
+    for function in given.values():
         if not function.is_declaration:
             made += _partition(function, mod_name, taken, bind_constants=bind_constants)
     for function in made:

@@ -21,6 +21,6 @@ def convert(func: Expr, params: Params) -> tuple[Function, Params]:
     """
     names = search_fc_transpose(func)
     transposed = {name: array_of(params, name).T.copy() for name in names}
-    new = rewritten(func, lambda module: simplify_transposes(module, tuple(names)))
+    new = rewritten(func, lambda module: simplify_transposes(module, names))
     params.update({f"{name}.T": array for name, array in transposed.items()})
     return new, without(params, names, new)

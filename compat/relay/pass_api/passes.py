@@ -21,6 +21,7 @@ from xdsl.ir import Region
 from xrelay.dialects.shared.attribute_names import COMPILER, EXTERN, LOOP_KERNEL, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.pass_context import PassContext
@@ -150,7 +151,7 @@ class FunctionPass(Pass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Transforms every function to which the pass applies."""
-        functions = [function for function in _functions(mod) if is_optimizable(function)]
+        functions = [function for function in functions_of(mod).values() if is_optimizable(function)]
         types = TypeUpkeep(functions)
         types.update(mod, self.replace_all(functions, mod, ctx))
         return mod
@@ -171,7 +172,7 @@ class KernelPass(FunctionPass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Transforms every kernel."""
-        self.replace_all([function for function in _functions(mod) if is_kernel(function)], mod, ctx)
+        self.replace_all([function for function in functions_of(mod).values() if is_kernel(function)], mod, ctx)
         return mod
 
 
@@ -183,10 +184,6 @@ def is_kernel(function: FuncOp) -> bool:
 def is_optimizable(function: FuncOp) -> bool:
     """Whether function passes apply to `function`."""
     return not is_kernel(function) and not is_skipped(function) and not function.is_declaration
-
-
-def _functions(mod: ModuleOp) -> list[FuncOp]:
-    return [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
 
 
 def _replace(old: FuncOp, new: FuncOp) -> None:
@@ -213,8 +210,9 @@ def is_skipped(function: FuncOp) -> bool:
 @contextmanager
 def skipped_functions_hidden(module: ModuleOp) -> Generator[None]:
     """Turns the skipped functions of `module` into declarations for the duration of a `with` block."""
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    with bodies_hidden(module, [op for op in functions if is_skipped(op) and not op.is_declaration]):
+    with bodies_hidden(
+        module, [op for op in functions_of(module).values() if is_skipped(op) and not op.is_declaration]
+    ):
         yield
 
 
@@ -230,7 +228,7 @@ def bodies_hidden(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Ca
 
     def restore(made: ModuleOp) -> None:
         # A pass that restores the module on failure replaces the functions with others.
-        found = {op.sym_name.data: op for op in made.body.block.ops if isinstance(op, FuncOp)}
+        found = functions_of(made)
         for name in list(bodies):
             if name not in found:
                 made.body.block.add_op(originals[name])
@@ -276,14 +274,14 @@ class ApplyPassToFunction(ModulePass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Runs the pass on the selected functions."""
-        functions = [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
-        chosen = {op.sym_name.data: op.sym_visibility for op in functions if self._names.match(op.sym_name.data)}
+        functions = functions_of(mod)
+        chosen = {name: op.sym_visibility for name, op in functions.items() if self._names.match(name)}
         if not chosen:
             if self._needs_one:
-                names = ", ".join(f"@{op.sym_name.data}" for op in functions)
+                names = ", ".join(f"@{name}" for name in functions)
                 raise PassError(f"[{self.info.name}] no function has such a name", help=f"the module has {names}")
             return mod
-        hidden = [op for op in functions if op.sym_name.data not in chosen and not op.is_declaration]
+        hidden = [op for name, op in functions.items() if name not in chosen and not op.is_declaration]
         _set_visibility(mod, dict.fromkeys(chosen))
         with bodies_hidden(mod, hidden) as restore:
             made = run_pass(self._inner, mod, ctx)
@@ -293,9 +291,9 @@ class ApplyPassToFunction(ModulePass):
 
 
 def _set_visibility(module: ModuleOp, wanted: dict[str, StringAttr | None]) -> None:
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and function.sym_name.data in wanted:
-            function.sym_visibility = wanted[function.sym_name.data]
+    for name, function in functions_of(module).items():
+        if name in wanted:
+            function.sym_visibility = wanted[name]
 
 
 class PrintIRPass(ModulePass):

@@ -52,6 +52,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.scopes import ValueUses
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -71,7 +72,7 @@ class RelayAnnotateUsedMemoryPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Annotates the module in place."""
-        functions = {function.sym_name.data: function for function in op.ops if isinstance(function, FuncOp)}
+        functions = functions_of(op)
         main = functions.get("main")
         if main is None or main.is_declaration:
             raise PassError(f"{PASS_NAME}: the module has no @main with a body", location=location_of(op))

@@ -36,11 +36,10 @@ from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
-from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
-from xrelay.passes.graph.scopes import Scopes
+from xrelay.passes.graph.scopes import Scopes, graph_functions
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 ORDINALS = ("first", "second")
@@ -56,12 +55,7 @@ class RelayCheckBasicBlockNormalFormPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Checks every function except kernels."""
         pure_calls = pure_functions(op)
-        found = [
-            violation
-            for function in op.body.block.ops
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes
-            for violation in violations(function, pure_calls)
-        ]
+        found = [violation for function in graph_functions(op) for violation in violations(function, pure_calls)]
         if found:
             raise PassError(
                 f"relay-check-basic-block-normal-form: {'; '.join(found)}",

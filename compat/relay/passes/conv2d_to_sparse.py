@@ -34,7 +34,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
-from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_weights import make_sparse, require_layout, sizes_by_name, why_no_sparse_conv2d
 
@@ -64,8 +63,8 @@ def conv2d_to_sparse(
     weight_shape: Sequence[str],
     layout: str = "NHWC",
     kernel_size: int = 1,
-) -> list[Remark]:
-    """Rewrites `module`; returns a remark for each convolution with a listed weight."""
+) -> None:
+    """Rewrites `module`; reports a remark for each convolution with a listed weight."""
     own = RelayConv2dToSparsePass.name
     sizes = sizes_by_name(own, weight_name, weight_shape, (4, 5))
     require_layout(own, layout, kernel_size)
@@ -76,4 +75,4 @@ def conv2d_to_sparse(
     def why_not(op: Conv2DOp) -> str | None:
         return why_no_sparse_conv2d(op, layout, kernel_size)
 
-    return make_sparse(module, own, Conv2DOp, sizes, why_not, sparse)
+    make_sparse(module, own, Conv2DOp, sizes, why_not, sparse)

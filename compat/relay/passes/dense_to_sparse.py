@@ -33,7 +33,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseDenseOp
-from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_weights import make_sparse, sizes_by_name, why_no_sparse_dense
 
@@ -56,11 +55,11 @@ class RelayDenseToSparsePass(XRelayPass):
         dense_to_sparse(op, self.weight_name, self.weight_shape)
 
 
-def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: Sequence[str]) -> list[Remark]:
-    """Rewrites `module`; returns a remark for each layer with a listed weight."""
+def dense_to_sparse(module: ModuleOp, weight_name: Sequence[str], weight_shape: Sequence[str]) -> None:
+    """Rewrites `module`; reports a remark for each layer with a listed weight."""
     sizes = sizes_by_name(RelayDenseToSparsePass.name, weight_name, weight_shape, (5,))
 
     def sparse(op: DenseOp, arrays: list[SSAValue]) -> SparseDenseOp:
         return SparseDenseOp.call(op.data, *arrays)
 
-    return make_sparse(module, RelayDenseToSparsePass.name, DenseOp, sizes, why_no_sparse_dense, sparse)
+    make_sparse(module, RelayDenseToSparsePass.name, DenseOp, sizes, why_no_sparse_dense, sparse)

@@ -62,6 +62,7 @@ from xdsl.ir import Block, Region
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.scopes import is_graph
@@ -95,7 +96,7 @@ class RelayPartialEvalPass(XRelayPass):
 
 def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     """Evaluates the functions of `module` as far as they are known."""
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_open(op)}
+    functions = {name: op for name, op in functions_of(module).items() if _is_open(op)}
     if has_incomplete_types(functions.values()):
         infer_types(module)
     pure_calls = pure_functions(module)

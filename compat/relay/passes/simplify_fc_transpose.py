@@ -22,6 +22,7 @@ Functions that other functions call, and kernels, are not changed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -33,7 +34,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import owner_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -53,15 +54,26 @@ class RelaySimplifyFcTransposePass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        report(simplify_transposes(op, self.target_weight_name))
+        simplify_transposes(op, self.target_weight_name)
 
 
-def simplify_transposes(module: ModuleOp, names: tuple[str, ...]) -> list[Remark]:
-    """Rewrites `module`; returns remarks on the changed layers."""
+def simplify_transposes(module: ModuleOp, names: Sequence[str]) -> None:
+    """Rewrites `module`, and reports remarks on the changed layers."""
     remarks = Remarks(RelaySimplifyFcTransposePass.name)
     for function in free_functions(module):
-        _simplify(function, names, remarks)
-    return remarks.all
+        parameters, replaced = Parameters(function), list[SSAValue]()
+        for dense, transpose, weight in _transposes(function):
+            name = parameters.name_of(weight)
+            if name is None or name not in names:
+                continue
+            dense.operands[1] = parameters.add(f"{name}.T", transpose.result.type)
+            remarks.applied(dense, f"its weight is the parameter {name}.T")
+            replaced.append(weight)
+            if transpose.result.first_use is None:
+                Rewriter.erase_op(transpose)
+        if replaced:
+            parameters.finish(replaced)
+    report(remarks.all)
 
 
 def transposed_parameters(function: FuncOp) -> list[str]:
@@ -69,21 +81,6 @@ def transposed_parameters(function: FuncOp) -> list[str]:
     parameters = Parameters(function)
     found = (parameters.name_of(weight) for _, _, weight in _transposes(function))
     return list(dict.fromkeys(name for name in found if name is not None))
-
-
-def _simplify(function: FuncOp, names: tuple[str, ...], remarks: Remarks) -> None:
-    parameters, replaced = Parameters(function), list[SSAValue]()
-    for dense, transpose, weight in _transposes(function):
-        name = parameters.name_of(weight)
-        if name is None or name not in names:
-            continue
-        dense.operands[1] = parameters.add(f"{name}.T", transpose.result.type)
-        remarks.applied(dense, f"its weight is the parameter {name}.T")
-        replaced.append(weight)
-        if transpose.result.first_use is None:
-            Rewriter.erase_op(transpose)
-    if replaced:
-        parameters.finish(replaced)
 
 
 def _transposes(function: FuncOp) -> list[tuple[DenseOp, TransposeOp, SSAValue]]:

@@ -21,7 +21,8 @@ from xrelay.dialects.shared.attribute_names import PRIMITIVE, VALUE_NAME
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import ConstraintError, PassError
-from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.calls import functions_of
+from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.graph.scopes import is_graph
 from xrelay.passes.infra.verify import walk_ops
@@ -30,10 +31,8 @@ from xrelay.passes.infra.verify import walk_ops
 def free_functions(module: ModuleOp) -> Iterator[FuncOp]:
     """Yields the functions whose parameters may change: those with a body, except kernels and called functions."""
     called = {op.callee.string_value() for op in walk_ops(module) if isinstance(op, CallOp)}
-    for op in module.ops:
-        if not isinstance(op, FuncOp) or op.is_declaration or PRIMITIVE in op.attributes:
-            continue
-        if op.sym_name.data not in called and is_graph(op):
+    for name, op in functions_of(module).items():
+        if not op.is_declaration and PRIMITIVE not in op.attributes and name not in called and is_graph(op):
             yield op
 
 
@@ -176,8 +175,8 @@ def make_sparse(
     sizes: Mapping[str, Sizes],
     why_not: Callable[[LayerT], str | None],
     sparse: Callable[[LayerT, list[SSAValue]], RelayOp],
-) -> list[Remark]:
-    """Replaces ops of `kind` whose second operand is a parameter in `sizes` by sparse ops; returns remarks.
+) -> None:
+    """Replaces ops of `kind` whose second operand is a parameter in `sizes` by sparse ops; reports remarks.
 
     `sparse` returns the new op for an op and the arrays of its sparse weight. `why_not` returns the reason why an op
     cannot be replaced, or `None`. Raises `PassError` if the arrays do not match the op.
@@ -216,4 +215,3 @@ def make_sparse(
         if replaced:
             parameters.finish(replaced)
     report(remarks.all)
-    return remarks.all

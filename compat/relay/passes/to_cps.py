@@ -68,6 +68,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.requirements import made_extents
 from xrelay.dialects.shared.types import tuple_type
 from xrelay.errors import PassError
+from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.replacements import erase_op
@@ -111,15 +112,15 @@ class _Converter:
 
     def __init__(self, module: ModuleOp):
         self._module = module
-        every = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-        self.functions = {op.sym_name.data: op for op in every if _has_style(op)}
-        called = {callee_name(op) for function in every for op in walk_ops(function) if is_call(op)}
+        every = functions_of(module)
+        self.functions = {name: op for name, op in every.items() if _has_style(op)}
+        called = {callee_name(op) for op in walk_ops(module) if is_call(op)}
         self.private_callees = {
             name for name, op in self.functions.items() if name in called and op.sym_visibility == PRIVATE
         }
         self.made: dict[tuple[str, Attribute], str] = {}
         """Function name and answer type → the name of the copy that calls use."""
-        self._taken = {op.sym_name.data for op in every}
+        self._taken = set(every)
         self._pure = pure_functions(module)
         self._converted: dict[str, FuncOp] = {}
         self._callees: list[FuncOp] = []

@@ -27,9 +27,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.structure.scope import LetOp
-from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import FORM
 from xrelay.passes.graph.replacements import Replacements
-from xrelay.passes.graph.scopes import fusable_blocks
+from xrelay.passes.graph.scopes import fusable_blocks, graph_functions
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 from xrelay.passes.types.type_upkeep import update_signatures
@@ -45,9 +45,8 @@ class RelayToGraphNormalFormPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-                to_graph_normal_form(function)
+        for function in graph_functions(op):
+            to_graph_normal_form(function)
         update_signatures(op)
 
 

@@ -67,13 +67,13 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type, tuple_type
 from xrelay.errors import ConstraintError, PassError, TypeInferenceError
 from xrelay.passes.graph.calls import mentioned_symbols
 from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.graph.scopes import graph_functions
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.types.type_upkeep import update_signatures
@@ -108,8 +108,8 @@ class RelayToMixedPrecisionPass(XRelayPass):
         mixed = self._mixed_type()
         remarks = Remarks(NAME)
         used = set(mentioned_symbols(op))
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes and not function.is_declaration:
+        for function in graph_functions(op):
+            if not function.is_declaration:
                 keeps_results = self.keep_orig_output_dtype or function.sym_name.data in used
                 rewriter = _Rewriter(mixed, remarks)
                 rewriter.run(function, keeps_results=keeps_results)

@@ -33,14 +33,16 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.calls import functions_of
+from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
@@ -54,10 +56,9 @@ class RelayUnCpsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        functions = [each for each in op.body.block.ops if isinstance(each, FuncOp)]
-        called = {callee_name(each) for function in functions for each in walk_ops(function) if is_call(each)}
-        for function in functions:
-            if function.sym_name.data not in called:
+        called = {callee_name(each) for each in walk_ops(op) if is_call(each)}
+        for name, function in functions_of(op).items():
+            if name not in called:
                 un_cps(function)
 
 
@@ -77,7 +78,8 @@ def un_cps(function: FuncOp) -> bool:
     continuation.replace_all_uses_with(identity.result)
     block.erase_arg(continuation)
     if isinstance(result, TupleType) and isinstance(block.last_op, ReturnOp):
-        _return_fields(block.last_op, len(result.types))
+        emit, value = Emitter(PatternRewriter(block.last_op), block.last_op), block.last_op.operands[0]
+        block.last_op.operands = [emit.call(TupleGetItemOp, value, index=index) for index in range(len(result.types))]
     last = block.last_op
     outputs = list(last.operand_types) if last is not None else [result]
     function.function_type = FunctionType.from_lists(list(block.arg_types), outputs)
@@ -93,16 +95,3 @@ def _identity(result: Attribute) -> FnOp:
     block = Block(arg_types=[result])
     block.add_op(YieldOp(block.args[0]))
     return FnOp(FunctionType.from_lists([result], [result]), Region(block))
-
-
-def _return_fields(returned: ReturnOp, count: int) -> None:
-    """Replaces the tuple that a function returns by its `count` fields."""
-    fields: list[Operation] = [TupleGetItemOp.call(returned.operands[0], index=index) for index in range(count)]
-    for field in fields:
-        field.location = returned.location
-    Rewriter.insert_op(fields, InsertPoint.before(returned))
-    values: list[SSAValue] = [field.results[0] for field in fields]
-    new = ReturnOp(*values)
-    new.location = returned.location
-    Rewriter.insert_op(new, InsertPoint.before(returned))
-    erase_op(returned)
