@@ -189,15 +189,17 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.target.cpus import CPUS, register_cpu
 from xrelay.relay.op import register_alter_op_layout, register_injective_schedule, register_legalize
 
+class Primitive:
+    primitive = "mine"
+
 class Mine(RelayOp):
     name = "contrib.mine"
-    primitive = "mine"
 
 def mine(*arguments):
     pass
 
 registrars = [
-    lambda: register_primitive(Mine),
+    lambda: register_primitive(Primitive),
     lambda: register_relay_op(Mine),
     lambda: converts("Mine")(mine),
     lambda: evaluates(Mine)(mine),
@@ -205,7 +207,7 @@ registrars = [
     lambda: implements(Mine, "mine.generic")(mine),
     lambda: register_family("mine", mine),
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
-    lambda: rewrites(Mine)(mine),
+    lambda: rewrites(Primitive)(mine),
     lambda: register_alter_op_layout("nn.dense")(mine),
     lambda: register_legalize("nn.dense")(mine),
     lambda: register_injective_schedule("nn.relu"),
