@@ -6,7 +6,8 @@ import contextlib
 import mmap
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar
+from ctypes import Array, addressof, c_char
+from typing import Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,26 @@ from xrelay.errors import ExecutionError
 from xrelay.runtime.abi import ALIGNMENT
 
 _T = TypeVar("_T")
+_BUFFER_OF: Final = cast("Callable[[object], Array[c_char]]", (c_char * 0).from_buffer)
 _HUGE_PAGE: Final = 2 << 20
 _MAPPED_FROM: Final = 2 * _HUGE_PAGE  # smaller blocks gain nothing over the heap
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Returns the address of an array's first element."""
+    """Returns the address of an array's first element.
+
+    The buffer of an array is found several times faster than its array interface, which is a new dictionary. Arrays
+    that are read-only or not contiguous, and those of dtypes that numpy does not define, have no such buffer.
+    """
+    if not array.flags.writeable or array.dtype.isbuiltin != 1:
+        return _listed_address(array)
+    try:
+        return addressof(_BUFFER_OF(array))
+    except (BufferError, TypeError, ValueError):
+        return _listed_address(array)
+
+
+def _listed_address(array: NDArray[Any]) -> int:
     return array.__array_interface__["data"][0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -22,6 +23,16 @@ def test_blocks_are_aligned_and_whole(size: int):
 
 def test_large_blocks_lie_on_huge_pages():
     assert address_of(aligned_bytes(8 << 20)) % (2 << 20) == 0
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (4, 6)])
+@pytest.mark.parametrize("dtype", ["float32", "bool", "bfloat16"])
+def test_addresses_of_any_arrays(shape: tuple[int, ...], dtype: str):
+    array = np.zeros(shape, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    fixed = array.copy()
+    fixed.flags.writeable = False
+    for each in (array, array.T, array[..., ::2] if shape else array, fixed):
+        assert address_of(each) == each.ctypes.data
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
