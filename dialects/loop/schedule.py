@@ -152,12 +152,16 @@ class Vectorize(SchedulePrimitive):
     loop: str = field(metadata=names("the loop whose iterations become lanes"))
     access: str = field(
         default="rows",
-        metadata={"help": "rows: lanes are adjacent in memory; any: other lanes are accessed one by one"},
+        metadata={
+            "help": "rows: lanes are adjacent in memory; masked: their branches may differ, too; "
+            "any: other lanes are accessed one by one"
+        },
     )
 
     @override
     def problem(self) -> str | None:
-        return None if self.access in ("rows", "any") else f"access is 'rows' or 'any', got {self.access!r}"
+        known = self.access in ("rows", "masked", "any")
+        return None if known else f"access is 'rows', 'masked' or 'any', got {self.access!r}"
 
 
 @register_primitive

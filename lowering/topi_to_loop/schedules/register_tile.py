@@ -123,6 +123,8 @@ def unroll_tile(
     vectorized = None
     if lanes is not None and lanes in tile:
         refused = draft.attempt(Vectorize(lanes) if terms is None else Contract(terms, lanes))
+        if refused is not None and terms is None:
+            refused = draft.attempt(Vectorize(lanes, access="masked"))
         if refused is None:
             vectorized = lanes
         else:

@@ -31,7 +31,8 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
     ```
 
     Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes. With
-    `access = any`, other accesses are made lane by lane, and branches and computed indices may differ between lanes.
+    `access = masked`, branches may differ between lanes, and accesses in them are masked. With `access = any`, other
+    accesses are made lane by lane too, and computed indices may differ between lanes.
     Raises `ScheduleError` for a reduction, a loop that is not innermost, accesses with another stride or computed
     indices that differ between lanes, conditions and computations that depend on the lane, a sort, more than 1024
     iterations, and extents known only at run time.
@@ -73,14 +74,22 @@ def _lane_problem(block: BlockOp, loop: ForOp, access: str) -> str | None:
             if problem is not None:
                 return problem
         elif any(operand in lanes for operand in op.operands):
-            if isinstance(op, scf.IfOp) and access == "rows":
-                return "runs different branches in different lanes"
+            if isinstance(op, scf.IfOp) and access != "any":
+                if access == "rows":
+                    return "runs different branches in different lanes"
+                if not any(map(_is_position, op.results)):
+                    continue
             lanes.update(op.results)
             # Conditions and indices are checked at their uses.
-            if access == "any" or all(str(result.type) in ("index", "i1") for result in op.results):
+            if access == "any" or all(map(_is_position, op.results)):
                 continue
             return f"computes with its index in '{op.name}'"
     return None
+
+
+def _is_position(value: SSAValue) -> bool:
+    """Whether a value is an index or a condition."""
+    return str(value.type) in ("index", "i1")
 
 
 def _access_problem(
@@ -90,12 +99,12 @@ def _access_problem(
     word = "reads" if isinstance(op, LoadOp) else "writes"
     index = op.index
     is_computed = any(operand in computed for operand in index.operands)
-    if is_computed and access == "rows":
+    if is_computed and access != "any":
         return f"{word} at an index that is computed for each lane"
     strides = [
         0 if fixed.issuperset(index[k].operands) else index_stride(index[k], loop.index) for k in range(len(index))
     ]
-    if access == "rows" and (any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1))):
+    if access != "any" and (any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1))):
         return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
     if isinstance(op, StoreOp) and strides and not is_computed and all(s == 0 for s in strides):
         return "writes the same element from every lane"

@@ -42,3 +42,21 @@ def test_columns_of_a_padded_convolution() -> None:
         windows = np.lib.stride_tricks.sliding_window_view(padded, 3, axis=2)
         expected = np.einsum("bcnk,ock->bon", windows, w)
         np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)
+
+
+def test_lanes_of_a_padded_depthwise_convolution() -> None:
+    rng = np.random.default_rng(2)
+    w = rng.standard_normal((18, 1, 5), np.float32)
+    text = f"""
+    func.func @main(%x: tensor<?x18x?xf32, #relay.dims<b, n>>) -> !relay.incomplete {{
+      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<18x1x5xf32>
+      %c = relay.nn.conv1d(%x, %w) {{padding = [2, 2], groups = 18}}
+        : (tensor<?x18x?xf32, #relay.dims<b, n>>, tensor<18x1x5xf32>) -> !relay.incomplete
+      func.return %c : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for n in (1, 2, 5, 15, 16, 17, 24, 32, 40):
+        x = rng.standard_normal((2, 18, n), np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (2, 2))), 5, axis=2)
+        expected = np.einsum("bcnk,ck->bcn", windows, w[:, 0])
+        np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)

@@ -3,6 +3,9 @@
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=wide}' 2>&1 | filecheck %s --check-prefix WIDE
 // RUN: xrelay-opt %s -p 'loop-vectorize{loop=col access=any}' | filecheck %s --check-prefix ANY
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=col}' 2>&1 | filecheck %s --check-prefix ROWS
+// RUN: not xrelay-opt %s -p 'loop-vectorize{loop=col access=masked}' 2>&1 | filecheck %s --check-prefix ROWS
+// RUN: xrelay-opt %s -p 'loop-vectorize{loop=lane access=masked}' | filecheck %s --check-prefix MASKED
+// RUN: not xrelay-opt %s -p 'loop-vectorize{loop=lane}' 2>&1 | filecheck %s --check-prefix BRANCHES
 
 // CHECK: loop.for "j" %j to 64 vectorized {
 // CHECK-NEXT: loop.block "gemm"
@@ -40,7 +43,7 @@ func.func private @wide(%X: memref<8589934592xf32>) attributes {loop.kernel} {
 }
 
 // ANY: loop.for "col" %{{.*}} to 8 vectorized {
-// ROWS: error: vectorize("col"): loop 'col': block 'flip' reads with strides [1, 0] in its buffer's dimensions, not 0 before the last and 0 or 1 in it; help: vectorize another loop, or change the layout
+// ROWS: error: vectorize("col"{{.*}}): loop 'col': block 'flip' reads with strides [1, 0] in its buffer's dimensions, not 0 before the last and 0 or 1 in it; help: vectorize another loop, or change the layout
 func.func private @flip(%X: memref<8x4xf32>, %Y: memref<4x8xf32>) attributes {loop.kernel} {
   loop.for "row" %i to 4 {
     loop.for "col" %j to 8 {
@@ -48,6 +51,29 @@ func.func private @flip(%X: memref<8x4xf32>, %Y: memref<4x8xf32>) attributes {lo
         %x = loop.load %X[%vj, %vi] : memref<8x4xf32>
         loop.store %x, %Y[%vi, %vj] : memref<4x8xf32>
       }
+    }
+  }
+  func.return
+}
+
+// MASKED: loop.for "lane" %{{.*}} to 8 vectorized {
+// BRANCHES: error: vectorize("lane"): loop 'lane': block 'padded' runs different branches in different lanes; help: vectorize another loop, or change the layout
+func.func private @padded(%X: memref<6xf32>, %Y: memref<8xf32>) attributes {loop.kernel} {
+  loop.for "lane" %i to 8 {
+    loop.block "padded" (%v : spatial 8 = %i) reads(%X) writes(%Y) {
+      %one = arith.constant 1 : index
+      %six = arith.constant 6 : index
+      %at = arith.subi %v, %one : index
+      %inside = arith.cmpi ult, %at, %six : index
+      %x = scf.if %inside -> (f32) {
+        %0 = loop.load %X[%v - 1] : memref<6xf32>
+        scf.yield %0 : f32
+      } else {
+        %zero = arith.constant 0.0 : f32
+        scf.yield %zero : f32
+      }
+      %p = arith.mulf %x, %x : f32
+      loop.store %p, %Y[%v] : memref<8xf32>
     }
   }
   func.return
