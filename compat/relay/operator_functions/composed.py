@@ -95,11 +95,19 @@ def contrib_conv2d_nchwc(
     blocks = shape_of(type)[4:] if is_complete(type) and kernel_layout == "OIHW" else ()
     if len(blocks) == 2:
         kernel_layout = f"OIHW{blocks[0]}i{blocks[1]}o"
-    windows: dict[str, AttributeValue] = {"strides": strides, "padding": padding, "dilation": dilation}
-    layouts: dict[str, AttributeValue] = {"data_layout": data_layout, "kernel_layout": kernel_layout}
-    sizes: dict[str, AttributeValue] = {"groups": groups, "channels": channels, "kernel_size": kernel_size}
-    out: dict[str, AttributeValue] = {"out_layout": out_layout or None, "out_dtype": out_dtype or None}
-    return apply_operator(Conv2DOp, (data, kernel), {**windows, **sizes, **layouts, **out})
+    attributes: dict[str, AttributeValue | Expr] = {
+        "strides": strides,
+        "padding": padding,
+        "dilation": dilation,
+        "groups": groups,
+        "channels": channels,
+        "kernel_size": kernel_size,
+        "data_layout": data_layout,
+        "kernel_layout": kernel_layout,
+        "out_layout": out_layout or None,
+        "out_dtype": out_dtype or None,
+    }
+    return apply_operator(Conv2DOp, (data, kernel), attributes)
 
 
 def mean_variance(

@@ -393,17 +393,21 @@ def non_max_suppression(
     type = as_value(indices).type
     if not return_indices and not (is_complete(type) and len(shape_of(type)) == 2):
         indices = call(CastOp, call(TakeOp, data, const(0), axis=2), dtype="int32")
-    operands = data, valid_count, indices, number_of(max_output_size, "int32"), number_of(iou_threshold, "float32")
-    attributes: dict[str, AttributeValue] = {
-        "force_suppress": force_suppress,
-        "top_k": top_k,
-        "coord_start": coord_start,
-        "score_index": score_index,
-        "id_index": id_index,
-        "return_indices": return_indices,
-        "invalid_to_bottom": invalid_to_bottom,
-    }
-    return call(NonMaxSuppressionOp, *operands, **attributes)
+    return call(
+        NonMaxSuppressionOp,
+        data,
+        valid_count,
+        indices,
+        number_of(max_output_size, "int32"),
+        number_of(iou_threshold, "float32"),
+        force_suppress=force_suppress,
+        top_k=top_k,
+        coord_start=coord_start,
+        score_index=score_index,
+        id_index=id_index,
+        return_indices=return_indices,
+        invalid_to_bottom=invalid_to_bottom,
+    )
 
 
 def all_class_non_max_suppression(

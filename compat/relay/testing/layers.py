@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xrelay.errors import InputError
@@ -29,19 +30,15 @@ def batch_norm_infer(
     return nn.batch_norm(data, *params, **attributes)[0]
 
 
-def conv2d(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
-    """`nn.conv2d`."""
-    return nn.conv2d(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+def _convolution(operator: str) -> Callable[..., Expr]:
+    def apply(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
+        return getattr(nn, operator)(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+
+    apply.__doc__ = f"`nn.{operator}`."
+    return apply
 
 
-def conv3d(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
-    """`nn.conv3d`."""
-    return nn.conv3d(data, var(f"{name}_weight") if weight is None else weight, **attributes)
-
-
-def conv2d_transpose(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
-    """`nn.conv2d_transpose`."""
-    return nn.conv2d_transpose(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+conv2d, conv3d, conv2d_transpose = map(_convolution, ("conv2d", "conv3d", "conv2d_transpose"))
 
 
 def conv2d_bias_relu(data: ExprLike, *, name: str, **attributes: Any) -> Expr:
