@@ -7,6 +7,6 @@ __all__ = ["BenchmarkResult", "GraphModule", "create"]
 
 
 def create(graph_json_str: str, libmod: CompiledModel, device: object = None) -> GraphModule:
-    """The module of what `graph, lib, params = relay.build(…)` gave: the graph is in the library, and a CPU runs it."""
+    """Returns the module for `graph, lib, params = relay.build(…)`. The library contains the graph."""
     del graph_json_str, device
     return GraphModule(libmod)

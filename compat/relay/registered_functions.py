@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -37,27 +37,23 @@ def register_func(
     """
     compiler = _compiler(func_name)
 
-    def decorate(function: OptimizerT) -> OptimizerT:
-        _register(func_name, compiler, function, override)
+    def register(function: OptimizerT) -> OptimizerT:
+        if not callable(function):
+            raise InputError(f"{function!r} cannot be called", help="pass a function of a module")
+        if registered_optimizer(compiler) is not None and not override:
+            raise InputError(f"{func_name!r} is registered already", help="pass override=True to replace it")
+
+        def hook(module: ModuleOp) -> object:
+            return function(IRModule.of(module))
+
+        hook.__module__ = function.__module__
+        optimizes(compiler)(hook)
+        _REGISTERED[func_name] = function
         return function
 
     if f is not None:
-        _register(func_name, compiler, f, override)
-    return decorate
-
-
-def _register(name: str, compiler: str, function: Optimizer, override: bool) -> None:
-    if not callable(function):
-        raise InputError(f"{function!r} cannot be called", help="pass a function of a module")
-    if registered_optimizer(compiler) is not None and not override:
-        raise InputError(f"{name!r} is registered already", help="pass override=True to replace it")
-
-    def hook(module: ModuleOp) -> object:
-        return function(IRModule.of(module))
-
-    hook.__module__ = function.__module__
-    optimizes(compiler)(hook)
-    _REGISTERED[name] = function
+        register(cast("OptimizerT", f))
+    return register
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:

@@ -142,23 +142,19 @@ def operator_attribute(name: str) -> OperatorAttribute:
             hooks_alone=True,
         )
     if name in (INTEGERS, OPTIONAL_INTEGERS):
-        return _integer_attribute(optional=name == OPTIONAL_INTEGERS)
+        optional = name == OPTIONAL_INTEGERS
+        return _Hooked(
+            partial(registered_integer_hook, optional=optional),
+            lambda kind, hook: writes_integers(kind, optional=optional)(cast("Write", hook)),
+            partial(forget_integer_hook, optional=optional),
+            integer_hook,
+            hooks_alone=True,
+        )
     return _Hooked(
         partial(registered_legalize_hook, name=name),
         lambda kind, hook: legalizes(kind, name=name)(hook),
         partial(forget_legalize_hook, name=name),
         legalize_hook,
-    )
-
-
-def _integer_attribute(*, optional: bool) -> OperatorAttribute:
-    """Returns the attribute for an operator's form on integers, which is used on request (`optional`) or always."""
-    return _Hooked(
-        partial(registered_integer_hook, optional=optional),
-        lambda kind, hook: writes_integers(kind, optional=optional)(cast("Write", hook)),
-        partial(forget_integer_hook, optional=optional),
-        integer_hook,
-        hooks_alone=True,
     )
 
 
