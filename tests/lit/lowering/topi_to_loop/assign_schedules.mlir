@@ -162,7 +162,7 @@ func.func private @transpose(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
 
 // The lines of a transposed operand are read once, for a few rows of the result that are written together.
 // CHECK-LABEL: func.func private @transpose_tiled
-// CHECK-SAME: split("i", 8, names = ["i_o", "i_i"]), split("j", 16, names = ["j_o", "j_i"]), reorder("i_o", "j_o", "i_i", "j_i"), split("j_i", 8, names = ["j_i_h", "j_i_p"]), reorder("j_i_h", "i_i", "j_i_p"), unroll("i_i"), unroll("j_i_p")
+// CHECK-SAME: split("i", 8, names = ["i_o", "i_i"]), split("j", 16, names = ["j_o", "j_i"]), reorder("i_o", "j_o", "i_i", "j_i"), split("j_i", 8, names = ["j_i_h", "j_i_p"]), reorder("j_i_h", "i_i", "j_i_p"), unroll("i_i"), vectorize("j_i_p", access = "any")
 // CHECK-SAME: tiles of 8 x 16, since a read is transposed
 func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32> {
   %r = topi.compute "transpose" [%i : 80, %j : 100] : tensor<80x100xf32> {
