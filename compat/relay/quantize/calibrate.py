@@ -16,14 +16,15 @@ from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, XRelayError, with_article
-from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPoints, is_float_tensor
+from xrelay.passes.qnn.quantization_points import Bounds, Choice, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
 from xrelay.relay.analysis.modules import return_values
 from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig
 from xrelay.relay.quantize.histogram import Histogram, kl_threshold, percentile_threshold
 from xrelay.runtime.inputs import InputSpec
 
-_ANYTHING = Bounds(-1.0, 1.0)
+ANY_BOUNDS = Bounds(-1.0, 1.0)
+"""The bounds of a tensor before they are known."""
 
 
 def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: object) -> ModuleOp:
@@ -38,7 +39,13 @@ def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: objec
     """
     copy = module.clone()
     main = main_function(copy)
-    points = _possible_points(copy, main, choice).measured
+    own = main.body.block
+
+    def bounds_of(value: SSAValue) -> Bounds | None:
+        block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+        return ANY_BOUNDS if block is own and is_float_tensor(value) else None
+
+    points = points_of(copy, choice, bounds_of).measured
     values = list(dict.fromkeys(point.value for point in points if not point.is_weight))
     histograms = dict(zip(values, _histograms(copy, main, values, config, dataset), strict=True))
     bounds = {value: _bounds(histogram, config) for value, histogram in histograms.items() if histogram.is_finite}
@@ -49,17 +56,6 @@ def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: objec
     for op, own in found.items():
         note_bounds(op, own)
     return copy
-
-
-def _possible_points(module: ModuleOp, main: FuncOp, choice: Choice) -> QuantizationPoints:
-    """Returns the quantisation points if all values of `main` outside of branches and loops had bounds."""
-    own = main.body.block
-
-    def bounds_of(value: SSAValue) -> Bounds | None:
-        block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
-        return _ANYTHING if block is own and is_float_tensor(value) else None
-
-    return points_of(module, choice, bounds_of)
 
 
 def _bounds(histogram: Histogram, config: QConfig) -> Bounds:

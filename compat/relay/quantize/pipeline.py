@@ -12,19 +12,20 @@ from xrelay.errors import InputError, with_article
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.qnn.quantization_points import Bounds, Choice, QuantizationPoints, is_float_tensor
+from xrelay.passes.qnn.quantization_points import Choice, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import greatest_distance, points_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.binding import bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.module import IRModule
-from xrelay.relay.pass_api.named_passes import Sequential, pass_maker
+from xrelay.relay.pass_api.named_passes import Sequential, create_pass, pass_maker
 from xrelay.relay.pass_api.passes import Pass
-from xrelay.relay.quantize.calibrate import calibrated
+from xrelay.relay.quantize.calibrate import ANY_BOUNDS, calibrated
 from xrelay.relay.quantize.config import DISABLED, FULLY_INTEGRAL, GLOBAL_SCALE, QConfig, current_qconfig
 from xrelay.relay.quantize.partition_conversions import partition_conversions
 
 _PREREQUISITES: Final = ("SimplifyInference", "FoldConstant", "FoldScaleAxis", "CanonicalizeOps", "FoldConstant")
+_CLEANING: Final = ("FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination")
 _NO_LAYER: Final = -1
 
 
@@ -43,8 +44,8 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
     config = current_qconfig()
     module = _bound(mod, params)
     simple = prerequisite_optimize(module)
-    choice = _choice(simple, config)
-    possible = _possible_points(simple, choice)
+    choice = _choice(config, sum(isinstance(op, Conv2DOp) for op in walk_ops(simple)))
+    possible = points_of(simple, choice, lambda value: ANY_BOUNDS if is_float_tensor(value) else None)
     if not possible.all:
         report(possible.remarks.all)
         return _partitioned(module, config)
@@ -53,7 +54,7 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
     annotated = _annotate(choice, config)(simple)
     if config.do_simulation:
         return IRModule.of(annotated)
-    for each in (_realize(config), *_cleaning()):
+    for each in (_realize(config), *map(create_pass, _CLEANING)):
         annotated = each(annotated)
     return _partitioned(IRModule.of(annotated), config)
 
@@ -79,8 +80,7 @@ def annotate() -> Pass:
     `skip_conv_layers` do not count from the last one.
     """
     config = current_qconfig()
-    layers = frozenset(config.skip_conv_layers or ())
-    return _annotate(_choice_of(config, layers), config)
+    return _annotate(_choice(config, 0), config)
 
 
 def realize() -> Pass:
@@ -94,8 +94,9 @@ def partition() -> Pass:
 
 
 def _annotate(choice: Choice, config: QConfig) -> Pass:
-    return _pass(
-        "QuantizeAnnotate",
+    row = relay_pass("QuantizeAnnotate")
+    assert row is not None, "the table has it"
+    return pass_maker(row)(
         nbit_input=config.nbit_input,
         nbit_weight=config.nbit_weight,
         dtype_input=config.dtype_input,
@@ -110,18 +111,7 @@ def _annotate(choice: Choice, config: QConfig) -> Pass:
 
 
 def _realize(config: QConfig) -> Pass:
-    return _pass("QuantizeRealize", rounding=config.rounding)
-
-
-def _cleaning() -> tuple[Pass, ...]:
-    return _pass("FoldConstant"), _pass("EliminateCommonSubexpr"), _pass("DeadCodeElimination")
-
-
-def _pass(name: str, **options: object) -> Pass:
-    """Returns the pass of Relay's name."""
-    row = relay_pass(name)
-    assert row is not None, f"the table has {name}"
-    return pass_maker(row)(**options)
+    return create_pass(f"QuantizeRealize{{rounding={config.rounding}}}")
 
 
 def _bound(mod: object, params: Mapping[str, object] | None) -> IRModule:
@@ -138,25 +128,9 @@ def _bound(mod: object, params: Mapping[str, object] | None) -> IRModule:
     return module
 
 
-def _choice(module: ModuleOp, config: QConfig) -> Choice:
-    """Returns the choice of layers of the configuration, with negative convolution numbers counted from the last."""
-    count = sum(isinstance(op, Conv2DOp) for op in walk_ops(module))
-    layers = config.skip_conv_layers or ()
-    return _choice_of(config, frozenset(number + count if number < 0 else number for number in layers))
-
-
-def _choice_of(config: QConfig, layers: frozenset[int]) -> Choice:
-    enabled = config.debug_enabled_ops
-    return Choice(
-        config.per_channel,
-        config.skip_dense_layer,
-        layers,
-        None if enabled is None else frozenset(enabled),
-        greatest_distance(config.dtype_input),
-    )
-
-
-def _possible_points(module: ModuleOp, choice: Choice) -> QuantizationPoints:
-    """Returns the quantisation points if all bounds were known."""
-    anything = Bounds(-1.0, 1.0)
-    return points_of(module, choice, lambda value: anything if is_float_tensor(value) else None)
+def _choice(config: QConfig, count: int) -> Choice:
+    """Returns the choice of layers of the configuration; negative numbers of convolutions are counted from `count`."""
+    layers = frozenset(number + count if number < 0 else number for number in config.skip_conv_layers or ())
+    enabled = None if config.debug_enabled_ops is None else frozenset(config.debug_enabled_ops)
+    distance = greatest_distance(config.dtype_input)
+    return Choice(config.per_channel, config.skip_dense_layer, layers, enabled, distance)
