@@ -28,7 +28,7 @@ from xrelay.dialects.shared.types import (
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import registering
 
 OpT = TypeVar("OpT", bound=Operation)
 EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])
@@ -38,14 +38,7 @@ _EVALUATORS: dict[type[Operation], Callable[..., Value]] = {}
 
 def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
     """Registers the decorated function to compute ops of these classes, from the op and the values of its operands."""
-
-    def register(function: EvaluatorT) -> EvaluatorT:
-        for op in ops:
-            _EVALUATORS[op] = function
-        note_registration(function)
-        return function
-
-    return register
+    return registering(_EVALUATORS, *ops)
 
 
 def _evaluator(op: Operation) -> Callable[..., Value] | None:

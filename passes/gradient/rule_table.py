@@ -26,7 +26,7 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.gradients.builder import GradientBuilder, Gradients
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import registering
 
 OpT = TypeVar("OpT", bound=RelayOp)
 GradientRule: TypeAlias = Callable[[OpT, SSAValue, GradientBuilder], Gradients]
@@ -37,14 +37,7 @@ _RULES: dict[type[RelayOp], GradientRule[RelayOp]] = {}
 
 def differentiates(*ops: type[OpT]) -> Callable[[GradientRule[OpT]], GradientRule[OpT]]:
     """Decorator: registers the function as the rule of operators of these classes, replacing an earlier one."""
-
-    def register(rule: GradientRule[OpT]) -> GradientRule[OpT]:
-        for op in ops:
-            _RULES[op] = cast("GradientRule[RelayOp]", rule)
-        note_registration(rule)
-        return rule
-
-    return register
+    return registering(_RULES, *ops)
 
 
 def gradient_rule(op: type[Operation]) -> GradientRule[RelayOp] | None:

@@ -33,7 +33,7 @@ from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised
-from xrelay.registrations import note_registration, registration_scope
+from xrelay.registrations import registering, registration_scope
 from xrelay.target.target import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
@@ -58,12 +58,7 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
     """
     kind = _class_of(op)
 
-    def register(hook: HookT) -> HookT:
-        _HOOKS[device_kind(target), kind] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_HOOKS, (device_kind(target), kind))
 
 
 def registered_layout_hook(op: type[RelayOp], *, target: str) -> LayoutHook | None:

@@ -42,7 +42,7 @@ from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import constant_of
 from xrelay.plugins import load_plugins
 from xrelay.raised import raised
-from xrelay.registrations import import_registrations, note_registration
+from xrelay.registrations import import_registrations, registering
 
 NEAR = 1e-6
 """The relative tolerance of equal scales, since one of them may be a rounded product."""
@@ -373,12 +373,7 @@ def writes_integers(op: type[RelayOp] | str, *, optional: bool = False) -> Calla
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
-    def register(hook: Write) -> Write:
-        _HOOKS[optional, kind] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_HOOKS, (optional, kind))
 
 
 def registered_integer_hook(op: type[RelayOp], *, optional: bool = False) -> Write | None:

@@ -52,7 +52,7 @@ from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised
-from xrelay.registrations import note_registration, registration_scope
+from xrelay.registrations import registering, registration_scope
 
 LegalizeHook: TypeAlias = Callable[..., object]
 """`hook(op, emit)`; see the module's docstring for its result, and `apply_hook` for the checks."""
@@ -120,12 +120,7 @@ def legalizes(op: type[RelayOp] | str, *, name: str = LEGALIZE) -> Callable[[Hoo
     """
     kind = _class_of(op)
 
-    def register(hook: HookT) -> HookT:
-        _HOOKS[name, kind] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_HOOKS, (name, kind))
 
 
 def registered_legalize_hook(op: type[RelayOp], *, name: str = LEGALIZE) -> LegalizeHook | None:

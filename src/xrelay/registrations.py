@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import pkgutil
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from inspect import currentframe
-from typing import Final
+from typing import Final, TypeVar, cast
+
+KeyT = TypeVar("KeyT")
+ThingT = TypeVar("ThingT")
+OtherT = TypeVar("OtherT")
 
 BEGAN_NANOSECONDS: Final = time.time_ns()
 """The time of the first import of this module in this process; extensions register when they are imported."""
@@ -30,6 +34,17 @@ def note_registration(thing: object) -> None:
     module = name if isinstance(name, str) else "?"
     if not module.startswith("xrelay."):
         _modules.add(module)
+
+
+def registering(table: dict[KeyT, ThingT], *keys: KeyT) -> Callable[[OtherT], OtherT]:
+    """Returns a decorator that enters a function or class in `table` under `keys`, in place of earlier entries."""
+
+    def register(thing: OtherT) -> OtherT:
+        table.update(dict.fromkeys(keys, cast(ThingT, thing)))
+        note_registration(thing)
+        return thing
+
+    return register
 
 
 def note_caller() -> None:

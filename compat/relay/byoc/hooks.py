@@ -27,7 +27,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, CO
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, with_article
 from xrelay.raised import also, raised
-from xrelay.registrations import note_registration
+from xrelay.registrations import registering
 
 DEFAULT: Final = "default"
 """The target of ops that no other target supports: this compiler."""
@@ -51,12 +51,7 @@ def takes(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
-    def register(hook: HookT) -> HookT:
-        _TARGET_HOOKS[target, kind] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_TARGET_HOOKS, (target, kind))
 
 
 def registered_target_hook(op: type[RelayOp], *, target: str) -> TargetHook | None:
@@ -84,13 +79,7 @@ def is_taken(op: RelayOp, target: str) -> bool:
 
 def optimizes(compiler: str) -> Callable[[HookT], HookT]:
     """Decorator that registers the optimizer of functions for `compiler`; it replaces an earlier one permanently."""
-
-    def register(hook: HookT) -> HookT:
-        _OPTIMIZERS[compiler] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_OPTIMIZERS, compiler)
 
 
 def registered_optimizer(compiler: str) -> OptimizeHook | None:

@@ -78,7 +78,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.raised import also, raised
-from xrelay.registrations import note_registration
+from xrelay.registrations import registering
 
 NAME = "relay-to-mixed-precision"
 FORBIDDEN, REMARKED, ALLOWED = MODES = (0, 1, 2)
@@ -365,12 +365,7 @@ def sets_precision(op: type[RelayOp] | str) -> Callable[[HookT], HookT]:
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
-    def register(hook: HookT) -> HookT:
-        _HOOKS[kind] = hook
-        note_registration(hook)
-        return hook
-
-    return register
+    return registering(_HOOKS, kind)
 
 
 def registered_precision_hook(op: type[RelayOp]) -> PrecisionHook | None:

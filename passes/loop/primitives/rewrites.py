@@ -17,7 +17,7 @@ from xrelay.errors import PassError, ScheduleError
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, Numerics, XRelayPass
 from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
 from xrelay.plugins import load_plugins
-from xrelay.registrations import import_registrations, note_registration
+from xrelay.registrations import import_registrations, registering
 
 Rewrite = Callable[[func.FuncOp, Any], None]
 """Changes the kernel in place; raises `ScheduleError` and leaves the kernel unchanged if this is not legal.
@@ -38,13 +38,7 @@ REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.primitives.{nam
 
 def rewrites(primitive: type[SchedulePrimitive]) -> Callable[[RewriteT], RewriteT]:
     """Decorator that registers a function as the rewrite of a primitive, which `register_primitive` has registered."""
-
-    def register(rewrite: RewriteT) -> RewriteT:
-        REWRITES[primitive.primitive] = rewrite
-        note_registration(rewrite)
-        return rewrite
-
-    return register
+    return registering(REWRITES, primitive.primitive)
 
 
 def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
