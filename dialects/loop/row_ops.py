@@ -66,10 +66,10 @@ class SortOp(RowOp):
       indices and the second scratch buffer i64.
 
     ```mlir
-    func.func @f(%X: memref<4x8xf32>, %V: memref<4x3xf32>, %I: memref<4x3xi64>, %a: memref<4x16xf32>,
+    func.func @f(%X: memref<4x8xf32>, %V: memref<4x3xf32>, %I: memref<4x3xi64>, %a: memref<4x16xi32>,
                  %b: memref<4x16xi64>, %row: index) {
       loop.sort %X[%row] into %V, %I scratch %a, %b {axis = 1 : i64, descending}
-        : memref<4x8xf32>, memref<4x3xf32>, memref<4x3xi64>, memref<4x16xf32>, memref<4x16xi64>
+        : memref<4x8xf32>, memref<4x3xf32>, memref<4x3xi64>, memref<4x16xi32>, memref<4x16xi64>
       func.return
     }
     ```
