@@ -28,13 +28,14 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, constant_of
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.relay.passes.sparse_weights import require_layout, to_blocks, weight_matrix, why_no_sparse_conv2d
 
@@ -57,37 +58,28 @@ class RelayConv2dToSparse2Pass(XRelayPass):
         require_layout(self.name, self.layout, self.kernel_size)
         if len(self.blocksize) != 2 or min(self.blocksize) < 1:
             raise PassError(f"{self.name}: blocksize is {list(self.blocksize)}, it must be two positive numbers")
-        pattern = MakeSparse(self)
-        rewrite_once(op, Conv2DOp, pattern)
-        report(pattern.remarks.all)
+        remarks = Remarks(self.name)
+        for conv in [each for each in walk_ops(op) if isinstance(each, Conv2DOp)]:
+            self._make_sparse(conv, remarks)
+        report(remarks.all)
 
-
-class MakeSparse(RewritePattern):
-    """A convolution with a constant weight → a sparse convolution; see the module's docstring."""
-
-    def __init__(self, options: RelayConv2dToSparse2Pass):
-        self.remarks = Remarks(options.name)
-        self._options = options
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Conv2DOp, rewriter: PatternRewriter) -> None:
-        """Replaces the convolution if enough of its weight is zero."""
-        options, weight = self._options, constant_of(op.weight)
-        reason = why_no_sparse_conv2d(op, options.layout, options.kernel_size)
+    def _make_sparse(self, op: Conv2DOp, remarks: Remarks) -> None:
+        """Replaces a convolution by a sparse one if enough of its constant weight is zero."""
+        weight = constant_of(op.weight)
+        reason = why_no_sparse_conv2d(op, self.layout, self.kernel_size)
         if reason is not None or weight is None:
-            self.remarks.refused(op, reason if reason is not None else "its weight is not a constant in memory")
+            remarks.refused(op, reason if reason is not None else "its weight is not a constant in memory")
             return
-        high, wide = options.blocksize
-        arrays = to_blocks(weight_matrix(weight, options.layout), (high, wide))
+        high, wide = self.blocksize
+        arrays = to_blocks(weight_matrix(weight, self.layout), (high, wide))
         if arrays is None:
-            self.remarks.refused(op, f"blocks of {high} by {wide} do not divide its weight")
+            remarks.refused(op, f"blocks of {high} by {wide} do not divide its weight")
             return
         left_out = 1.0 - arrays[0].size / max(weight.size, 1)
-        if left_out < options.sparsity_threshold:
-            self.remarks.refused(op, f"only {left_out:.0%} of its weight is in zero blocks")
+        if left_out < self.sparsity_threshold:
+            remarks.refused(op, f"only {left_out:.0%} of its weight is in zero blocks")
             return
-        self.remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
-        emit = Emitter(rewriter, op)
+        remarks.applied(op, f"{left_out:.0%} of its weight is omitted")
+        emit = Emitter(PatternRewriter(op), op)
         values = [emit.constant(array) for array in arrays]
-        size = options.kernel_size
-        emit.replace(emit.call(SparseConv2dOp, op.data, *values, layout=options.layout, kernel_size=size))
+        emit.replace(emit.call(SparseConv2dOp, op.data, *values, layout=self.layout, kernel_size=self.kernel_size))

@@ -122,8 +122,8 @@ class _Writer:
         self._sinks: list[_Sink] = []
         self._inner: dict[Operation, Sequence[_Sink]] = {}
         """Emitted ops → their inner blocks."""
-        self._later: dict[Operation, Callable[[], _Sink]] = {}
-        """Emitted closures → the functions that emit their bodies."""
+        self.bodies: dict[Operation, Callable[[], _Sink]] = {}
+        """Emitted closures → the functions that emit their bodies and return the blocks, called for live closures."""
         self._constants: list[Operation] = []
         self.body = self.sink([value.type for value in parameters])
         for old, new in zip(parameters, self.body.block.args, strict=True):
@@ -148,11 +148,6 @@ class _Writer:
         elif any(each.has_effects for each in inner) or (not new.regions and not is_pure(new)):
             sink.stay.append(new)
             sink.has_effects = True
-
-    def add_closure(self, sink: _Sink, new: FnOp, like: Operation, body: Callable[[], _Sink]) -> None:
-        """Emits a closure; `body` emits its body, if the closure is live, and returns the block."""
-        self.add(sink, new, like)
-        self._later[new] = body
 
     def value(self, partial: _Partial) -> SSAValue:
         """The value in the new program; constants are created at the beginning of the function."""
@@ -195,7 +190,7 @@ class _Writer:
                 continue
             live.add(op)
             pending += [value.op for value in op.operands if isinstance(value, OpResult)]
-            later = self._later.pop(op, None)
+            later = self.bodies.pop(op, None)
             inner = self._inner.get(op, ()) if later is None else [later()]
             for sink in inner:
                 pending += sink.stay
@@ -366,7 +361,8 @@ class Evaluator:
         new = FnOp.create(result_types=list(op.result_types), properties=dict(op.properties), regions=[Region()])
         new.attributes.update(op.attributes)
         closure = _Closure(op, frame.values, frame.fuels)
-        self._writer.add_closure(frame.sink, new, op, lambda: self._body(closure, new))
+        self._writer.add(frame.sink, new, op)
+        self._writer.bodies[new] = lambda: self._body(closure, new)
         frame.values[op.result] = _Partial(new.result, closure=closure)
 
     def _body(self, closure: _Closure, new: FnOp) -> _Sink:
