@@ -17,6 +17,8 @@ from importlib import import_module
 from inspect import currentframe
 from typing import Final, TypeVar, cast
 
+from xrelay.forking import forks_wait
+
 KeyT = TypeVar("KeyT")
 ThingT = TypeVar("ThingT")
 OtherT = TypeVar("OtherT")
@@ -66,14 +68,16 @@ def import_modules(package: str) -> None:
 
     A family of ops, evaluations, implementations or converters is one file in the folder of its kind; no list names it.
     """
-    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
+    with forks_wait():
+        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
 
 
 def import_registrations(modules: Iterable[str]) -> None:
     """Imports modules, so that each registers its definitions."""
-    for module in modules:
-        import_module(module)
+    with forks_wait():
+        for module in modules:
+            import_module(module)
 
 
 @contextmanager
