@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -452,6 +453,17 @@ class Combination:
     value: SSAValue
 
 
+@dataclass(frozen=True)
+class Selection:
+    """`accumulator = select(condition, candidate, accumulator)` for all accumulators, with one condition.
+
+    No candidate depends on an accumulator; the condition compares candidates with the accumulators.
+    """
+
+    condition: SSAValue
+    candidates: tuple[SSAValue, ...]
+
+
 def dependencies(op: IndexSpaceOp) -> dict[SSAValue, frozenset[SSAValue]]:
     """The block arguments on which each value of the body depends."""
     found: dict[SSAValue, frozenset[SSAValue]] = {arg: frozenset([arg]) for arg in op.body.block.args}
@@ -480,6 +492,22 @@ def combinations(op: IndexSpaceOp) -> list[Combination] | None:
             return None
         result.append(Combination(yielded.op.name, operands[0]))
     return result
+
+
+def selection(op: IndexSpaceOp) -> Selection | None:
+    """The condition and candidates of a selecting fold; None for other bodies."""
+    known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
+    candidates: list[SSAValue] = []
+    conditions: set[SSAValue] = set()
+    for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
+        choice = yielded.op if isinstance(yielded, OpResult) else None
+        if not isinstance(choice, arith.SelectOp) or choice.rhs is not accumulator:
+            return None
+        if not folded.isdisjoint(known.get(choice.lhs, frozenset())):
+            return None
+        conditions.add(choice.cond)
+        candidates.append(choice.lhs)
+    return Selection(conditions.pop(), tuple(candidates)) if len(conditions) == 1 else None
 
 
 def independent_of_accumulators(op: IndexSpaceOp) -> tuple[list[Operation], list[Operation]]:

@@ -2,8 +2,9 @@
 
 Without reduction the body is evaluated once, on arrays over the index space. A fold with regroupable operations (`acc +
 value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the reduction, a sum of products with `einsum`, so
-float sums are rounded in another order than in the program, as in compiled code. Any other fold, such as argmax, and a
-scan run their points sequentially, each on all points of the other axes.
+float sums are rounded in another order than in the program, as in compiled code. A selecting fold, such as argmax,
+skips points that are not selected. Any other fold and a scan run their points sequentially, each on all points of the
+other axes.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.topi import ComputeOp, ScanOp
-from xrelay.dialects.topi.compute import combinations, dependencies, independent_of_accumulators
-from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.dialects.topi.compute import combinations, dependencies, independent_of_accumulators, selection
+from xrelay.interpreters.scalar import is_scalar_op, numpy_dtype
 from xrelay.interpreters.topi.body import Array, BodyEvaluator, Box
+from xrelay.interpreters.topi.selection import SelectingFold
 
 _REGROUPED: dict[str, np.ufunc] = {
     "arith.addf": np.add,
@@ -51,7 +53,11 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
         values = _elements(op, tensors)
     else:
         combiners = _combiners(op)
-        values = _fold_by_points(op, tensors) if combiners is None else _fold_in_chunks(op, combiners, tensors)
+        values = (
+            _fold_in_chunks(op, combiners, tensors)
+            if combiners is not None
+            else _fold_by_selecting(op, tensors) or _fold_by_points(op, tensors)
+        )
     shape = op.known_spatial + (1,) * len(op.known_reduction)
     results = [np.broadcast_to(value, shape).reshape(op.known_spatial) for value in values]
     # Results are new arrays: broadcasts and views are copied.
@@ -130,6 +136,31 @@ def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict
             part = _reduced(combiner, body, box, reduce_axes)
             accumulators[i] = combiner.function(accumulators[i], part)
     return accumulators
+
+
+def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
+    """Evaluates a selecting fold in chunks; returns None for other folds."""
+    chosen = selection(op)
+    independent, ops = independent_of_accumulators(op)
+    if chosen is None or 0 in op.known_reduction or not all(is_scalar_op(inner) for inner in ops):
+        return None
+    needed = dict.fromkeys(operand for inner in ops for operand in inner.operands)
+    values = [value for value in (*needed, *chosen.candidates) if value not in op.accumulators]
+    made = {result for inner in ops for result in inner.results}
+    ops = [inner for inner in ops if inner.results[0] not in op.yielded]
+    rows = prod(op.known_spatial)
+    first: dict[SSAValue, Array] = {
+        a: np.full(rows, attr.value.data, numpy_dtype(attr.type))
+        for a, attr in zip(op.accumulators, op.init, strict=True)
+    }
+    fold = SelectingFold(chosen, ops, first)
+    for box in _chunks(op, independent):
+        body = BodyEvaluator(box, tensors)
+        body.run(independent)
+        points = {v: np.broadcast_to(body.value(v), box.shape()).reshape(rows, -1) for v in values if v not in made}
+        fold.run(points)
+    shape = op.known_spatial + (1,) * len(op.known_reduction)
+    return [array.reshape(shape) for array in fold.accumulators.values()]
 
 
 def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tuple[int, ...]) -> Array:
