@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func, memref, scf
 from xdsl.dialects.arith import AndIOp
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import is_side_effect_free
 
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.shared.op_lists import block_of, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
@@ -71,6 +72,7 @@ def lower_blocks(function: func.FuncOp) -> None:
     for block in blocks_inside(function):
         _erase_block(block)
     _erase_empty_loops(function)
+    _hoist_indices(function)
 
 
 def _erase_block(block: BlockOp) -> None:
@@ -145,3 +147,15 @@ def _erase_empty_loops(function: func.FuncOp) -> None:
         if not op.memref.uses:
             op.detach()
             op.erase()
+
+
+def _hoist_indices(function: func.FuncOp) -> None:
+    """Moves arithmetic on indices out of contracted loops, which then contain the ops of a dot product alone."""
+    for loop in ops_of(function, ForOp):
+        if loop.kind is LoopKind.CONTRACTED and loop.parent is not None:
+            body = loop.body.block
+            for op in list(body.ops):
+                is_index = bool(op.results) and all(isinstance(result.type, IndexType) for result in op.results)
+                if is_index and is_side_effect_free(op) and all(block_of(value) is not body for value in op.operands):
+                    op.detach()
+                    loop.parent.insert_op_before(op, loop)
