@@ -33,9 +33,9 @@ def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -
 
     A block has as many out-channels as a vector has lanes, or half or a quarter as many, the first of these that
     divides the out-channels. If no more than a quarter divides them, filters of zeros fill up the last block of whole
-    vectors, unless these would be more than `MAX_FILLED` of the filters. Blocks of in-channels stay; without blocks,
-    the largest block that divides the in-channels is chosen: an image of 3 channels is one block. Weights of bytes are
-    OIHW[o]o4i.
+    vectors, unless these would be more than `MAX_FILLED` of the filters, or the stride is 1. Blocks of in-channels
+    stay; without blocks, the largest block that divides the in-channels is chosen: an image of 3 channels is one block.
+    Weights of bytes are OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
     original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
@@ -98,9 +98,15 @@ MAX_FILLED = 0.25
 
 
 def _fills_up(op: ConvOp, out_channels: int, lanes: int) -> bool:
-    """Whether filters of zeros fill up the last vector; never with groups, since each group would need them."""
+    """Whether filters of zeros fill up the last vector.
+
+    With a stride of 1, the rows of a plain image fill vectors, and no result has to be cropped. Groups would need zeros
+    in the midst of their filters.
+    """
+    if max(ints(op.strides)) == 1 or op.groups.value.data > 1:
+        return False
     padded = -(-out_channels // lanes) * lanes
-    return op.groups.value.data == 1 and out_channels > 0 and (padded - out_channels) <= MAX_FILLED * padded
+    return out_channels > 0 and (padded - out_channels) <= MAX_FILLED * padded
 
 
 def _in_blocks_of_terms(

@@ -54,7 +54,8 @@ class Images:
         filters = channels if kind == "depthwise" else self.draw(st.sampled_from(counts))
         size = self.draw(st.sampled_from([1, 3]))
         weight = self.constant(filters, channels // groups, size, size)
-        return relay.nn.conv2d(x, weight, groups=groups, padding=size // 2)
+        stride = self.draw(st.sampled_from([1, 1, 2]))
+        return relay.nn.conv2d(x, weight, strides=stride, groups=groups, padding=size // 2)
 
     def broadcast(self, x: Expr) -> Expr:
         _, c, h, w = self.shape(x)

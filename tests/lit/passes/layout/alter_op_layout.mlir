@@ -290,17 +290,17 @@ func.func @odd_units(%x: tensor<2x4xf32>, %w: tensor<21x4xf32>, %v: tensor<8x4xf
   func.return %y, %z, %t : tensor<2x21xf32>, tensor<2x8xf32>, tensor<2x7xf32>
 }
 
-// Filters of zeros fill up the last vector, if they are few; the result is cropped.
+// Filters of zeros fill up the last vector, if they are few and the stride is not 1; the result is cropped.
 // CHECK-LABEL: func.func @odd_filters
 // CHECK:         relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW4i16o"} : (tensor<29x4x1x1xf32>) -> tensor<2x1x1x1x4x16xf32>
-// CHECK:         relay.nn.conv2d({{.*}}) {channels = 32, data_layout = "NCHW4c", kernel_layout = "OIHW4i16o", out_layout = "NCHW16c"}
-// CHECK-NEXT:    relay.layout_transform({{.*}}) {src_layout = "NCHW16c", dst_layout = "NCHW"} {{.*}} -> tensor<1x32x3x3xf32>
-// CHECK-NEXT:    relay.strided_slice({{.*}}) {begin = [0], end = [29], axes = [1]} {{.*}} -> tensor<1x29x3x3xf32>
+// CHECK:         relay.nn.conv2d({{.*}}) {strides = [2, 2], channels = 32, data_layout = "NCHW4c", kernel_layout = "OIHW4i16o", out_layout = "NCHW16c"}
+// CHECK-NEXT:    relay.layout_transform({{.*}}) {src_layout = "NCHW16c", dst_layout = "NCHW"} {{.*}} -> tensor<1x32x2x2xf32>
+// CHECK-NEXT:    relay.strided_slice({{.*}}) {begin = [0], end = [29], axes = [1]} {{.*}} -> tensor<1x29x2x2xf32>
 // CHECK-NEXT:    relay.nn.relu
 // CHECK:         relay.nn.conv2d(%{{.*}}, %v) :
-func.func @odd_filters(%x: tensor<1x4x3x3xf32>, %w: tensor<29x4x1x1xf32>, %v: tensor<9x29x1x1xf32>) -> tensor<1x9x3x3xf32> {
-  %y = relay.nn.conv2d(%x, %w) {channels = 29} : (tensor<1x4x3x3xf32>, tensor<29x4x1x1xf32>) -> tensor<1x29x3x3xf32>
-  %r = relay.nn.relu(%y) : (tensor<1x29x3x3xf32>) -> tensor<1x29x3x3xf32>
-  %z = relay.nn.conv2d(%r, %v) : (tensor<1x29x3x3xf32>, tensor<9x29x1x1xf32>) -> tensor<1x9x3x3xf32>
-  func.return %z : tensor<1x9x3x3xf32>
+func.func @odd_filters(%x: tensor<1x4x3x3xf32>, %w: tensor<29x4x1x1xf32>, %v: tensor<9x29x1x1xf32>) -> tensor<1x9x2x2xf32> {
+  %y = relay.nn.conv2d(%x, %w) {strides = [2, 2], channels = 29} : (tensor<1x4x3x3xf32>, tensor<29x4x1x1xf32>) -> tensor<1x29x2x2xf32>
+  %r = relay.nn.relu(%y) : (tensor<1x29x2x2xf32>) -> tensor<1x29x2x2xf32>
+  %z = relay.nn.conv2d(%r, %v) : (tensor<1x29x2x2xf32>, tensor<9x29x1x1xf32>) -> tensor<1x9x2x2xf32>
+  func.return %z : tensor<1x9x2x2xf32>
 }
