@@ -23,7 +23,7 @@ from xrelay.dialects.shared.op_lists import block_of, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
-from xrelay.passes.loop.nest_edits import Names, compute, substitute_index
+from xrelay.passes.loop.nest_edits import Names, compute, erase_empty_loops, substitute_index
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, is_within, range_of
 from xrelay.passes.loop.tails import handle_tails
 
@@ -71,7 +71,7 @@ def lower_blocks(function: func.FuncOp) -> None:
         handle_tails(body, names)
     for block in blocks_inside(function):
         _erase_block(block)
-    _erase_empty_loops(function)
+    _erase_empty_nests(function)
     _hoist_indices(function)
 
 
@@ -136,13 +136,10 @@ def _compare(value: SSAValue, predicate: str, limit: SSAValue, ops: list[Operati
     return test.result
 
 
-def _erase_empty_loops(function: func.FuncOp) -> None:
-    """Erases loops without statements, innermost first, and buffers that are then unused."""
+def _erase_empty_nests(function: func.FuncOp) -> None:
+    """Erases loops without statements, and buffers that are then unused."""
     allocations = ops_of(function, memref.AllocOp)
-    for loop in reversed(ops_of(function, ForOp)):
-        if loop.body.block.is_empty:
-            loop.detach()
-            loop.erase()
+    erase_empty_loops(function)
     for op in allocations:
         if not op.memref.uses:
             op.detach()

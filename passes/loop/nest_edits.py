@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of, interval_of
-from xrelay.dialects.shared.op_lists import all_ops
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.passes.loop.index_arith import IndexArith, index_constant
 from xrelay.passes.loop.nest_queries import index_range, structure_of
@@ -101,6 +101,14 @@ def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
     for op in ops:
         op.detach()
     return ops
+
+
+def erase_empty_loops(function: Operation) -> None:
+    """Erases loops without ops, innermost first."""
+    for loop in reversed(ops_of(function, ForOp)):
+        if loop.body.block.is_empty:
+            loop.detach()
+            loop.erase()
 
 
 def prepend(block: Block, ops: Sequence[Operation]) -> None:

@@ -193,7 +193,7 @@ def range_of(value: ValueMap) -> Interval | None:
 
 
 def linear_in(value: ValueMap, index: SSAValue) -> tuple[int, LinearForm]:
-    """The coefficient of `index` in the one expression of `value`, and the other terms, some of which may use it."""
+    """The coefficient of `index` in the only expression of `value`, and the other terms, which may use it too."""
     form = linear_form(value.exprs[0], box_of(value))
     dim = AffineDimExpr(value.operands.index(index)) if index in value.operands else None
     step = sum(coefficient for atom, coefficient in form.terms if atom == dim)

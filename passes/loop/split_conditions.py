@@ -29,7 +29,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_conditions import Limits, affine, answer_of, combined_answer, limits_of
-from xrelay.passes.loop.nest_edits import Names, compute, substitute_index, take_body
+from xrelay.passes.loop.nest_edits import Names, compute, erase_empty_loops, substitute_index, take_body
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, linear_in
 
 MAX_PARTS: Final = 9
@@ -275,12 +275,10 @@ def _erase_unused(op: Operation) -> None:
 
 
 def _erase_empty(function: FuncOp) -> None:
-    """Erases loops without ops, innermost first, and branches without ops where the condition does not hold."""
-    for op in reversed(all_ops(function)):
-        if isinstance(op, ForOp) and op.body.block.is_empty:
-            op.detach()
-            op.erase()
-        elif isinstance(op, scf.IfOp) and not op.results and _only_yields(op.false_region):
+    """Erases loops without ops, and branches without ops where the condition does not hold."""
+    erase_empty_loops(function)
+    for op in ops_of(function, scf.IfOp):
+        if not op.results and _only_yields(op.false_region):
             op.false_region.detach_block(0)
 
 
