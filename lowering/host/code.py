@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
@@ -77,19 +77,19 @@ class HostCode:
     # --- ops ---------------------------------------------------------------------------------------------------------
 
     def lower(self, op: Operation) -> None:
-        """Adds the lowering of an op by its pattern. Raises `LoweringError` for an op without a pattern."""
-        pattern = _PATTERNS.get(type(op))
-        if pattern is None:
+        """Adds the lowering of an op by its rule. Raises `LoweringError` for an op without a rule."""
+        rule = _RULES.get(type(op))
+        if rule is None:
             raise conversion_error(op)
         outer, self.source = self.source, op
-        pattern[0](op, self)
+        rule.lower(op, self)
         self.source = outer
 
     def takes_destination(self, value: SSAValue) -> bool:
         """Whether the lowering of the op that computes `value` can write it into any buffer."""
         owner = value.owner
-        pattern = None if isinstance(owner, Block) else _PATTERNS.get(type(owner))
-        return pattern is not None and pattern[1](value, self)
+        rule = None if isinstance(owner, Block) else _RULES.get(type(owner))
+        return rule is not None and rule.takes_destination(value, self)
 
     def add(self, op: Operation) -> Operation:
         """Adds an op with the location of the source."""
@@ -274,7 +274,16 @@ class HostCode:
 
 _Lowering: TypeAlias = Callable[[Any, "HostCode"], None]
 _Test: TypeAlias = Callable[[SSAValue, "HostCode"], bool]
-_PATTERNS: dict[type[Operation], tuple[_Lowering, _Test]] = {}
+
+
+class _Rule(NamedTuple):
+    """The lowering of a class of ops, and whether a result can be written into any buffer of its type."""
+
+    lower: _Lowering
+    takes_destination: _Test
+
+
+_RULES: dict[type[Operation], _Rule] = {}
 
 
 def _never(result: SSAValue, code: HostCode) -> bool:
@@ -288,7 +297,7 @@ def lowers(*ops: type[Operation], takes_destination: _Test = _never) -> Callable
     """
 
     def register(lower: _Lowering) -> _Lowering:
-        _PATTERNS.update(dict.fromkeys(ops, (lower, takes_destination)))
+        _RULES.update(dict.fromkeys(ops, _Rule(lower, takes_destination)))
         return lower
 
     return register
