@@ -45,6 +45,8 @@ Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
 
 KEPT: Final = 8
 """The number of plans that a model keeps."""
+_KEPT_SHAPES: Final = 64
+"""The number of tuples of shapes whose sizes a model keeps."""
 
 
 class Frame:
@@ -152,6 +154,9 @@ class SizeBinder:
         """Prepares for arrays of these inputs; `names` determine the order of the sizes."""
         self.names = tuple(names)
         self._inputs = inputs
+        self._open = [number for number, spec in enumerate(inputs) if not spec.containers and spec.is_open]
+        self._known: dict[tuple[tuple[int, ...], ...], Sizes] = {}
+        """The sizes for the shapes of the inputs in `_open`."""
         self._axes = [
             (number, axis, extent)
             for number, spec in enumerate(inputs)
@@ -160,19 +165,29 @@ class SizeBinder:
             if isinstance(extent, str)
         ]
 
-    def bind(self, arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
+    def bind(self, arrays: Sequence[NDArray[Any]]) -> Sizes:
         """Returns the sizes, in the order of the names.
 
         The first extent that is a linear function of a single name determines its size. Raises an `InputError` that
         names the input whose extents disagree with the sizes.
         """
+        shapes = tuple([arrays[number].shape for number in self._open])
+        known = self._known.get(shapes)
+        if known is None:
+            known = self._bound(arrays)
+            if len(self._known) >= _KEPT_SHAPES:
+                self._known.clear()
+            self._known[shapes] = known
+        return known
+
+    def _bound(self, arrays: Sequence[NDArray[Any]]) -> Sizes:
         sizes = solved_sizes((text, arrays[number].shape[axis]) for number, axis, text in self._axes)
         for number, axis, text in self._axes:
             if self._value(text, sizes) != arrays[number].shape[axis]:
                 raise self._mismatch(number, arrays[number], sizes)
         return self.checked(sizes)
 
-    def checked(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    def checked(self, sizes: Mapping[str, int]) -> Sizes:
         """Returns the sizes in order.
 
         Raises `InputError` unless exactly the names have sizes, from 0 to `MAX_EXTENT`.

@@ -29,6 +29,8 @@ class InputSpec:
         """Prepares the checks of an input. If `native`, lists and optionals are converted to objects of native code."""
         self.spec, self._native = spec, native
         self._dtype, self._shape = spec.numpy_dtype, spec.shape
+        self._known = spec.shape
+        """The last shape that was accepted for a dynamic one, which repeats in most programs."""
 
     def array(self, value: object) -> NDArray[Any]:
         """Returns `value` as a contiguous array of the input's dtype and shape, without a copy if it is one already.
@@ -44,7 +46,7 @@ class InputSpec:
         if (
             type(value) is np.ndarray
             and value.dtype == self._dtype
-            and value.shape == self._shape
+            and value.shape == self._known
             and value.flags.c_contiguous
             and value.flags.aligned
         ):
@@ -69,8 +71,10 @@ class InputSpec:
             if array.size and not _same_kind(array.dtype, self._dtype) and array.dtype.kind not in "iu":
                 self._refuse(array, None)
             array = self._rounded(array)
-        if array.shape != self._shape and not (self.spec.is_open and self._fits(array.shape)):
-            self._refuse(array, None)
+        if array.shape != self._shape:
+            if not (self.spec.is_open and self._fits(array.shape)):
+                self._refuse(array, None)
+            self._known = array.shape
         try:
             return np.require(array, requirements=("C", "A"))
         except MemoryError:
