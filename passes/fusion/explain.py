@@ -1,10 +1,9 @@
 """Explains fusion: lists the kernels of a module, and for each op the reason for its kernel.
 
 `explain_fusion` fuses the given module and returns the decisions of the partition as data, with the names of the
-kernels. `change_for` returns the change that would let a node be fused. It removes one obstacle and does not promise
-fusion: the next obstacle has a change of its own. Applying one change after the other ends with the node fused, or with
-a node that no change can fuse: an opaque op, a reduction, a heavy op whose value goes into a tuple, or the result of a
-function. `explain_text.py` writes the data.
+kernels. `change_for` returns the change that would let a node be fused. A change removes one obstacle; there may be
+another, with its own change. After all changes the node is fused, unless no change can fuse it: an opaque op, a
+reduction, a heavy op whose value is a field of a tuple, or the result of a function. `explain_text.py` writes the data.
 """
 
 from __future__ import annotations
@@ -176,24 +175,24 @@ STOP_FUSION = "annotation.stop_fusion"
 
 
 class ChangeKind(Enum):
-    """A kind of change, and the advice; the names of `node` and `other` and the `amount` are those of `FusionChange`.
+    """A kind of change; the value is the advice. `node`, `other` and `amount` are the fields of `FusionChange`.
 
     `users` are the consumers of `node`, `sink` is the post-dominator, and `operator` that of `sink`.
     """
 
     RAISE_LEVEL = "raise the optimisation level to 1 or more"
-    RAISE_DEPTH = "raise max-depth to {amount} or more; the number is counted as far as the limit"
+    RAISE_DEPTH = "raise max-depth to {amount} or more (counting stops above the limit)"
     RAISE_ARGUMENTS = "raise max-function-args by {amount} or more"
-    KEEP_INSIDE = "its value would have to be seen by ops alone, not outside"
-    ONE_USER = "its users ({users}) would have to meet, or all but one of them go"
+    KEEP_INSIDE = "its value must be used by ops only, not returned, yielded, let-bound or a condition"
+    ONE_USER = "its users ({users}) must have a common post-dominator, or only one may remain"
     REMOVE = "remove {node}"
-    SAME_SHAPE = "{node} would have to keep the shape of {other}"
-    SIMPLER = "{node} would have to be a simpler op, best an elementwise one"
+    SAME_SHAPE = "{node} must keep the shape of {other}"
+    SIMPLER = "{node} must have a simpler pattern, best elementwise"
     CHOOSE_FIRST = (
-        '{sink} would have to be free of {other}: relay.fuse_with = "{operator}" on this op lets it fuse first'
+        '{sink} must not be in the group of {other}: relay.fuse_with = "{operator}" on this op lets it fuse first'
     )
-    FREE = "{node} would have to be free of {other}: relay.annotation.stop_fusion between them keeps them apart"
-    FUSE_FIRST = "{node} would have to be fused into an injective op first"
+    FREE = "{node} must not be in the group of {other}: insert relay.annotation.stop_fusion between them"
+    FUSE_FIRST = "{node} must first be fused into an injective op"
 
 
 @dataclass(frozen=True)

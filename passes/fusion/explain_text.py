@@ -20,7 +20,7 @@ from xrelay.passes.fusion.forward_graph import Edge
 from xrelay.passes.fusion.partition import FusionDecision
 
 MOST_USERS = 4
-"""The largest number of users of an op that the text names."""
+"""The number of users of an op that the text names at most."""
 
 
 def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
@@ -63,13 +63,13 @@ def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
     yield f"{_with_locations(op)}, node #{op.node} of @{block.function}"
     yield f"  pattern: {block.graph.patterns[op.node].relay_name}"
     if op.composite is not None:
-        yield f"  composite of: {', '.join(op.composite.parts)}; it becomes them {op.composite.expansion}"
+        yield f"  composite of: {', '.join(op.composite.parts)}; expanded {op.composite.expansion}"
     yield f"  kernel: {_kernel(block, op.node)}"
     yield f"  post-dominator: {_post_dominator(block, decision)}"
     yield (
         f"  decision: {'fused' if decision.fused else 'not fused'} into it"
         if decision.post_dominator is not None
-        else ("  decision: it is the last of its kernel")
+        else ("  decision: it is the last op of its kernel")
     )
     yield f"  rule: {decision.rule.value}"
     blocker = blocked_by(block, decision)
@@ -86,7 +86,7 @@ def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
 def _kernel(block: ExplainedBlock, node: int) -> str:
     group = block.group_of.get(node)
     if group is None:
-        return "none, it is no work by itself"
+        return "none: it computes no elements"
     others = [block.name(member) for member in group.nodes if member != node and member in block.ops]
     return f"{group.name}, " + (f"with {', '.join(others)}" if others else "alone")
 
@@ -95,12 +95,12 @@ def _post_dominator(block: ExplainedBlock, decision: FusionDecision) -> str:
     """The post-dominator of the node and the greatest pattern on the paths to it, as text."""
     if decision.post_dominator is None:
         return "none; " + (
-            "its value is seen outside (returned, yielded, let-bound, or a condition)"
+            "its value is used outside (returned, yielded, let-bound, or a condition)"
             if block.graph.extern[decision.node]
-            else "nothing uses it, or its uses do not meet before the outside"
+            else "it is unused, or its users have no common post-dominator"
         )
     pattern = block.partition.tree.patterns[decision.node].relay_name
-    return f"{block.name(decision.post_dominator)}, on the way there {pattern}"
+    return f"{block.name(decision.post_dominator)}, worst pattern on the paths: {pattern}"
 
 
 def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
@@ -126,9 +126,9 @@ def _why_not_free(block: ExplainedBlock, node: int) -> str:
     anchor = block.partition.anchors[root]
     own = block.graph.patterns[node]
     if anchor is not None and anchor != node:
-        return f" ({own.relay_name}), taken by {block.name(anchor)}"
+        return f" ({own.relay_name}), in the group of {block.name(anchor)}"
     if block.partition.patterns[root] != own:
-        return f" ({own.relay_name}), in a kernel that is {block.partition.patterns[root].relay_name}"
+        return f" ({own.relay_name}), in a kernel of pattern {block.partition.patterns[root].relay_name}"
     return f", which is {own.relay_name}"
 
 

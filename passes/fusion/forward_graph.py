@@ -12,8 +12,8 @@ Relay finds this ancestor by walking from parent to parent, which is quadratic o
 every tree node also has one *jump* to a far ancestor, with distances as in a skew-binary number (Myers 1983): two nodes
 of equal depth jump equally far, and any ancestor is reached in O(log n) steps with one extra link per node.
 
-The pattern of a node is the greatest among its out-edges and the patterns of all tree nodes passed on the way to the
-ancestor. To report *which* edge has this pattern, each jump stores the worst node that it skips.
+The pattern of a node is the greatest of its out-edges and of all tree nodes between its consumers and the ancestor. To
+report *which* edge has this pattern, each jump stores the worst node that it skips.
 """
 
 from __future__ import annotations
@@ -57,10 +57,9 @@ class ForwardGraph:
     is_variable: list[bool] = field(default_factory=list[bool])
     """Whether the node is a parameter or another value from outside."""
     own_arguments: list[int] = field(default_factory=list[int])
-    """Kernel arguments that the node alone would need (Relay's args_num)."""
+    """The number of arguments of a kernel of the node alone (Relay's args_num)."""
     counted_operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    """The operands, without variables, whose groups count among the arguments of the node's kernel
-    (`groups.py`)."""
+    """The operands whose groups count among the arguments of the node's kernel (`groups.py`), without variables."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """The number of unknown dimensions of the node's result; each is one more output of its kernel."""
     hints: dict[int, AbstractSet[int]] = field(default_factory=dict[int, AbstractSet[int]])
@@ -160,7 +159,7 @@ class _TreeBuilder:
             if edge.consumer != ancestor:
                 ancestor, climbed = self._common_ancestor(ancestor, edge.consumer)
                 pattern = max(pattern, self.patterns[climbed])
-                # A node without an edge is a child of the exit, so no parent will be found either.
+                # A node without an edge is a child of the exit, and has no parent.
                 skipped = self.worst_edges[climbed]
                 if skipped is not None and skipped.pattern > worst.pattern:
                     worst = skipped

@@ -20,10 +20,10 @@ After:
     }
 
 Values from outside become parameters of the group, each once, in order of first use. Constants of rank 0 are copied
-into every group that uses them; other constants are parameters unless `link-params` is set.
+into every group that uses them. Other constants are parameters unless `link-params` is set.
 `relay.annotation.stop_fusion` separates groups and is replaced by its operand. Existing `relay.fused` ops, kernels
 (`relay.primitive`) and functions of several blocks are left unchanged, so the pass is idempotent. Unused ops are erased
-unless they have side effects, which a call of a function without a body may have.
+unless they may have side effects, as a call of a function without a body.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class _GroupMaker:
     def _make(self, root_op: Operation, root: int, nodes: Sequence[Operation | None]) -> None:
         """Makes a group of `nodes`, unless none of them is an operator."""
         group = {op: None for op in nodes if op is not None}
-        # A field of a tuple from outside is extracted outside: the kernel takes the field alone.
+        # A field of a tuple from outside is read outside, so that the field is the argument of the kernel.
         ops = [op for op in group if kind_of(op) is not OpKind.FIELD or op.operands[0].owner in group]
         if ops and ops[-1] is root_op and kind_of(root_op) is not OpKind.TUPLE and any(map(is_groupable, ops)):
             anchor = self.partition.anchors[root]
@@ -286,7 +286,7 @@ def _erase(ops: Sequence[Operation]) -> None:
 
 
 def _is_inside_with(user: Operation, value: SSAValue) -> bool:
-    """Whether `user` is in the same group as the op that defines `value`, so that it keeps using `value`."""
+    """Whether `user` is in the same group as the op that defines `value`, and so still uses `value`."""
     block = user.parent
     return isinstance(value, OpResult) and value.op.parent is block and isinstance(user.parent_op(), FusedOp)
 
@@ -337,7 +337,7 @@ def _group_name(ops: Iterable[Operation]) -> str:
 
 
 def abbreviated(operators: Sequence[str]) -> str:
-    """`fused_a_b_c`; if that is too long `fused_ax20_b`, then `fused_a_b_and_17_more`."""
+    """Returns `fused_a_b_c`; if that is too long, `fused_ax20_b`, or else `fused_a_b_and_17_more`."""
     name = "_".join(["fused", *operators])
     if len(name) <= MAX_LENGTH:
         return name

@@ -1,13 +1,13 @@
 """The groups of a partition, which become kernels, and the numbers of their arguments, counted as in Relay.
 
 A node alone needs an argument for each parameter and each tuple field that it uses. A group needs the sum over its
-nodes; values from other groups are not counted. Before a node is fused, its consumer adds the counts of the groups that
-feed it. If one of these groups counts no arguments *yet*, the sum is provisional: Relay decides such a fusion only when
-it visits the consumer, and then looks through groups without arguments to the groups that feed them.
+nodes; values from other groups are not counted. Before a node is fused, the counts of the groups that feed its consumer
+are added. If one of these groups has no arguments *yet*, the sum is provisional: Relay decides such a fusion only when
+it visits the consumer, and then replaces groups without arguments by the groups that feed them.
 
-Relay recounts each time. Here the sums are kept and updated when groups merge. This is simple because only the value of
-its root leaves a group, and because all consumers of a root are in the group that it merges into: a merge removes one
-summand from each of these consumers, and increases the merged group's summand in its own consumers.
+Relay recounts each time. Here the sums are kept and updated when groups merge. Only the value of its root leaves a
+group, and all consumers of a root are in the group that it merges into. So a merge removes one summand from each of
+these consumers, and increases one summand of each consumer of the merged group.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Groups:
         anchor = self.anchor[child]
         if anchor is not None:
             if self.anchor[parent] is not None:
-                raise PassError(f"fusion would put two heavy ops, nodes {anchor} and {self.anchor[parent]}, together")
+                raise PassError(f"fusion joins two heavy ops, the nodes {anchor} and {self.anchor[parent]}")
             self.anchor[parent] = anchor
             self.pattern[parent] = max(self.pattern[child], self.pattern[parent])
 
@@ -78,11 +78,11 @@ class ArgumentCounter:
         self._open: list[list[int]] = [[] for _ in range(len(graph))]
         """The roots of these groups, except those that settle to zero; some may have been merged since."""
         self._settled: dict[int, int] = {}
-        """Results of `_evaluate`."""
+        """The settled count of each evaluated node."""
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
-        """Result → the nodes whose evaluation read it."""
+        """Maps a node to the nodes whose evaluation read its result."""
         self._left_out: defaultdict[int, list[int]] = defaultdict(list)
-        """Node that settles to zero → the nodes that removed it from their `_open` for this reason."""
+        """Maps a node that settles to zero to the nodes that removed it from their `_open` for this reason."""
         for node, operands in enumerate(graph.counted_operands):
             for operand in dict.fromkeys(operands):
                 self._consumers[operand].append(node)
@@ -92,10 +92,10 @@ class ArgumentCounter:
                     self._open[node].append(operand)
 
     def limit(self, node: int) -> int:
-        """The largest number of inputs of the kernel of `node`: the maximum less its outputs.
+        """Returns the largest number of inputs of the kernel of `node`: the limit on arguments minus its outputs.
 
-        Each consumer counts as one output, plus one for each unknown extent. Never less than 0: a kernel without inputs
-        still fits.
+        Each consumer counts as one output, plus one for each unknown extent. The result is at least 0: a kernel without
+        inputs always fits.
         """
         limit = self._limits.get(node)
         if limit is None:

@@ -4,8 +4,9 @@ The body is read as a Relay expression. The graph contains the ops that the resu
 terminator, operands first to last; Relay decides about nodes in this order. The position of an op in the text has no
 influence: an op used only in one branch belongs to that branch. Bindings (`relay.let`) come first in their block.
 Results of branches and closures are used outside, like those of the function. Unused pure ops and unused calls of pure
-functions are left out; an op that makes an extent is needed if the extent is named. The body of a loop runs many times
-and the ops outside of it once, so nothing fuses across a use from inside a loop.
+functions are left out; an op that computes an extent is needed if a type of a needed op contains the name of the
+extent. The body of a loop runs many times and the ops outside of it once, so no op outside fuses with an op in the
+body.
 
 The attribute `relay.fuse_with` of an op names the consumer into whose kernel the op should go:
 
@@ -13,12 +14,12 @@ The attribute `relay.fuse_with` of an op names the consumer into whose kernel th
     %r = relay.nn.conv2d(%x, %w) {relay.fuse_with = "add"}
     %y = relay.add(%l, %r)                                  fused with %r, not with %l
 
-Within each phase of the partition, hinted ops are visited before all others, in post-DFS order. If several producers
-may fuse into one consumer and the operand order would choose another of them, the hinted producer is chosen. A hint
-changes no rule, phase or limit. It has no effect if the fusion is not legal, or if it names another op than the op's
-post-dominator, because fusion is decided between these two alone; `explain` reports this. Like every discardable
-attribute it may be dropped, which changes kernels but never results. The name is the consumer's operator (`add`,
-`nn.relu`), the name of its result (`%y` or `y`), or its source location.
+Within each phase of the partition, hinted ops are visited before all others, in post-DFS order. So of several producers
+that may fuse into one consumer, the hinted one is chosen instead of the first operand. A hint changes no rule, phase or
+limit. It has no effect if the fusion is not legal, or if it names another op than the op's post-dominator, since an op
+fuses only into its post-dominator; `explain` reports this. Like every discardable attribute it may be dropped, which
+changes kernels but never results. The name is the consumer's operator (`add`, `nn.relu`), the name of its result (`%y`
+or `y`), or its source location.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class TypeFacts(NamedTuple):
 
     @property
     def arguments(self) -> int:
-        """Arguments that a parameter of the type needs: itself and, for unknown extents, these and its strides."""
+        """The number of kernel arguments for a parameter: its buffer, and unknown extents with the strides."""
         return 1 + self.dynamic + len(self.shape) if self.dynamic and self.shape is not None else 1
 
 
@@ -161,10 +162,12 @@ class _GraphBuilder:
         self._entered: dict[NodeRef, int] = {}
         """The order in which ops and parameters were entered; consumers come before their operands."""
         self._variable_arguments: list[int] = []
-        """For each node that is a variable or a field, the arguments that a kernel using it needs; 0 for others."""
+        """For each variable or tuple field, the number of arguments of a kernel that uses it; 0 for other nodes."""
         self._facts: dict[int, tuple[Attribute, TypeFacts]] = {}
-        """Keyed by the identity of a type, which is cheaper than its hash; keeping the type keeps the identity
-        unique."""
+        """Keyed by the identity of a type, which is cheaper than its hash.
+
+        The reference to the type keeps the identity unique.
+        """
 
     def visit_body(self, body: Block) -> None:
         self._visit(self._expression(body))
@@ -173,13 +176,14 @@ class _GraphBuilder:
         self._order_consumers()
 
     def visit_makers(self) -> None:
-        """Adds the unused ops that define extents which nodes name."""
+        """Adds the unused ops that define extents in the types of nodes."""
         left = [op for block in self.blocks for op in block.ops if op not in self.numbers and made_extents(op)]
         function = _function_around(left[0]) if left else None
         if function is None:
             return
         names, positions = NameUses(function), {op: position for position, op in enumerate(walk_ops(function))}
-        # An op that names an extent follows the op that makes it, and may itself be needed only for an extent.
+        # An op whose type contains an extent follows the op that computes the extent, and may itself be needed only for
+        # an extent.
         for op in sorted(left, key=lambda op: -positions[op]):
             if any(user in self.numbers for user in names.of(op)):
                 self._visit(iter([op]))
@@ -196,7 +200,7 @@ class _GraphBuilder:
     # --- the order ---------------------------------------------------------------------------------------------------
 
     def _visit(self, wanted: Iterator[NodeRef]) -> None:
-        """Adds the nodes of `wanted` and of everything they need, post-DFS."""
+        """Adds the nodes of `wanted` and of all that they depend on, in post-DFS order."""
         stack: list[tuple[Operation | None, Iterator[NodeRef]]] = [(None, wanted)]
         entered = self._entered
         while stack:
@@ -307,7 +311,7 @@ class _GraphBuilder:
         return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
 
     def _within_loops(self, op: Operation, operands: Sequence[SSAValue], uses: list[Use]) -> list[Use]:
-        """`uses`, those of operands first, made extern if a loop's body uses a value from outside the loop."""
+        """Returns `uses`, those of operands first; uses in a loop's body of values from outside become extern."""
         block = self._loops.get(op.parent) if op.parent is not None else None
         if block is None:
             return uses
@@ -322,8 +326,8 @@ class _GraphBuilder:
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
         """The pattern with which a broadcasting op whose result has `shape` accesses an operand.
 
-        It is elementwise if both shapes are equal for all sizes. The result of `n` and `m` has the extent `broadcast(n,
-        m)`, which equals neither. Two Any are equal, as they are in Relay.
+        It is elementwise if both shapes are equal for all sizes. Operands of extents `n` and `m` have a result of
+        extent `broadcast(n, m)`, which equals neither. Two extents Any are equal, as in Relay.
         """
         same = shape is not None and self._type(value).shape == shape
         return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
@@ -373,7 +377,7 @@ def _captured(op: Operation) -> Iterator[SSAValue]:
 
 
 def _resolve_hints(nodes: FunctionGraph) -> None:
-    """Adds the hints of the function's ops to its graph, each as the set of nodes with that name; linear time."""
+    """Adds the hints of the function's ops to its graph, each as the set of the nodes that it names, in linear time."""
     hints = {node: hint for node, op in enumerate(nodes.ops) if op is not None and (hint := hint_of(op)) is not None}
     if not hints:
         return
@@ -392,7 +396,7 @@ def hint_of(op: Operation) -> str | None:
 
 
 def names_of(ref: NodeRef) -> set[str]:
-    """The names by which a user can refer to an op or a value: its operator, its source location, its values."""
+    """Returns the names by which users can refer to an op or a value: operator, source locations, SSA names."""
     names = set[str]()
     if isinstance(ref, Operation):
         names |= {ref.name, ref.name.removeprefix("relay.")}

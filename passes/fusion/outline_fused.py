@@ -17,16 +17,16 @@ After:
 
 Constants of more than one element, which `link-params` keeps in groups, become arguments of the kernels. A `relay.call`
 is kept, with its bindings and requirements. A `relay.if` or `relay.loop` keeps its regions, which are outlined
-likewise. Its result, if a tuple, becomes a flat tuple of tensors, which a `relay.tuple` builds right before
-`relay.yield` and `relay.tuple_get_item` ops take apart right after the op.
+likewise. A tuple that is its result becomes a flat tuple of tensors: a `relay.tuple` before `relay.yield` builds it,
+and `relay.tuple_get_item` ops after the op read its fields.
 
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice is
 copied by a kernel (`relay.cast` to its own element type).
 
-A called `@main` gets a private copy for its callers: a model is run by calling `@main` alone, with its own memory.
+If `@main` is called, it is renamed, and a new `@main` calls it, because only the entry of a model has an arena.
 
 Raises `PassError` for closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` turns into data, and for
-values whose types do not specify their fields.
+tuples whose types are incomplete.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class RelayOutlineFusedPass(XRelayPass):
 
 
 def outline_module(module: ModuleOp) -> None:
-    """Outlines every function of `module` that is not a kernel; raises `PassError` for one of several blocks."""
+    """Outlines every function of `module` that is not a kernel; raises `PassError` for a function of several blocks."""
     _enter_main_once(module)
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
@@ -173,7 +173,7 @@ class _Outliner:
         elif isinstance(op, CallOp):
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, NamedCallOp):
-            # Inference may add bindings to a call without them, as there is before inference, so it stays a named call.
+            # Before inference a call may have no bindings. It stays a named call, so that inference can add them.
             bindings = {} if op.bindings is None else {"bindings": op.bindings}
             self._replace_by_call(op, op.callee, leaf_types(op.result_types), NamedCallOp, bindings)
         elif isinstance(op, ReturnOp):
@@ -194,7 +194,7 @@ class _Outliner:
             )
 
     def _hand_on(self, op: Operation) -> None:
-        """Replaces an op by the value that it forwards; if the result type adds extents, by the checked value."""
+        """Replaces an op by its operand, or by a `relay.require` on it if the result type specifies more extents."""
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
         if len(leaves) != len(types):
             raise PassError(
@@ -443,7 +443,7 @@ def _flat_type(type: Attribute) -> Attribute:
 def _repeated(
     attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
 ) -> ArrayAttr[DictionaryAttr] | None:
-    """Attributes of parameters or results, _repeated for each leaf of a tuple."""
+    """Returns attributes of parameters or results, repeated for each leaf of a tuple."""
     if attributes is None:
         return None
     pairs = zip(attributes.data, types, strict=True)

@@ -5,14 +5,14 @@ its post-dominator may join the post-dominator's group. The pattern of the node'
 (`PATH_RULES`):
 
 - a heavy op (phase 0) joins elementwise and broadcasting ops of its own shape;
-- an elementwise or broadcasting op (phases 0 and 1) joins injective ops, a reduction, or a heavy op's tail;
-- an injective op or a tuple (phase 1, after all heavy ops) joins injective ops;
+- an elementwise or broadcasting op (phases 0 and 1) joins ops up to injective, a reduction, or the group of a heavy op;
+- an injective op or a tuple (phase 1, after all heavy ops) joins elementwise, broadcasting and injective ops;
 - in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
 
-A group has at most `max_depth` nodes, counted as in Relay (constants and both sides of a diamond count), and at most
-`max_function_args` arguments. For a given `max_depth` the cost is linear in the size of the graph. A walk over paths
-stops when it has counted more than `max_depth` nodes, and is skipped if a path is longer. Since groups only grow, a
-node that was refused for depth needs no second walk.
+A group has at most `max_depth` nodes, counted as in Relay (constants count, and so do both sides of a diamond), and at
+most `max_function_args` arguments. For a given `max_depth` the cost is linear in the size of the graph: a walk over the
+paths from a node stops after `max_depth` nodes, and is omitted if one path alone has more. Groups only grow, so a node
+that was refused for depth is not walked from again.
 
 The order of visits decides between several candidates: a sum of two convolutions joins the group of its first operand.
 Hints (`ForwardGraph.hints`) change only this order: each phase visits nodes with a hint first.
@@ -35,16 +35,16 @@ from xrelay.passes.fusion.groups import ArgumentCounter, Groups
 class FusionRule(Enum):
     """The rule that decided about a node; the value states the condition of the rule."""
 
-    LEVEL = "fusion is on at optimisation level 1 and above"
+    LEVEL = "optimisation level 0 disables fusion"
     OPAQUE = "an opaque op is never fused"
-    POST_DOMINATOR = "a value seen outside (returned, yielded, bound, a condition) must be computed by a kernel's root"
+    POST_DOMINATOR = "a value that is used outside (returned, yielded, let-bound, a condition) is its kernel's result"
     DEPTH = "a group has at most max-depth nodes"
     ARGUMENTS = "a kernel has at most max-function-args arguments"
     ANCHOR = "a heavy op fuses with the elementwise and broadcasting ops of its own shape that follow"
-    BROADCAST = "an elementwise or broadcasting op joins injective ops, a reduction, or the tail of a heavy op"
-    INJECTIVE = "an injective op or a tuple joins injective ops"
-    REDUCTION = "a reduction is never fused forward"
-    TUPLE = "a field joins a tuple only where the tuple was fused into an injective op and the field is of no heavy op"
+    BROADCAST = "an elementwise or broadcasting op joins ops up to injective, a reduction, or the group of a heavy op"
+    INJECTIVE = "an injective op or a tuple joins elementwise, broadcasting and injective ops"
+    REDUCTION = "a reduction does not fuse with its consumers"
+    TUPLE = "a field joins a tuple that has joined an injective op, unless the field's kernel has a heavy op"
 
 
 class FusionDecision(NamedTuple):
@@ -63,7 +63,7 @@ class FusionDecision(NamedTuple):
     limit: int | None = None
 
     def explain(self, graph: ForwardGraph) -> str:
-        """One line: the node, its post-dominator, the decision, the reason, and the condition to change."""
+        """One line: the node, its post-dominator, the decision, the reason, and the condition that must change."""
         node = graph.describe(self.node)
         if self.post_dominator is None:
             return f"{node}: not fused; {self.rule.value}"
@@ -76,17 +76,17 @@ class FusionDecision(NamedTuple):
     def what_would_have_to_change(self, graph: ForwardGraph) -> str | None:
         """The condition that blocks fusion, as text; `None` if no change could help."""
         if self.found is not None and self.limit is not None:
-            return f"it would have {self.found}, the limit is {self.limit}"
+            return f"the count would be {self.found}, the limit is {self.limit}"
         if isinstance(self.blocker, Edge):
             producer, consumer, pattern = self.blocker
             names = f"{graph.describe(producer)} into {graph.describe(consumer)}"
-            return f"the edge from {names} would have to be simpler than {pattern.relay_name}"
+            return f"the pattern of the edge from {names} must be simpler than {pattern.relay_name}"
         if self.blocker is not None and self.rule is not FusionRule.TUPLE:
             pattern = graph.patterns[self.blocker]
             name = f"{graph.describe(self.blocker)} ({pattern.relay_name})"
             if pattern <= OpPatternKind.INJECTIVE:
-                return f"{name} would have to be free: it belongs to another heavy op's or reduction's group"
-            return f"{name} would have to be of a simpler pattern"
+                return f"{name} must not be in the group of another heavy op or reduction"
+            return f"{name} must have a simpler pattern"
         return None
 
 
@@ -351,7 +351,7 @@ class _Partitioner:
         for node, rule in self.postponed.pop(consumer, ()):
             sink = self.tree.parents[node]
             if sink is None or self.arguments is None or self.groups.root(node) == self.groups.root(sink):
-                continue  # Fused since, by another node's path or because a hint made it visited twice.
+                continue  # Another node's path has fused it since, or a hint caused a second visit.
             found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
             if found > limit:
                 self.decisions[node] = self._refusal(node, FusionRule.ARGUMENTS, found=found, limit=limit)

@@ -18,17 +18,17 @@
 // STORY:      %r nn.conv2d [{{.*}}], node #{{[0-9]+}} of @main
 // STORY-NEXT:   pattern: kOutEWiseFusable
 // STORY-NEXT:   kernel: fused_nn_conv2d, alone
-// STORY-NEXT:   post-dominator: %y add, on the way there kElemWise
+// STORY-NEXT:   post-dominator: %y add, worst pattern on the paths: kElemWise
 // STORY-NEXT:   decision: not fused into it
 // STORY-NEXT:   rule: a heavy op fuses with the elementwise and broadcasting ops of its own shape that follow
-// STORY-NEXT:   blocked by: the node %y add (kBroadcast), taken by %l nn.conv2d
-// STORY-NEXT:   to change it: %y add would have to be free of %l nn.conv2d: relay.fuse_with = "add" on this op lets
+// STORY-NEXT:   blocked by: the node %y add (kBroadcast), in the group of %l nn.conv2d
+// STORY-NEXT:   to change it: %y add must not be in the group of %l nn.conv2d: relay.fuse_with = "add" on this op lets
 // JSON:   "version": 1
 // JSON:   "op": "nn.conv2d"
 // JSON:   "post_dominator": {{[0-9]+}},
 // JSON-NEXT: "fused": false,
 // JSON-NEXT: "rule": "anchor",
-// JSON:   "blocked_by": "the node %y add (kBroadcast), taken by %l nn.conv2d",
+// JSON:   "blocked_by": "the node %y add (kBroadcast), in the group of %l nn.conv2d",
 // DOT:      digraph fusion {
 // DOT:        subgraph cluster_0_0 {
 // DOT-NEXT:     label="fused_nn_conv2d_add_nn_relu";

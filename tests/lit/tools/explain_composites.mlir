@@ -8,7 +8,7 @@
 
 // STORY: nn.log_softmax
 // STORY-NEXT: pattern: kOutEWiseFusable
-// STORY-NEXT: composite of: max, subtract, exp, sum, log, subtract; it becomes them
+// STORY-NEXT: composite of: max, subtract, exp, sum, log, subtract; expanded
 // STORY-NEXT: kernel: {{.*}}, alone
 
 // JSON: "composite": {

@@ -7,15 +7,15 @@
 
 // The node, the edge or the limit that prevents fusion, and a hint for the user.
 // EDGE:   kernel: fused_nn_conv2d_add_nn_relu, with %l nn.conv2d, %y add
-// EDGE:   post-dominator: %s sum, on the way there kCommReduce
+// EDGE:   post-dominator: %s sum, worst pattern on the paths: kCommReduce
 // EDGE:   decision: not fused into it
 // EDGE:   blocked by: the edge from %z nn.relu into %s sum, which is kCommReduce
-// EDGE:   to change it: %s sum would have to be a simpler op, best an elementwise one
+// EDGE:   to change it: %s sum must have a simpler pattern, best elementwise
 // DEPTH:  blocked by: the limit: 3 found, 2 allowed
 // DEPTH:  to change it: raise max-depth to 3 or more
 // ARGS:   blocked by: the limit: 3 found, 2 allowed
 // ARGS:   to change it: raise max-function-args by 1 or more
-// LEVEL:  rule: fusion is on at optimisation level 1 and above
+// LEVEL:  rule: optimisation level 0 disables fusion
 // LEVEL:  to change it: raise the optimisation level to 1 or more
 // STOP:   blocked by: the edge from %e exp into %stop annotation.stop_fusion, which is kOpaque
 // STOP:   to change it: remove %stop annotation.stop_fusion

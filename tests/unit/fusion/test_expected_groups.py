@@ -128,7 +128,9 @@ def test_resnet_fragment() -> None:
     assert joining is not None
     assert block.ops[joining].operator == "add"
     assert len(block.graph.operands[joining]) == 2
-    assert any("on the way there kOutEWiseFusable" in line for line in story_lines(block, block.ops[forking]))
+    assert any(
+        "worst pattern on the paths: kOutEWiseFusable" in line for line in story_lines(block, block.ops[forking])
+    )
 
 
 def test_a_module_of_inception() -> None:

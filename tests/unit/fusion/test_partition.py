@@ -302,7 +302,7 @@ def test_every_node_has_a_decision_that_can_be_read(g: GraphBuilder):
     decisions = partition(graph).decisions
     assert [decision.node for decision in decisions] == list(range(len(graph)))
     assert all(decision.explain(graph).startswith(f"#{decision.node} ") for decision in decisions)
-    assert "belongs to another heavy op" in decisions[other].explain(graph)
+    assert "in the group of another heavy op" in decisions[other].explain(graph)
     assert "simpler than kInjective" in decisions[total].explain(graph)
 
 

@@ -185,22 +185,22 @@ SOFTMAX, MOVED = "%h = relay.nn.softmax(%x)", "%e = relay.transpose(%x) {axes = 
         (explained(EXP, STOP, TANH), "remove %s annotation.stop_fusion", explained(EXP, "%r = relay.tanh(%e)")),
         (
             explained(EXP, "%r = relay.tanh(%e)", results="%r, %e"),
-            "its value would have to be seen by ops alone, not outside",
+            "its value must be used by ops only, not returned, yielded, let-bound or a condition",
             explained(EXP, "%r = relay.tanh(%e)"),
         ),
         (
             explained(EXP, "%r = relay.tanh(%e)", "%t = relay.nn.relu(%e)", results="%r, %t"),
-            "its users (%r tanh, %t nn.relu) would have to meet, or all but one of them go",
+            "its users (%r tanh, %t nn.relu) must have a common post-dominator, or only one may remain",
             explained(EXP, "%r = relay.tanh(%e)"),
         ),
         (
             explained(SOFTMAX, MOVED, "%r = relay.add(%h, %e)"),
-            "%r add would have to be free of %h nn.softmax: relay.annotation.stop_fusion between them keeps them apart",
+            "%r add must not be in the group of %h nn.softmax: insert relay.annotation.stop_fusion between them",
             explained(SOFTMAX, MOVED, "%s = relay.annotation.stop_fusion(%h)", "%r = relay.add(%s, %e)"),
         ),
         (
             explained("%t = relay.nn.softmax(%x)", "%e = relay.nn.softmax(%x)", "%r = relay.add(%t, %e)"),
-            '%r add would have to be free of %t nn.softmax: relay.fuse_with = "add" on this op lets it fuse first',
+            '%r add must not be in the group of %t nn.softmax: relay.fuse_with = "add" on this op lets it fuse first',
             explained(
                 "%t = relay.nn.softmax(%x)",
                 '%e = relay.nn.softmax(%x) {relay.fuse_with = "add"}',
@@ -208,7 +208,7 @@ SOFTMAX, MOVED = "%h = relay.nn.softmax(%x)", "%e = relay.transpose(%x) {axes = 
             ),
         ),
     ],
-    ids=["stop_fusion", "seen outside", "other user", "heavy kernel", "hint"],
+    ids=["stop_fusion", "used outside", "other user", "heavy kernel", "hint"],
 )
 def test_the_program_changed_as_the_story_says_is_fused(
     before: ExplainedBlock, advice: str, after: ExplainedBlock

@@ -3,12 +3,12 @@
 
 // Numbers are in post-DFS order: %a, the first operand of the sum, before %b.
 // CHECK-LABEL: func.func @residual
-// CHECK-NEXT:    %b = {{.*}}fusion.node = 3, fusion.post_dominator = 4, fusion.pattern = "kElemWise", fusion.group = 3, fusion.decision = "#3 nn.conv2d: not fused into #4 add; {{.*}} it belongs to another heavy op's or reduction's group"
+// CHECK-NEXT:    %b = {{.*}}fusion.node = 3, fusion.post_dominator = 4, fusion.pattern = "kElemWise", fusion.group = 3, fusion.decision = "#3 nn.conv2d: not fused into #4 add; {{.*}} must not be in the group of another heavy op or reduction"
 // CHECK-NEXT:    %a = {{.*}}fusion.node = 2, fusion.post_dominator = 4, fusion.pattern = "kElemWise", fusion.group = 2, fusion.decision = "#2 nn.conv2d: fused into the group of #4 add;
 // CHECK-NEXT:    %s = {{.*}}fusion.node = 4, fusion.post_dominator = 5, {{.*}}fusion.group = 2
 // CHECK-NEXT:    %r = {{.*}}fusion.node = 5, fusion.group = 2
 // DEPTH-LABEL: func.func @residual
-// DEPTH:         %a = {{.*}}"#2 nn.conv2d: not fused into #4 add; a group has at most max-depth nodes; it would have 2, the limit is 1"
+// DEPTH:         %a = {{.*}}"#2 nn.conv2d: not fused into #4 add; a group has at most max-depth nodes; the count would be 2, the limit is 1"
 func.func @residual(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
   %b = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
   %a = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
