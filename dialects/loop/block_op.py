@@ -40,7 +40,7 @@ from xrelay.index_algebra.value_map import ValueMap, join_maps, parse_affine_exp
 _KINDS: Final = {kind: IterKindAttr(kind) for kind in IterKind}
 
 DYNAMIC = -1
-"""The extent of a block variable whose domain is not known before run time; printed `?`."""
+"""The extent of a block variable whose domain is not known in the IR; printed `?`."""
 
 EXTENT_OPERAND = -2
 """The placeholder in the attribute for an extent that is an operand."""
@@ -66,12 +66,12 @@ class BlockOp(CheckedOp):
 
     A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; the block does
     not run for bindings outside this range, which is how partial tiles are represented. An extent may be an `index`
-    value; an extent `?` is known only at run time and never exceeded. The values of a reduce variable contribute to one
-    element in any order. The values of an ordered variable ascend, and an iteration may use what the block stored in
-    earlier iterations: selecting folds, scans, updates at computed positions. `init` runs for each point of the spatial
-    variables before the body, at the iteration in which all reduce and ordered variables are zero; if one of their
-    extents is a value that is 0, `init` runs without the body. `writes` lists the buffers stored to, `reads` the
-    buffers loaded from that are not in `writes`.
+    value. An extent `?` is not known in the IR, and no binding is outside its range. The values of a reduce variable
+    contribute to one element in any order. The values of an ordered variable ascend, and an iteration may use what the
+    block stored in earlier iterations: selecting folds, scans, updates at computed positions. `init` runs for each
+    point of the spatial variables before the body, at the iteration in which all reduce and ordered variables are zero;
+    if one of their extents is a value that is 0, `init` runs without the body. `writes` lists the buffers stored to,
+    `reads` the buffers loaded from that are not in `writes`.
 
     - C1: one kind, one extent and one binding for each variable; as many binding operands as the map has dimensions
     - C2: extents are positive numbers, `?`, or values; each value has an operand
@@ -83,8 +83,9 @@ class BlockOp(CheckedOp):
     - C8: no store's index depends on a reduce variable; it may depend on an ordered variable
     - C9: inside, loop indices are used only in indices of accesses; other ops use the block's variables
     - C10: blocks do not nest and contain no loops
-    - C11: a block that stores at a computed position has no reduce variable, and each of its spatial variables is by
-      itself the same index of every access to that buffer: points that differ in it access different elements
+    - C11: a block that stores at a computed position has no reduce variable, and each of its spatial variables is an
+      index of every access to that buffer, at the same position and without arithmetic, so that points with different
+      values of the variable access different elements
     - C12: an extent that is a value is defined outside of all loops
 
     ```mlir
@@ -148,7 +149,8 @@ class BlockOp(CheckedOp):
         if body is None:
             body = Region(Block(arg_types=[IndexType()] * len(iter_vars)))
         extents, values = _split_extents([var.extent for var in iter_vars])
-        # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
+        # Calls `Operation.__init__`, because the constructor of `IRDLOperation` spends most of its time sorting
+        # arguments.
         groups = bindings.operands, reads, writes, values
         Operation.__init__(
             self,

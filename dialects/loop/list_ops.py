@@ -59,7 +59,7 @@ class ListType(ParametrizedAttribute, TypeAttribute):
 
 
 LIST = VarConstraint("T", BaseAttr(ListType))
-"""A list type that is equal for an operand and a result."""
+"""The constraint that an operand and a result have the same list type."""
 
 
 @irdl_op_definition
@@ -89,8 +89,8 @@ class ListEmptyOp(IRDLOperation):
 class ListInsertOp(IRDLOperation):
     """Inserts a value into a list before position `at`: a copy of a buffer, or a list.
 
-    `at` is between 0 and the length of the list; the length appends. The extents are those that the buffer's
-    type leaves dynamic.
+    `at` is between 0 and the length of the list; if it equals the length, the value is appended. The extents are those
+    that the buffer's type leaves dynamic.
 
     - C1: the value is a buffer of the list's elements, or a list that the list holds.
     - C2: as many extents as the value's type has dynamic extents.

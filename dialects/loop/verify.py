@@ -115,8 +115,8 @@ def verify_block(op: BlockOp) -> None:
         _verify_inner(op, inner, stored)
     listed = set(op.writes)
     if stored != listed:
-        raise fail(op, "C5", f"block {op.block_name!r} stores to {len(stored)} buffers, writes() lists {len(listed)} "
-                   f"of which it stores to {len(stored & listed)}")  # fmt: skip
+        raise fail(op, "C5", f"block {op.block_name!r} stores to {len(stored)} buffers, writes() lists {len(listed)}, "
+                   f"{len(stored & listed)} are in both")  # fmt: skip
     for access in op.body.walk():
         if isinstance(access, StoreOp) and _is_computed(access):
             _verify_apart(op, access.memref)

@@ -1,6 +1,6 @@
-"""The relay dialect. `RELAY` and `LANGUAGE` (dialect.py) bring every operator when they are first asked for.
+"""The relay dialect. `RELAY` and `LANGUAGE` (dialect.py) import every operator on first use.
 
-A part of the dialect, such as a type, comes without the operators.
+A module of the dialect, such as that of a type, is imported without the operators.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
     loose = next((each for each in proto.attribute if each.ref_attr_name), None)
     if loose is None:
         return None
-    return f"attribute {loose.name!r} refers to {loose.ref_attr_name!r} of a function, but is not in a function"
+    return f"attribute {loose.name!r} refers to {loose.ref_attr_name!r} of a function, but the node is not in one"
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:

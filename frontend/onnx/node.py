@@ -249,7 +249,7 @@ class NodeView:
     def _signed(self, index: int, what: str, value: int) -> int:
         """Returns `value` of input `index`, which must be a signed 64-bit number, as attributes are."""
         if not _is_int64(value):
-            raise self.error(f"input #{index} ({what}) must be of 64 bits with a sign, found {value}")
+            raise self.error(f"input #{index} ({what}) must be a signed 64-bit integer, found {value}")
         return value
 
     def known_ints(self, index: int) -> tuple[int, ...] | None:
@@ -320,7 +320,7 @@ class NodeView:
         """Add a constant of 64-bit integers, a list or a scalar; raises an error for a number that needs more bits."""
         for number in (numbers,) if isinstance(numbers, int) else numbers:
             if not _is_int64(number):
-                raise self.error(f"{number} is computed, which does not fit in 64 bits with a sign")
+                raise self.error(f"{number} is computed, which is no signed 64-bit integer")
         return self.emit_constant(np.array(numbers, np.int64), suffix)
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:

@@ -76,9 +76,9 @@ def _top_level(op: Operation, shared: ModuleText, defaults: Mapping[str, str]) -
     if isinstance(op, llvm.GlobalOp):
         return _global(op, shared)
     raise LoweringError(
-        f"{op.name} cannot stand in a module that becomes LLVM IR",
+        f"{op.name} cannot be in a module that is translated to LLVM IR",
         location=describe_location(op),
-        help="only llvm.func and llvm.mlir.global can; convert it first",
+        help="only llvm.func and llvm.mlir.global can be; convert it first",
     )
 
 

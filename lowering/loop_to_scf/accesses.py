@@ -131,7 +131,7 @@ def _store_uniform(emitter: Emitter, target: AccessTarget, value: SSAValue, lane
     if is_vector(value):
         raise LoweringError(
             "every lane of a vectorised loop would store to the same element",
-            help="a loop that carries a reduction cannot be vectorised; give the block a local buffer, or another loop",
+            help="a loop of a reduction cannot be vectorised; use cache_write on the block, or vectorise another loop",
         )
     if lanes.mask is None or lanes.mask.is_never_empty:
         _store_scalar(emitter, target, value)

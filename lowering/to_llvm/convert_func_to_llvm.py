@@ -230,7 +230,7 @@ class _BodyConversion:
             if isinstance(op, _CONVERTED):
                 found.append(op)
             else:
-                reason = f"failed to convert {op.name}: nothing converts this op here"
+                reason = f"failed to convert {op.name}: no pattern converts the op"
                 raise LoweringError(reason, location=describe_location(op))
         return found
 
@@ -299,7 +299,7 @@ def _branch(
 ) -> None:
     """Continues after `op` if `fine`, else branches to `target` with `status`; `results` replace those of `op`."""
     block = op.parent_block()
-    assert block is not None, "the op stands in a block"
+    assert block is not None, "the op is in a block"
     rest = split_before(op)
     rewriter.replace(op, results)
     rewriter.insertion_point = InsertPoint.at_end(block)
@@ -334,7 +334,7 @@ def _operands_with_results(
 ) -> tuple[list[SSAValue], SSAValue]:
     """Returns the operands of a call with memory for its results inserted, and that memory, on the caller's stack."""
     entry, here = body.first_block, rewriter.insertion_point
-    assert entry is not None, "the call stands in a function"
+    assert entry is not None, "the call is in a function"
     rewriter.insertion_point = InsertPoint.at_start(entry)
     one = rewriter.insert(constant(1, i64))
     array = llvm.LLVMArrayType(len(op.results), i64)

@@ -55,7 +55,7 @@ def convert_to_branches(top: Operation) -> None:
     def move(op: Operation) -> None:
         if level_of(op) == "scf":
             raise LoweringError(
-                f"failed to convert {op.name}: nothing converts this op here", location=describe_location(op)
+                f"failed to convert {op.name}: no pattern converts the op", location=describe_location(op)
             )
         op.detach()
         writer.block.add_op(op)

@@ -233,8 +233,8 @@ def split_before(op: Operation) -> Block:
     """
     block = op.parent_block()
     region = None if block is None else block.parent_region()
-    assert block is not None, "the op stands in a block"
-    assert region is not None, "its block stands in a region"
+    assert block is not None, "the op is in a block"
+    assert region is not None, "its block is in a region"
     rest = Block()
     region.insert_block_after(rest, block)
     following: Operation | None = op

@@ -145,7 +145,7 @@ class LlvmRecursionToFramesPass(XRelayPass):
     numerics = EXACT
 
     call_limit: int | None = field(
-        default=None, metadata={"help": "how many calls may be open; by default what XRELAY_CALL_LIMIT says"}
+        default=None, metadata={"help": "the maximum number of nested calls; the default is XRELAY_CALL_LIMIT"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -290,7 +290,7 @@ class _Component:
     def _write_call(self, call: llvm.CallOp, after: Block, label: int, caller: _Member, state: SSAValue) -> None:
         """Replaces the call at the end of its block with a frame and a branch."""
         block, arguments = call.parent_block(), list(call.operands)[1:]
-        assert block is not None, "the call stands in a block"
+        assert block is not None, "the call is in a block"
         Rewriter.erase_op(call)
         code = _Code(block)
         code.store(code.number(label), code.load(state, FRAME), LABEL)
@@ -474,7 +474,7 @@ def _kept_of(block: Block) -> Iterator[SSAValue]:
             if value.type != PTR and (size is None or size > 8 * WORD):
                 place = value.owner if isinstance(value.owner, Operation) else block.first_op
                 raise LoweringError(
-                    f"a value of type {value.type} has no place in the frame of a function that calls itself",
+                    f"a value of type {value.type} cannot be stored in the frame of a function that calls itself",
                     location=None if place is None else describe_location(place),
                 )
             yield value

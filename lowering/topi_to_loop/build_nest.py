@@ -40,7 +40,7 @@ from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.loop.nest_edits import compute
 
 Loops = list[ForOp | None]
-"""The loop of each variable of a block, the outermost first; None for an extent of 1."""
+"""The loop of each variable of a block, the outermost first; None for a variable of extent 1."""
 
 
 class KernelNests:
@@ -103,7 +103,7 @@ def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) 
         return []
     # A fold over nothing is its initial value.
     reduction = () if 0 in op.reduction else op.reduction
-    # Combinations may be done in any order; comparisons with earlier values, and all other folds, may not.
+    # A fold that only combines values, such as a sum, may run in any order; other folds run in order.
     folded = IterKind.ORDERED if reduction and combinations(op) is None else IterKind.REDUCE
     name = kernel.block_name(op.label.data)
     kinds = [IterKind.SPATIAL] * len(op.spatial) + [folded] * len(reduction)
@@ -172,8 +172,8 @@ def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[
     }                                                         reads(…) writes(%r) {…}
     ```
 
-    Updates are in order, except along axes that separate them: a variable that is itself an index is spatial, any other
-    is ordered.
+    Updates are in order. A variable that is itself an index is spatial, since its values update different elements; any
+    other variable is ordered.
     """
     if 0 in op.spatial or 0 in shape_of(op.into):
         return []

@@ -198,7 +198,7 @@ class _Outliner:
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
         if len(leaves) != len(types):
             raise PassError(
-                f"relay-outline-fused: the type {op.results[0].type} does not tell the {len(leaves)} fields of a value",
+                f"relay-outline-fused: type {op.results[0].type} does not specify the {len(leaves)} fields of a value",
                 location=location_of(op),
                 help="run relay-infer-type first",
             )
@@ -371,7 +371,7 @@ def _flatten_result(block: Block) -> list[Attribute]:
 def _without_native_form(op: FnOp | InvokeOp) -> str:
     """`op` as text, with the reason why it could not be inlined."""
     if isinstance(op, InvokeOp):
-        return f"{op.name} of a function that a run chooses"
+        return f"{op.name} of a function that is chosen at run time"
     return f"{op.name} of a closure that calls itself" if op.is_recursive else op.name
 
 
@@ -379,7 +379,7 @@ def _require_unused(op: Operation) -> None:
     for result in op.results:
         for use in result.uses:
             raise PassError(
-                f"relay-outline-fused: a tuple is used by {use.operation.name}, which takes none",
+                f"relay-outline-fused: {use.operation.name} uses a tuple, which it does not support",
                 location=location_of(use.operation),
             )
 

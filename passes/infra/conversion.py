@@ -333,7 +333,7 @@ class PatternTable:
                 return
             reasons.append(reason)
             rewriter.take_back()
-        why = "; ".join(reasons) if reasons else "nothing converts this op here"
+        why = "; ".join(reasons) if reasons else "no pattern converts the op"
         raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_location(op))
 
 

@@ -188,7 +188,7 @@ def _may_run(mod: ModuleOp, info: PassInfo, instruments: Sequence[PassInstrument
     for instrument in instruments:
         answer = _call(instrument, "should_run", mod, info)
         if not isinstance(answer, bool):
-            raise PassError(f"[{info.name}] {instrument.name}.should_run gave {answer!r}, it must give a bool")
+            raise PassError(f"[{info.name}] {instrument.name}.should_run returned {answer!r} instead of a bool")
         should_run &= answer
     return should_run
 

@@ -125,7 +125,10 @@ class _Alterer:
         self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
         self.computed: list[Operation] = []
-        """Ops inserted for operands, by added axes or by hooks; some are unused because their op refused."""
+        """Ops that were inserted to compute operands, by `_equalize_ranks` or by hooks.
+
+        Some are unused, because the op was not rebuilt.
+        """
 
     def run(self, blocks: Sequence[Block]) -> None:
         """Alters blocks, outer blocks first, then erases replaced ops."""
@@ -194,7 +197,10 @@ class _Alterer:
         return True
 
     def _call_hook(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
-        """Returns the decision of a hook. Ops that it inserts before `op` follow their operands, without hooks."""
+        """Returns the decision of a hook.
+
+        Ops that the hook inserts before `op` follow their operands; no hook is called for them.
+        """
         before = op.prev_op
         answer = call_hook(hook, op, layouts, self.lanes)
         made: list[Operation] = []
@@ -241,7 +247,7 @@ class _Alterer:
             versions.set(op.result, op.result, layouts)
             self.replaced.append(op)
             return True
-        # A tuple that is itself a field was replaced by the inner tuple.
+        # If the operand is a field of another tuple, `versions` has replaced it by the inner `relay.tuple`.
         index, owner = op.index.value.data, versions.of(op.data).value.owner
         layout = versions.field_layout(op.data, index)
         if isinstance(owner, TupleOp):

@@ -6,14 +6,14 @@ Ops after it follow by `propagate_layouts` if they can; otherwise a `relay.layou
 once. The kernel's layout may be omitted or `default`: HWIO for NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for
 a depthwise convolution.
 
-Pools and convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), these convolutions without
-blocks. So do `qnn.conv2d`, whose layout quantised operators follow, transposed convolutions (without blocks),
+Pools and convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), but no blocks for the
+convolutions. So do `qnn.conv2d`, whose layout quantised operators follow, transposed convolutions (without blocks),
 `nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator that only follows, such as
 `nn.batch_norm`, may be listed without effect. `skip-layers`, or a `LayoutConfig` around the pass, exempts single
 convolutions.
 
-In `relay-alter-op-layout` the target chooses the layouts; here the user does, for a library that needs one layout or to
-undo the choice of an exporter.
+In `relay-alter-op-layout` the target chooses the layouts. In this pass the user does, for a library that supports one
+layout only, or to change the layouts that an exporter has chosen.
 
 Before, with `desired-layouts="nn.conv2d:NHWC"`:
 

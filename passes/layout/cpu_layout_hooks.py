@@ -22,7 +22,7 @@ from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.target.cpus import DOT_TERMS
 
-COMPUTED = "the weight is computed from other values, so that packing it pays for one use alone"
+COMPUTED = "the weight is computed from other values, so that packing it would serve a single use"
 
 
 @alters_layout(Conv1DOp, target="cpu")
@@ -32,13 +32,13 @@ def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -
     """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
     A block has as many out-channels as a vector has lanes, or half or a quarter as many, the first of these that
-    divides the out-channels. If no more than a quarter divides them, filters of zeros fill up the last block of whole
-    vectors, unless these would be more than `MAX_FILLED` of the filters, or the stride is 1. Blocks of in-channels
-    stay; without blocks, the largest block that divides the in-channels is chosen: an image of 3 channels is one block.
-    Weights of bytes are OIHW[o]o4i.
+    divides the out-channels. If neither a vector nor half a vector divides them, filters of zeros fill up the last
+    block of a vector, unless the stride is 1 or more than `MAX_FILLED` of the filters would be zeros. Blocks of
+    in-channels stay; without blocks, the largest block that divides the in-channels is chosen: an image of 3 channels
+    is one block. Weights of bytes are OIHW[o]o4i.
 
-    If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
-    original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
+    If only a quarter of a vector divides the out-channels and the stride is 1, the layout stays plain, which is faster.
+    The original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
     which have schedules. Convolutions in blocks stay unchanged.
     """
     layouts = op.layouts
@@ -83,7 +83,7 @@ def _in_blocks(
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
     if out_block < lanes // 2 and max(ints(op.strides)) == 1:
-        # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
+        # Rows of the plain image fill whole vectors; blocks of a quarter would fill a quarter of each vector.
         return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
     if not depth:
         return LayoutRefusal("it has no in-channels")
@@ -100,8 +100,8 @@ MAX_FILLED = 0.25
 def _fills_up(op: ConvOp, out_channels: int, lanes: int) -> bool:
     """Whether filters of zeros fill up the last vector.
 
-    With a stride of 1, the rows of a plain image fill vectors, and no result has to be cropped. Groups would need zeros
-    in the midst of their filters.
+    With a stride of 1, the rows of a plain image fill vectors, and no result has to be cropped. With groups, the zeros
+    would have to be between the filters of two groups.
     """
     if max(ints(op.strides)) == 1 or op.groups.value.data > 1:
         return False
@@ -145,18 +145,18 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
 
 @alters_layout(MatmulOp, target="cpu")
 def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Decides as for a dense layer, but only for constants: other matrices are read in place or copied when used."""
+    """Decides as for a dense layer, but only for constants; schedules copy other matrices or read them in place."""
     flip_a, flip_b = op.transposed
     owner = op.tensor_b.owner
     if isinstance(owner, Block) or not is_constant(owner):
-        return LayoutRefusal("tensor_b is not constant, so that packing it pays for one use alone")
+        return LayoutRefusal("tensor_b is not constant, so that packing it would serve a single use")
     if flip_a:
         return LayoutRefusal("tensor_a is transposed")
     return _packed(op, "NC" if flip_b else "CN", shape_of(op.tensor_b.type)[0 if flip_b else 1], lanes)
 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Returns the product with a weight of layout `axes`, in which N are the units, packed in blocks of units.
+    """Returns the product with a packed weight, in blocks of units; in its layout `axes`, N are the units.
 
     More units than fit into a vector are in blocks of a whole vector, the last one filled up with zeros.
     """

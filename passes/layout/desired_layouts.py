@@ -96,7 +96,10 @@ def _hook_for(kind: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def _requested(kind: type[RelayOp], entry: DesiredEntry) -> tuple[Layout, Layout | None]:
-    """Returns the layouts of data and kernel; None for ops without kernel, and for convolutions with the default."""
+    """Returns the layouts of data and kernel.
+
+    The kernel's layout is None for ops without a kernel, and for the default.
+    """
     if issubclass(kind, PoolOp | ResizeOp):
         entry.at_most(1)
         return entry.layout(0, f"NC{kind.AXES}", "C"), None
@@ -118,7 +121,7 @@ def _requested(kind: type[RelayOp], entry: DesiredEntry) -> tuple[Layout, Layout
     data, given = entry.one_of(0, ORDERS), entry.optional(1, "OIHW")
     kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
     if given is not None and str(given) != str(kernel):
-        raise PassError(f"{entry.place}: with data in {data} its kernel is in {kernel}")
+        raise PassError(f"{entry.place}: with data in {data} its kernel must be in {kernel}")
     return data, kernel
 
 

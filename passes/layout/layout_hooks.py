@@ -3,12 +3,12 @@
     @alters_layout("nn.conv2d", target="cpu")
     def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
 
-`available` contains, for each operand, a layout other than the original in which it is already available at no cost.
+`available` contains, for each operand, the layout other than the original in which it is already available, or None.
 `lanes` is the number of f32 in a vector of the target. A hook returns
 
 - a `LayoutDecision`: the op is rebuilt with it, or replaced by the decision's `op`;
 - a `LayoutRefusal`, or the op itself: the op keeps its original layouts;
-- `None`: as without a hook, the op follows its operands if it can.
+- `None`: the op follows its operands if it can, as ops without a hook do.
 
 Other packages register hooks for their own ops and targets in the same way. `layout_hook_scope` registers hooks for the
 duration of a `with` block, and a caller of `alter_layouts` may pass hooks that take precedence over all registered
@@ -102,7 +102,7 @@ def call_hook(
     except Exception as error:
         raise also(hook_error(hook, op, raised(error)), error) from error
     if answer is op:
-        return LayoutRefusal("its hook keeps its layouts")
+        return LayoutRefusal("its hook keeps the layouts")
     if answer is None or isinstance(answer, LayoutRefusal):
         return answer
     if not isinstance(answer, LayoutDecision):

@@ -150,7 +150,7 @@ class RegionMover:
     # --- growing ----------------------------------------------------------------------------------------------------
 
     def _grow(self, seed: SSAValue, layout: Layout, with_siblings: bool) -> _Region:
-        """Returns the ops that follow `seed` to `layout`; `with_siblings` adds other users of outside values."""
+        """Returns the ops that follow `seed` to `layout`; with `with_siblings`, also other users of outside values."""
         region = _Region({seed: layout})
         pending, seen = [seed], set[tuple[SSAValue, bool]]()
         while pending:
@@ -348,9 +348,10 @@ def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layo
 
 
 def _same_letters(text: Layout, layout: Layout) -> bool:
-    """Whether a transform from or to `text` names the axes of its value as the region does for `layout`.
+    """Whether the layout `text` of a transform has the letters of the unblocked `layout`, in the same order.
 
-    Otherwise the axes may have other letters, for example after a convolution in NHWC and before one in HWCN.
+    If it does not, the axes of one value have different letters, for example after a convolution in NHWC and before one
+    in HWCN.
     """
     return str(text) == str(layout.text)
 

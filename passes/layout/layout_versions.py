@@ -26,7 +26,7 @@ from xrelay.passes.graph.replacements import erase_op
 class Available:
     """A value that replaces another one, and its layout; for a tuple, a layout for each field.
 
-    For a `relay.tuple` it is the old value, as long as no op needs the new tuple as a whole.
+    For a `relay.tuple` it is the old tuple until an op uses the new tuple as a whole.
     """
 
     value: SSAValue
@@ -85,7 +85,7 @@ class LayoutVersions:
     def version(self, value: SSAValue, layout: Layout | None, *, pads: bool = False) -> SSAValue:
         """Returns `value` in `layout`; None is the original layout.
 
-        Unless it `pads`, raises `LayoutError` if the last block would not be full, since most readers would treat the
+        Raises `LayoutError` if the last block would not be full, unless `pads` is set: most users would treat the
         padding as elements.
         """
         if layout is None:
@@ -99,7 +99,7 @@ class LayoutVersions:
             return self.plain(value)
         key = (value, layout)
         if not pads and not divisible(value.type, layout):
-            raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
+            raise LayoutError(f"a value of type {value.type} has no whole number of blocks in {layout}")
         if key not in self._versions:
             self._versions[key] = self._transformed(value, known, layout)
         return self._versions[key]
@@ -108,7 +108,7 @@ class LayoutVersions:
         source = known.layout
         if isinstance(source, Layout) and str(source.text) == str(layout.text):
             return transform(known.value, source, layout)
-        # The op that defines the value and the op that reads it name its axes by different letters.
+        # The letters for the axes differ between the op that defines the value and the op that reads it.
         return transform(self.plain(value), layout.text, layout)
 
     def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
@@ -137,7 +137,7 @@ class LayoutVersions:
             text = next((one.text for one in (source, layout) if one is not None), None)
             if text is not None:
                 if layout is not None and source is None and not divisible(last.type, layout):
-                    raise LayoutError(f"a field of type {last.type} does not come in whole blocks of {layout}")
+                    raise LayoutError(f"a field of type {last.type} has no whole number of blocks in {layout}")
                 last = transform(last, source or text, layout or text)
             fields.append(last)
         return insert_after(TupleOp.call(*fields), last)

@@ -29,14 +29,14 @@ from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within
 
 LARGEST: Final = 1 << 62
-"""Indices are computed in 64 bits: values below this limit do not overflow."""
+"""The limit below which indices do not overflow, since they are computed in 64 bits."""
 
 
 @dataclass(frozen=True)
 class LoopCheckAccessesPass(XRelayPass):
     """Checks each index of a load or store that may be out of bounds, by ranges of loops and by conditions.
 
-    An access in a branch of an `scf.if` uses the comparisons that hold there; conjunctions are split.
+    In a branch of an `scf.if`, the comparisons that hold in the branch count as bounds, also those in a conjunction.
 
     Before → after:
 
@@ -124,7 +124,7 @@ def _follows(value: ValueMap, limits: Sequence[ValueMap]) -> bool:
 
 
 def _checked_extent(index: ValueMap) -> ValueMap | None:
-    """The extent that an index was checked against; `None` for any other index."""
+    """The extent of the `loop.checked_index` that defines an index; `None` for any other index."""
     if len(index.operands) != 1 or index != ValueMap.identity(index.operands):
         return None
     owner = index.operands[0].owner
@@ -136,7 +136,7 @@ def _checked_extent(index: ValueMap) -> ValueMap | None:
 def _require_small(op: Operation, index: ValueMap) -> None:
     """Raises `LoweringError` if a part of an index that `op` computes or uses may need more than 64 bits.
 
-    Extents that are values belong to buffers in memory and are small enough.
+    Extents that are values are those of buffers in memory, and so are small enough.
     """
     box = [exact_interval_of(value) for value in index.operands]
     for part in index.exprs[0].dfs():
@@ -150,7 +150,7 @@ def _require_small(op: Operation, index: ValueMap) -> None:
 
 
 def _limits(op: Operation) -> list[ValueMap]:
-    """Expressions that are positive whenever `op` runs, derived from the conditions of the enclosing branches."""
+    """Expressions that are positive whenever `op` runs, derived from the conditions of enclosing branches."""
     found: list[ValueMap] = []
     inner, around = op, op.parent_op()
     while around is not None and not isinstance(around, FuncOp):

@@ -33,8 +33,8 @@ def decompose_init(function: Operation, names: Names) -> None:
                                                 }
     ```
 
-    A loop that belongs to both a spatial and a reduce variable is repeated too: some elements are then initialised more
-    than once, all of them before any addition. An init that reads results of its nest stays in place, under the
+    A loop that drives both a spatial and a reduce variable is repeated too; then some elements are initialised more
+    than once, but always before any addition. An init that reads results of its nest stays in place, under the
     condition that all other variables are zero; raises `ScheduleError` if the extent of one of these is a value.
     """
     for block in blocks_inside(function):
@@ -46,14 +46,14 @@ def decompose_init(function: Operation, names: Names) -> None:
         if outermost is not None and not any(op.memref in written for op in ops_of(block.init, LoadOp)):
             _hoist(block, outermost, names)
             continue
-        # With static extents, each point is visited.
+        # Only if the extents are static, the point at which the init runs is certain to be visited.
         reduced = [p for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
         if not all(isinstance(block.extents[p], int) for p in reduced):
             raise ScheduleError(
-                f"the init of block {block.block_name!r} reads what its nest computes, and an extent that it reduces "
-                f"over is known only at run time: where that is 0 the init would not run",
+                f"the init of block {block.block_name!r} reads results of its nest, and an extent of its reduction is "
+                f"dynamic: if the extent is 0, the init does not run",
                 location=location_of(block),
-                help="compute what the init reads outside of the reduction",
+                help="compute the operands of the init outside of the reduction",
             )
         _guard_in_place(block)
 

@@ -4,9 +4,9 @@ Common parts are computed once. No emitted op traps: a divisor that may be 0 is 
 conditions under which the emitted values equal the dimensions are collected as checks: divisors are not 0, extents
 broadcast, and values fit in 64 bits.
 
-Names may become known later, at an op that makes them, or only inside a region. Each such place has code of its own,
-and a value is emitted at the first place where all of its names are known. With `within`, code that may fail is emitted
-in the branch that needs it, so that no other branch fails.
+A name may become known at the op that binds it, or only inside a region. Each such place is an `EmissionPoint`, and a
+value is emitted at the first point where all of its names are known. With `within`, code that may fail is emitted in
+the branch that needs it, so that no other branch fails.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requi
 _Key = TypeVar("_Key", bound=Hashable)
 
 _SAFE: Final = 1 << 62
-"""Sums of products with an estimate below this value fit in 64 bits, whatever the rounding of the estimate."""
+"""If the estimate of a sum of products in f64 is below this value, the sum fits in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class DimCode:
     def __init__(self, names: Mapping[str, SSAValue], builder: Builder):
         """Emits at the insertion point of `builder`; `names` are values of type `index`."""
         self.first = EmissionPoint(builder)
-        """The place of values that depend on the first names or on no names."""
+        """The point of the values that depend on no names, or on names that are known from the start."""
         self._intervals: dict[Atom, Interval] = {}
         self._points: dict[SSAValue, EmissionPoint] = {}
-        """Maps values to their places. A value may have a place before it gets a name."""
+        """Maps values to their points. A value may have a point before it is the value of a name."""
         self._named: dict[str, EmissionPoint] = {}
         """Maps names to the places where they became known."""
         self._values: dict[Dim, SSAValue] = {}
@@ -83,7 +83,7 @@ class DimCode:
         self._products: dict[Monomial, SSAValue] = {}
         self._depth = 0
         self._floor = self.first
-        """The earliest place of code that may fail."""
+        """The earliest point for code that may fail."""
         self._learn(names, self.first)
 
     @property
@@ -114,9 +114,10 @@ class DimCode:
     def enter(
         self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
     ) -> EmissionPoint:
-        """Opens a place at `builder`, where `names` are known in addition to the names known before.
+        """Opens a point at `builder`, where `names` are known in addition to the names known before.
 
-        `values` maps dimensions over these names to their values, if they are known as a whole; no dimension is a sum.
+        `values` maps dimensions over these names to their values, if the values of the names are not known; no
+        dimension is a sum.
         """
         self._depth += 1
         point = EmissionPoint(builder, self._depth)
@@ -124,13 +125,13 @@ class DimCode:
         known = dict(values) if values is not None else dict[Dim, SSAValue]()
         for dim, value in known.items():
             atom = single_atom(dim)
-            assert atom is not None, "what is known as a whole is an atom"
+            assert atom is not None, "a dimension with a given value is an atom"
             self._values[dim] = self._atoms[atom] = value
             self._record_point(value, point)
         return point
 
     def leave(self, point: EmissionPoint) -> None:
-        """Closes the newest open place: its names, and values that depend on them, are no longer known."""
+        """Closes the newest open point: its names, and values that depend on them, are no longer known."""
         self._depth -= 1
         point.is_open = False
         for name in point.names:
@@ -150,7 +151,7 @@ class DimCode:
             elif isinstance(dim, Polynomial):
                 known = self._sum(dim)
             else:
-                raise LoweringError(f"the extent {dim} is open", help="give the dimension a name")
+                raise LoweringError(f"the extent {dim} is open", help="name the dimension")
             self._values[dim] = known
         return known
 
@@ -165,7 +166,7 @@ class DimCode:
         return value
 
     def may_fail(self, dim: Dim) -> bool:
-        """Whether `dim` is negative or undefined for some sizes of its names; too large sizes are ignored."""
+        """Whether `dim` is negative or undefined for some sizes of its names; sizes that overflow are ignored."""
         low, _ = self._interval(dim)
         return low is None or low < 0 or self.may_lack_value(dim)
 
@@ -270,7 +271,9 @@ class DimCode:
         if known is None:
             match atom:
                 case Symbol(name=name):
-                    raise LoweringError(f"the extent {name} is not known here", help="let an input have it")
+                    raise LoweringError(
+                        f"the extent {name} is not known here", help="use the name in the type of an input"
+                    )
                 case Selection():
                     known = self._selection(atom)
                 case Division(kind="floordiv", lhs=lhs, rhs=rhs):
@@ -327,7 +330,7 @@ class DimCode:
             self._record_point(value, point)
 
     def _record_point(self, value: SSAValue, point: EmissionPoint) -> None:
-        """Records that `value` is known from `point` on, unless it was known before."""
+        """Records that `value` is known from `point` on, unless an earlier point is recorded."""
         known = self._points.get(value)
         if known is None or not known.is_open:
             self._points[value] = point
@@ -342,7 +345,7 @@ class DimCode:
         return value if value is not None and self._points[value].is_open else None
 
     def _note(self, key: str, check: Check, point: EmissionPoint) -> None:
-        """Adds a check at `point`, or at the point of its condition, which is later if a part of it may fail."""
+        """Adds a check at `point`, or at the point of its condition if that is later, because a part of it may fail."""
         max(point, self._points[check.holds], key=_depth).checks_by_text[key] = check
 
     def _checked_at(self, names: Iterable[str]) -> EmissionPoint:

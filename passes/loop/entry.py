@@ -27,7 +27,7 @@ def call_single_kernel(module: ModuleOp) -> None:
     ```
 
     A module with an `@main` or without kernels stays unchanged. Raises `InputError` for several kernels without
-    `@main`, and for a kernel that does not declare its outputs or does not get all its memory from the caller.
+    `@main`, and for a kernel that does not declare its outputs, or does not receive all its memory from the caller.
     """
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     kernels = [function for function in functions if LOOP_KERNEL in function.attributes]
@@ -46,8 +46,8 @@ def _main_around(kernel: func.FuncOp) -> func.FuncOp:
     outputs = kernel.attributes.get(NUM_OUTPUTS)
     if not isinstance(outputs, IntegerAttr):
         raise InputError(
-            f"@{kernel.sym_name.data} does not say how many outputs it has",
-            help=f"count the last arguments, which it writes: {NUM_OUTPUTS} = 1 : i64",
+            f"@{kernel.sym_name.data} does not specify the number of its outputs",
+            help=f"the outputs are the last arguments, which the kernel writes: {NUM_OUTPUTS} = 1 : i64",
         )
     count = len(input_arguments(kernel)) + outputs.value.data
     old = list(kernel.body.block.args)
@@ -88,7 +88,7 @@ def check_declared_outputs(module: ModuleOp) -> None:
     counted = {name: op for name, op in functions.items() if op.body.blocks}
     for function in counted.values():
         _check_count(function)
-    # Kernels first: the writes of a caller follow from their declarations.
+    # Kernels are checked first, since the writes of a caller follow from their declarations.
     for function in sorted(counted.values(), key=lambda function: LOOP_KERNEL not in function.attributes):
         _check_writes(function, counted)
 

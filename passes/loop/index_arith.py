@@ -57,7 +57,7 @@ class IndexArith:
         A divisor that is not a constant must be positive wherever the result is used.
         """
         expr = value.exprs[0]
-        # Most indices are the index of a loop and need no normal form.
+        # A fast path: most indices are the index of a loop and need no normal form.
         if isinstance(expr, AffineDimExpr):
             return value.operands[expr.position]
         return self._sum(linear_form(expr, self._box(value)), value)
@@ -104,7 +104,7 @@ class IndexArith:
             return self._product(atom, space)
         divisor = linear_form(atom.rhs)
         if not divisor.terms and divisor.constant < 1:
-            raise LoweringError(f"the index expression {atom} divides by what is not a positive constant")
+            raise LoweringError(f"the index expression {atom} divides by a value that is not a positive constant")
         low = bounds(atom.lhs, self._box(space))
         value = self._sum(linear_form(atom.lhs, self._box(space)), space)
         by = self._sum(divisor, space)

@@ -23,7 +23,7 @@ Limits = tuple[ValueMap, ...]
 _EQ, _NE, _SLT, _SLE, _SGT, _SGE, _ULT, _UGE = 0, 1, 2, 3, 4, 5, 6, 9
 """Predicates of `arith.cmpi`."""
 _NEGATED: Final = {_NE: _EQ, _SLT: _SGE, _SLE: _SGT, _SGT: _SLE, _SGE: _SLT, _ULT: _UGE, _UGE: _ULT}
-"""Maps a predicate to its negation, if that bounds an operand."""
+"""Maps a predicate to its negation. Predicates without an entry have a negation that bounds no operand."""
 _QUOTIENTS: Final[dict[type[Operation], AffineBinaryOpKind]] = {
     arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
     arith.RemUIOp: AffineBinaryOpKind.Mod,
@@ -73,7 +73,7 @@ def affine(value: SSAValue) -> ValueMap:
 
 
 def _quotient(value: SSAValue) -> ValueMap | None:
-    """The quotient or remainder by a constant that `value` is, if the dividend cannot be negative."""
+    """Returns `value` as a quotient or remainder by a constant, if the dividend cannot be negative."""
     kind = _QUOTIENTS.get(type(value.owner)) if isinstance(value, OpResult) else None
     if kind is None or not isinstance(value.owner, Operation):
         return None

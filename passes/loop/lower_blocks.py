@@ -1,6 +1,6 @@
 """`loop-lower-blocks`: lowers the statements of a scheduled nest to plain loads, stores and arithmetic.
 
-Blocks carry the information that schedules need; they are removed once the schedule is applied. The init of each
+Blocks have the information that schedules need, and are removed once the schedule is applied. The init of each
 reduction moves to a nest of its own before the reduction's loops (`decompose_init`), loops are cut or moved so that
 partial tiles have constant extents (`tails`), and each block is replaced by its body, with its variables replaced by
 their bindings.
@@ -46,8 +46,8 @@ class LoopLowerBlocksPass(XRelayPass):
           …                                                }
     ```
 
-    A block whose bindings may leave its domain runs under an `scf.if`, unless the tail of a loop is `peel`, which
-    cuts the loop.
+    If the bindings of a block may leave its domain, its body is in an `scf.if`, unless the tail of a loop is `peel`,
+    which cuts the loop instead.
     """
 
     name = "loop-lower-blocks"
@@ -147,7 +147,7 @@ def _erase_empty_nests(function: func.FuncOp) -> None:
 
 
 def _hoist_indices(function: func.FuncOp) -> None:
-    """Moves arithmetic on indices out of contracted loops, which then contain the ops of a dot product alone."""
+    """Moves arithmetic on indices out of contracted loops, so that these contain only the ops of a dot product."""
     for loop in ops_of(function, ForOp):
         if loop.kind is LoopKind.CONTRACTED and loop.parent is not None:
             body = loop.body.block

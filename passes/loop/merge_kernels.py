@@ -22,7 +22,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 
 _NAMED_FOR_OTHERS = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
-"""Attributes that only describe the use of a kernel: the dimensions of its callers, its nodes, and schedule reasons."""
+"""Attributes that do not affect the code of a kernel: its callers' dimensions, its nodes, and schedule reasons."""
 
 
 _PRIVATE = StringAttr("private")
@@ -30,7 +30,7 @@ _PRIVATE = StringAttr("private")
 
 @dataclass(frozen=True)
 class LoopMergeKernelsPass(XRelayPass):
-    """Merges equal kernels that take extents, whatever the names of the dimensions that callers pass.
+    """Merges kernels that are equal except for the names of the dimensions that callers pass.
 
     A kernel has one `index` argument for each distinct extent that it uses. Hints about sizes (`loop.size`) only guide
     the choice of the schedule, so kernels are compared after `loop-assign-schedules`. Before → after:
@@ -44,7 +44,7 @@ class LoopMergeKernelsPass(XRelayPass):
         attributes {loop.dims = #relay.dims<k>} {…}
     ```
 
-    The first kernel is kept; its sources become those of all merged kernels, so that errors name them all. Names of
+    The first kernel is kept, with the sources of all merged kernels, so that errors name them all. Names of
     values are ignored in the comparison, names of loops and blocks are not, because schedules use them. Public kernels
     are left unchanged, and so are kernels without extents, which `relay-outline-fused` shares already. Kernels with
     versions are merged if their versions are for the same extents.

@@ -95,7 +95,7 @@ def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
 
 
 def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
-    """Takes the ops out of a loop and replaces its index by `index`."""
+    """Detaches the ops of a loop's body and replaces the loop's index in them by `index`."""
     substitute_index(loop.index, index, loop.body.block)
     ops = list(loop.body.block.ops)
     for op in ops:

@@ -33,8 +33,8 @@ def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
 def structure_of(root: Operation) -> list[Operation]:
     """The ops with regions inside of `root`, in text order; blocks are not entered, since they hold no loops or blocks.
 
-    Returns a list because every primitive searches several times, and resuming a generator for each op would double the
-    time. Most ops are scalar ops in the bodies of blocks; `Operation.walk` would create a generator for each.
+    Returns a list, because every primitive searches several times, and a generator would take twice the time. Most ops
+    are scalar ops in the bodies of blocks; `Operation.walk` would create a generator for each.
     """
     found: list[Operation] = []
     pending = _first_ops(root)
@@ -220,7 +220,7 @@ def _limit_of(value: SSAValue) -> ValueMap | None:
 
 
 def _of_kernel(value: ValueMap) -> ValueMap | None:
-    """`value`, if its operands do not change while loops run; None for a number and for other expressions."""
+    """Returns `value` if its operands are defined outside of all loops; None for a number and for other expressions."""
     return value if value.operands and all(map(is_made_outside, value.operands)) else None
 
 

@@ -1,9 +1,9 @@
 """Partial register tiles of a loop whose extent is a value, without a condition for each row.
 
 A partial tile with a condition for each row of registers branches at each row in each iteration of its sum. Instead,
-the rows beyond the domain are computed like the last row in the domain. They are never stored to memory: the block that
-stores the tile keeps its conditions. So that few rows do not take the time of a whole tile, there is also a tile of a
-third of the rows. (A tile of two thirds would make compiling a sixth slower.)
+the rows beyond the domain repeat the last row in the domain. They are never stored to memory, because the block that
+stores the tile keeps its conditions. Few rows should not take the time of a whole tile, so there is also a tile of a
+third of the rows. (A further tile of two thirds makes compilation a sixth slower.)
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _stays_within(store: StoreOp) -> bool:
 
 
 def _repeat_last(block: BlockOp, position: int) -> None:
-    """Replaces a variable beyond its domain by its last value, except in accesses to buffers that `block` writes."""
+    """Clamps a variable to its domain, except in accesses to buffers that `block` writes."""
     variable = block.variables[position]
     uses = list(variable.uses)
     ops: list[Operation] = []

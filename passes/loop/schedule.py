@@ -51,7 +51,7 @@ class _Method(Generic[Arguments]):
 
 
 class Schedule:
-    """A kernel being scheduled. Every method changes the kernel at once, records the primitive and returns self.
+    """The schedule of a kernel. Every method applies a primitive to the kernel, records it and returns self.
 
     If the primitive is not legal, the method raises `ScheduleError` and leaves kernel and record unchanged.
     """

@@ -1,9 +1,9 @@
 """`loop-split-conditions`: splits unrolled loops into parts without conditions and iterations with conditions.
 
-A register tile that tests for every element whether it is in the padding or beyond the last tile is not straight-line
-code. Some of the loops that such a condition depends on are unrolled. Along unrolled loops, the condition remains only
-in the iterations in which it is undecided. For the other loops, it is tested once, before the loops that do not change
-it.
+If a register tile tests for every element whether it is in the padding or beyond the last tile, it is not straight-line
+code. Some of the loops on which such a condition depends are unrolled. An unrolled loop is cut, so that the condition
+remains only in the iterations in which it is undecided. A condition that depends on other loops is tested once, before
+the loops that do not change it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def split_conditions(function: FuncOp) -> None:
             if len(choices) <= most
         ]
         if not any(chosen):
-            break  # scopes with fewer choices were included
+            break  # Scopes with at most this number of choices were handled before.
     _erase_empty(function)
 
 
@@ -275,7 +275,7 @@ def _erase_unused(op: Operation) -> None:
 
 
 def _erase_empty(function: FuncOp) -> None:
-    """Erases loops without ops, and branches without ops where the condition does not hold."""
+    """Erases loops without ops, and else regions without ops."""
     erase_empty_loops(function)
     for op in ops_of(function, scf.IfOp):
         if not op.results and _only_yields(op.false_region):
@@ -287,7 +287,7 @@ def _only_yields(region: Region) -> bool:
 
 
 def _take_branch(op: scf.IfOp, *, answer: bool) -> None:
-    """Replaces a branch by the ops of the region that runs: a contracted loop may contain no branch."""
+    """Replaces an `scf.if` by the ops of the region that runs, since a contracted loop may contain no branch."""
     region = op.true_region if answer else op.false_region
     if region.blocks:
         *ops, last = region.block.ops

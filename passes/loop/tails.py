@@ -1,7 +1,7 @@
 """Partial last tiles: strategies for loop iterations beyond a block's domain.
 
-A split by a factor that does not divide the extent makes bindings of blocks exceed their domains: `%i = %io * 16 + %ii`
-with 3 * 16 iterations over a domain of 40. The outer loop selects one of two strategies:
+After a split by a factor that does not divide the extent, bindings of blocks exceed their domains: `%i = %io * 16 +
+%ii` has 3 * 16 iterations over a domain of 40. The outer loop selects one of two strategies:
 
 - peel: the loop is cut after its full tiles, and each of the new loops has a constant extent;
 - mask: the loop stays whole and the statement gets a condition, an `scf.if` or a mask of vectors.
@@ -45,8 +45,8 @@ from xrelay.passes.loop.partial_tiles import without_conditions
 class TailBounds(NamedTuple):
     """Bounds of a loop beyond which a variable of a block inside leaves its domain.
 
-    Before iteration `full` the variable is in its domain for all iterations of the inner loops, from iteration `dead`
-    on for no iterations.
+    In iterations below `full`, the variable is in its domain for all iterations of the inner loops; in iterations from
+    `dead` on, for none.
     """
 
     full: int
@@ -82,7 +82,7 @@ def _peel(loop: ForOp, names: Names) -> list[Operation] | None:
     }
     ```
 
-    (the second loop is then cut to 8 iterations, since the others are outside of the domain).
+    (the second loop is then cut to the 8 iterations in the domain).
 
     A parallel loop with one partial tile stays one loop, so that this tile runs in parallel too: see `_fork`. If the
     statements inside end at different positions, the loop is cut, and each partial tile runs between the new loops.
@@ -117,7 +117,7 @@ def _peel(loop: ForOp, names: Names) -> list[Operation] | None:
 def _tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
     """Yields the bounds at which `loop` drives the variables of `block` out of their domains.
 
-    A variable whose binding does not grow linearly with the loop, or depends on a loop around it, has no bounds.
+    There are no bounds for a variable whose binding is not linear in the loop, or depends on a loop around it.
     """
     for binding, extent in domain_conditions(block, loop.index):
         number = extent.exprs[0]
@@ -240,7 +240,7 @@ def _function_of(loop: ForOp) -> FuncOp:
 
 
 def _tail(loop: ForOp, iteration: ValueMap, names: Names) -> list[Operation]:
-    """A copy of the ops of one iteration of a loop, with new names."""
+    """Returns a copy of the ops of one iteration of a loop, with new names."""
     partial = copy(loop)
     names.rename_nested(partial, "tail")
     return take_body(partial, iteration)
@@ -261,7 +261,7 @@ def _fork(loop: ForOp, last: Sequence[Operation], full: ValueMap, number: Extent
                                             loop.for "ii_tail" %ii to 16 { … 32 + %ii … }
     ```
 
-    The minimum changes no value: it bounds the index, for analyses of the ops inside, to the full tiles.
+    The minimum changes no value. It lets analyses of the ops inside see that the index is that of a full tile.
     """
     forked = ForOp(loop.loop_name, count, kind=loop.kind, no_unroll=loop.no_unroll)
     forked.location, forked.index.name_hint = loop.location, loop.index.name_hint

@@ -15,7 +15,7 @@ After:
     %w = relay.right_shift(%p_plus_half, %places)
     %r = relay.cast(%bounded) {dtype = i8}               after %u is added, between -128 and 127
 
-Left alone: ops whose types are not known yet, and ops for which the target has a strategy.
+Leaves ops of unknown types unchanged, and ops for which the target has a strategy.
 """
 
 from __future__ import annotations

@@ -19,22 +19,21 @@ After:
     %d = relay.maximum(%c, %zero)
     %y = relay.qnn.requantize(%d, %scale, %zero, %sy, %zy)         %scale is the product of %sx and %sw
 
-Quantising: a result differs from that of the floats by at most one step of its scale. `nn.avg_pool2d` rounds the mean
-to a step of its operand, or to a finer one if the steps of the result are smaller. Products and sums are exact in 32
-bits; constants that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the
-steps of the following quantisation; only ops that keep the steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may lie in
-between. Functions of one 8-bit tensor without such a form become a table of 256 numbers, which is exact, whatever their
-ops.
+A result differs from that of the floats by at most its scale. `nn.avg_pool2d` rounds the mean to a step of its operand,
+or to a finer one if the steps of the result are smaller. Products and sums are exact in 32 bits; constants that are
+added to them are rounded to a multiple of their scale. An op that rounds (`add`, `sigmoid`, …) rounds to the steps of
+the following quantisation; only ops that keep the steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may lie in between.
+Elementwise functions of one 8-bit tensor without such a form become a lookup in a table of 256 numbers, which is exact.
 
 Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op
 without an integer form; sums that may overflow 32 bits; scales that are not finite, or along two axes of one op; ops
 that compare numbers whose scale is not known to be positive. Floats may overflow where the integers do not.
 Left alone: regions that begin with floats, such as the quantisation of an input, and values that other ops read.
 
-`use-qat` continues after this: any op with dequantised operands and an integer form of its own is replaced by it, and
-the result is dequantised. A constant added there must be a multiple of the scale, except for that of `nn.bias_add`,
-which is rounded. Optional ops (`nn.softmax`) stay in floats unless `optional-qnn-ops` names them. Rules registered
-by other packages (`integer_rules.py`) take precedence over the pass's own.
+With `use-qat`, the pass then replaces every other op whose operands are dequantised by its integer form, and
+dequantises the result. A constant that is added there must be a multiple of the scale, except for the bias of
+`nn.bias_add`, which is rounded. Optional ops (`nn.softmax`) stay in floats unless `optional-qnn-ops` names them. Rules
+registered by other packages (`integer_rules.py`) take precedence over the pass's own.
 """
 
 from __future__ import annotations

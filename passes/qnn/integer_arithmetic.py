@@ -40,7 +40,7 @@ from xrelay.passes.qnn.integer_rules import (
 )
 
 FINER = 256
-"""The factor by which a step is divided for a bound or a mean between two steps."""
+"""The factor by which the scale is divided to represent a bound or a mean between two steps."""
 
 
 _OVERSHOOT = 16
@@ -149,7 +149,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
 
 @integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
 def resize(w: IntegerWriter) -> QuantizedValue:
-    """The op itself; interpolation uses finer steps, for which 32-bit data has no room."""
+    """Builds the op itself. Interpolation uses finer steps, so 32-bit data is refused."""
     data = w.single(0)
     if isinstance(w.op, ResizeOp) and w.op.resampling.crops:
         raise NoIntegerFormError("the fill value is not representable in the operand's scale")
@@ -161,7 +161,7 @@ def resize(w: IntegerWriter) -> QuantizedValue:
 
 
 def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
-    """The operator `name`, which takes a tensor and its steps, and those of the result."""
+    """Builds the operator `name`, whose operands are a tensor, its scale and zero point, and those of the result."""
     data, goal = w.single(0), w.goal()
     if data.steps.dtype != goal.dtype:
         raise NoIntegerFormError(f"the operand is {data.dtype}, the result is quantised to another type")
@@ -206,7 +206,7 @@ def global_avg_pool(w: IntegerWriter) -> QuantizedValue:
 
 
 def _shared_out(w: IntegerWriter, total: Quantized, count: int) -> Quantized:
-    """The mean of a sum of `count` numbers."""
+    """Returns the mean: the sum `total` of `count` numbers with its scale divided by `count`."""
     scale = w.product("divide", total.steps.scale, w.constant(np.array(count, np.float32)))
     return replace(total, steps=replace(total.steps, scale=scale))
 
@@ -242,11 +242,14 @@ def pass_on(w: IntegerWriter) -> QuantizedValue:
 
 @integer_rule(Quantization.CHOICE, result=Result.KEPT)
 def choose(w: IntegerWriter) -> QuantizedValue:
-    """The op itself, if greater integers represent greater numbers; the maximum of no numbers is infinite."""
+    """Builds the op itself, if greater integers represent greater numbers.
+
+    A maximum of no elements is infinite, and so refused.
+    """
     data = w.single(0)
     require_order(data)
     if 0 in shape_of(data.value.type):
-        raise NoIntegerFormError("it has no tensors to choose from")
+        raise NoIntegerFormError("it does not select from tensors")
     return replace(data, value=w.again(data.value))
 
 

@@ -1,7 +1,8 @@
 """Rewrites the regions of `relay-fake-quantization-to-integer`: builds integer forms, and inserts complete ones.
 
-`reach` finds the values that integers can represent, forward from dequantisations, and `goals` the steps to which each
-is rounded, backward from quantisations. Both visit each op once.
+`reach` finds the values that integers can represent, in a walk forward from dequantisations. `goals` finds the
+quantisation parameters (`Steps`) to which each value is rounded, in a walk backward from quantisations. Both visit each
+op once.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ def _written(
     *,
     rounds_constants: bool = False,
 ) -> _Form | Refusal:
-    """The form that a rule builds."""
+    """Returns the form that a rule builds, or a refusal."""
     if any(map(_is_whole, leaf_types(op.result_types))):
         return Refusal(f"{op.name}: its result is already integer")
     writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
@@ -200,7 +201,7 @@ def _quantized_by(
     forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
     replacements: Replacements,
 ) -> SSAValue | Refusal:
-    """The integers of a quantisation in its steps, or a refusal.
+    """Returns the integers that replace the result of the quantisation `op`, or a refusal.
 
     A form without ops of its own may be the result of another quantisation; `replacements` has its replacement.
     """
@@ -340,7 +341,7 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
 
 
 def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> dict[SSAValue, dict[Steps | None, None]]:
-    """Returns the requested steps of each value (`None`: its own), by a backward analysis from the quantisations."""
+    """Returns the steps that are requested of each value (`None` for its own), by a backward analysis."""
     requested: dict[SSAValue, dict[Steps | None, None]] = {}
 
     def request(value: SSAValue, goal: Steps | None) -> None:

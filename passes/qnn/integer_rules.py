@@ -1,8 +1,8 @@
 """The rules of `relay-fake-quantization-to-integer`: the integer form of each float op.
 
 A rule is a function from an `IntegerWriter` to the quantised result. It is registered under Relay's name of the op, or
-for a kind of ops (`RelayOp.QUANTIZATION`), with the source of the steps of its result. The rules are in
-`integer_arithmetic.py` and `integer_sums.py`. Rules of other packages take precedence:
+for a kind of ops (`RelayOp.QUANTIZATION`), with the source of the result's scale and zero point (`Result`). The
+rules are in `integer_arithmetic.py` and `integer_sums.py`. Rules of other packages take precedence:
 
     @writes_integers("acme.scale")
     def write(w: IntegerWriter) -> QuantizedValue:
@@ -12,9 +12,9 @@ Such a rule is called for an op as soon as one of its operands is quantised; the
 to check them itself. If it raises, the op stays in floats. An optional rule applies only if the pass's option names the
 op. `relay.op.register_fake_quantization_to_integer` accepts Relay's form.
 
-A `Quantized` represents the floats `scale * (value - zero_point)`; its steps are the scale, the zero point and the
-integer type. An `IntegerWriter` builds the integer form of one op. The ops it builds are in no block until they are
-inserted.
+A `Quantized` represents the floats `scale * (value - zero_point)`. Its quantisation parameters, called its *steps*, are
+the scale, the zero point and the integer type. An `IntegerWriter` builds the integer form of one op; the new ops are in
+no block until they are inserted.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from xrelay.raised import raised
 from xrelay.registrations import import_registrations, registering
 
 NEAR = 1e-6
-"""The relative tolerance of equal scales, since one of them may be a rounded product."""
+"""The relative difference up to which two scales count as equal, since one of them may be a rounded product."""
 
 MOST_SUM = 1 << 30
-"""The limit of sums, so that a bias within the same limit can be added without overflow of 32 bits."""
+"""The limit of sums. A bias within the same limit can be added without overflow of 32 bits."""
 
 _STEPS_TO_CONSTANT = 4
 """The maximum number of ops between a parameter and its constant: casts and reshapes."""
@@ -57,12 +57,12 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class NoIntegerFormError(Exception):
-    """An op stays in floats; the message has the reason."""
+    """Raised if an op has no integer form; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The numbers that a tensor is rounded to: `scale * (n - zero_point)` for each n in the range of `dtype`.
+    """Quantisation parameters: values are rounded to `scale * (n - zero_point)` for n in the range of `dtype`.
 
     Scale and zero point are one number each, or one per index along `axis`, which is nonnegative.
     """
@@ -85,7 +85,7 @@ class Steps:
 
     @property
     def holds_zero_point(self) -> bool:
-        """Whether no zero point is known to be out of range; one out of range would be saturated."""
+        """Whether no zero point is known to be out of range of `dtype`, where it would be saturated."""
         known, limits = known_array(self.zero_point), np.iinfo(numpy_dtype(self.dtype))
         return known is None or bool(((known >= limits.min) & (known <= limits.max)).all())
 
@@ -132,8 +132,8 @@ QuantizedValue: TypeAlias = Quantized | tuple[Quantized, ...]
 class IntegerWriter:
     """Builds the integer form of `op`: `operands` are the quantised operands, `None` for float ones.
 
-    `steps` are those that the result is rounded to afterwards, if known. `rounds_constants` permits rounding a constant
-    addend to the steps of the other side. `ops` collects the new ops.
+    `steps` are those to which the result is rounded afterwards, if known. `rounds_constants` permits rounding a
+    constant summand to the steps of the other summand. `ops` collects the new ops.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class IntegerWriter:
         return self.insert(get_relay_op(name).call(*operands, **attributes)).results[0]
 
     def like(self, name: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Append the op called `name`, with the properties that it shares with the float op, and `attributes`."""
+        """Append the op called `name`, with the properties of the float op that it has too, and `attributes`."""
         kind = get_relay_op(name)
         own = kind.get_irdl_definition().properties
         shared = {key: value for key, value in self.op.properties.items() if key in own and key != "out_dtype"}
@@ -330,7 +330,7 @@ class Rule:
     optional: bool = False
     """Whether the op stays in floats unless an option names it."""
     takes_any: bool = False
-    """Whether the other operands may be any values, which the rule checks itself."""
+    """Whether the rule itself checks the other operands, which may be any values."""
 
     def data_of(self, op: RelayOp) -> int:
         """Returns the number of leading operands of `op` that must be quantised."""
@@ -363,7 +363,7 @@ def integer_rules() -> dict[str, Rule]:
 
 
 _HOOKS: dict[tuple[bool, type[RelayOp]], Write] = {}
-"""(whether the rule is optional, op) → the rule."""
+"""Maps (whether the rule is optional, op) to the rule."""
 
 
 def writes_integers(op: type[RelayOp] | str, *, optional: bool = False) -> Callable[[Write], Write]:
@@ -398,7 +398,10 @@ def all_integer_rules() -> dict[str, Rule]:
 
 
 def _asking(hook: Write) -> Write:
-    """The rule with its errors as reasons why the op stays in floats; this project's own errors propagate."""
+    """Returns the rule `hook`; an exception that it raises becomes the reason why the op stays in floats.
+
+    Errors of xrelay itself propagate.
+    """
 
     def write(w: IntegerWriter) -> QuantizedValue:
         try:

@@ -40,12 +40,12 @@ from xrelay.passes.qnn.integer_rules import (
 )
 
 FINER = 256
-"""The number of steps of a 32-bit sum per step of the result, so that it is rounded only once."""
+"""The number of steps of a 32-bit sum in a step of the result; with this precision the result is rounded only once."""
 
 
 @integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
 def bias_add(w: IntegerWriter) -> QuantizedValue:
-    """`add` of the bias with trailing axes, with weaker requirements on dynamic extents."""
+    """Like `add`, with trailing axes of extent 1 for the bias and weaker requirements on dynamic extents."""
     op = w.op_as(BiasAddOp)
     shape = shape_of(op.data.type)
     axis = axis_index(op.axis.value.data, len(shape))
@@ -118,7 +118,7 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     steps = np.round(quotients)
     if not (np.abs(steps) <= MOST_SUM).all():
         return None
-    # If the sum is not rounded afterwards, only a bias may be rounded, as it is meant in these steps.
+    # If the sum is not rounded afterwards, only a bias may be rounded, since biases are quantised with these steps.
     if not w.rounds_constants and bias_axis is None and not np.allclose(quotients, steps, rtol=NEAR, atol=NEAR):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
@@ -186,7 +186,7 @@ def multiply(w: IntegerWriter) -> QuantizedValue:
 
 
 def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
-    """The axis of the result along which both have their scales; 0 if the scales are single numbers."""
+    """The axis of the result along which the scales of both operands are; 0 if the scales are single numbers."""
     rank = len(shape_of(w.op.results[0].type))
     axes = {side.steps.axis + rank - side.rank for side in sides if not side.steps.is_single}
     if len(axes) > 1:
@@ -272,7 +272,7 @@ def conv(w: IntegerWriter) -> QuantizedValue:
 
 
 def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
-    """Data and filters, which may have a scale each, and the channel axis of the result."""
+    """Returns data and weight, which may have a scale per filter, and the channel axis of the result."""
     data, weight, op = w.single(0), w.tensor(1), w.op_as(FilterOp)
     if not weight.steps.is_single and weight.steps.axis != axis_of_filters(op):
         raise NoIntegerFormError("the weight does not have one scale per filter")
@@ -305,7 +305,7 @@ def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:
 
 
 def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quantized, axis: int) -> Quantized:
-    """A 32-bit product, whose scale is the product of both; the scales of `right` are along `axis` of it."""
+    """Returns a 32-bit product with the product of the scales as its scale; those of `right` are along its `axis`."""
     scale = w.product("multiply", w.along(left.steps.scale, 0, 0), right.steps.scale)
     return Quantized(value, Steps(scale, w.zero(), i32, axis))
 
@@ -327,7 +327,7 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> QuantizedVal
 
 @integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
 def matmul(w: IntegerWriter) -> QuantizedValue:
-    """The quantised operator, with the second operand transposed unless it has a row per column of the result."""
+    """Builds the quantised operator; the second operand is transposed unless its rows are the columns of the result."""
     left, right, op = w.single(0), w.tensor(1), w.op_as(MatrixProductOp)
     left = _turned(w, left) if op.transpose_a.value.data else left
     right = right if op.transpose_b.value.data else _turned(w, right)
@@ -341,7 +341,7 @@ def matmul(w: IntegerWriter) -> QuantizedValue:
 
 
 def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
-    """Matrices with rows and columns exchanged; scales follow their axis."""
+    """Returns the transposed matrices; a vector of scales follows its axis."""
     order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
     steps = data.steps
     turned = Steps(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))

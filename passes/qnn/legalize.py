@@ -14,8 +14,8 @@ After:
     %i = relay.cast(%b) {dtype = i32}
     %y = relay.take(%table, %i) {mode = "fast"}                      a constant of 256 numbers
 
-Refuses: numbers of more bits, whose functions `qnn-canonicalize-ops` expands; scales and zero points that are not
-constants; ops whose types are not known yet.
+Refuses integers of more bits, whose functions `qnn-canonicalize-ops` expands; scales and zero points that are not
+constants; and ops of unknown types.
 """
 
 from __future__ import annotations

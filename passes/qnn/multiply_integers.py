@@ -1,10 +1,11 @@
 """`qnn-multiply-integers`: multiplies the integers of dequantised factors, and scales the sums.
 
-What: a product of dequantised bytes by a dequantised constant weight, possibly transposed, becomes a product of bytes
-with sums in i32, times both scales. Why: CPUs multiply four bytes in the time of one float, a weight of bytes needs a
-quarter of the memory, and models quantised by other frameworks dequantise the factors of each product. Unlike
-`relay-fake-quantization-to-integer`, the pass needs no quantisation after the product, and all other ops stay floats.
-Re-associating: the integer sums are exact, and only their product with the scales is rounded.
+A convolution or matrix product of dequantised bytes and a dequantised constant weight, possibly transposed, becomes a
+product of the bytes with sums in i32, which are multiplied by both scales. Models that other frameworks have quantised
+dequantise the factors of each product; but CPUs multiply four bytes in the time of one float, and a weight of bytes
+needs a quarter of the memory. Unlike `relay-fake-quantization-to-integer`, the pass needs no quantisation after the
+product, and all other ops stay floats. The pass re-associates: the integer sums are exact, and only their product with
+the scales is rounded.
 
 Before:
 
@@ -81,7 +82,7 @@ class MultiplyIntegers(RewritePattern):
         self._remarks = remarks
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites `op` if both factors are dequantised and their product can be one of bytes."""
+        """Rewrites `op` if both factors are dequantised and their bytes can be multiplied instead."""
         if not isinstance(op, Product) or not all(is_complete(each.type) for each in (*op.operands, *op.results)):
             return
         moved = owner_of(op.operands[1], TransposeOp)
@@ -102,9 +103,9 @@ class MultiplyIntegers(RewritePattern):
 def _product(
     op: Product, data: DequantizeOp, weight: DequantizeOp, moved: TransposeOp | None, emit: Emitter
 ) -> SSAValue:
-    """The product of the integers, scaled; raises `WideError` if it cannot be one of bytes.
+    """Returns the scaled product of the integers; raises `WideError` if it cannot be a product of bytes.
 
-    `moved` transposes the weight before the product.
+    `moved` is a transposition of the dequantised weight, or None.
     """
     rank = len(shape_of(op.operands[1].type))
     axes = tuple(range(rank)) if moved is None else moved.permutation(rank)
@@ -148,7 +149,7 @@ def _channels_axis(op: Product) -> int:
 
 
 def _single(data: DequantizeOp, parameter: SSAValue) -> Array:
-    """The only number of a parameter of the data."""
+    """Returns the scale or the zero point of the data, which must be one constant number."""
     array = known_array(parameter)
     if array is None or array.size != 1 or not np.isfinite(array).all():
         raise WideError("the scale or the zero point of its data is not one constant")
@@ -156,7 +157,7 @@ def _single(data: DequantizeOp, parameter: SSAValue) -> Array:
 
 
 def _along(weight: DequantizeOp, array: Array | None, axis: int) -> Array:
-    """A parameter of the weight: one number, or a vector along `axis`."""
+    """Returns the scales or zero points of the weight: one number, or a vector along `axis`."""
     if array is None:
         raise WideError("the scale or the zero point of its weight is not constant")
     rank = len(shape_of(weight.data.type))

@@ -121,7 +121,7 @@ def _signed(most: Array, bits: int, dtype: str) -> Grid:
 
 
 def _scale(step: Array) -> Array:
-    """Positive f32 scales: 1 if all numbers are 0, and at least the smallest normal number."""
+    """Returns the step as a positive f32 scale: 1 for 0, and at least the smallest normal number."""
     return np.asarray(np.where(step > 0, np.maximum(step, _TINY), 1.0), np.float32)
 
 
@@ -207,7 +207,7 @@ class QuantizationPoints:
 
     @property
     def measured(self) -> list[Point]:
-        """The points, and those whose values have 8 bits already, since their bounds are needed too."""
+        """The points, and those whose values have 8 bits already: calibration measures both."""
         return [*self._points.values(), *self._spare]
 
     # --- products --------------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ class QuantizationPoints:
         return self._in_bytes(op, self._wide(op, [index]), State.OPEN)
 
     def _wide(self, op: RelayOp, indexes: Sequence[int]) -> list[tuple[Operation, int]]:
-        """The operands that need 8 bits for a sum: those rounded for another user, and those without 32-bit sums."""
+        """The operands that a sum reads in 8 bits: those rounded for another user, and all but 32-bit sums."""
         operands = op.operands
         return [
             (op, index)
@@ -370,7 +370,7 @@ class QuantizationPoints:
         ]
 
     def _concatenate(self, op: RelayOp) -> State | str:
-        """The parts of a tuple that has no other users, each in 8 bits."""
+        """Rounds the fields of a tuple without other users to 8 bits each."""
         value = op.operands[0]
         made = value.op if isinstance(value, OpResult) else None
         if not isinstance(made, TupleOp) or not value.has_one_use():
@@ -396,7 +396,7 @@ class QuantizationPoints:
         return state
 
     def _close(self, ops: Sequence[Operation]) -> None:
-        """Round open values at their users, except users that keep the value open."""
+        """Rounds values whose state is open at their users, except users that leave the value open."""
         for op in ops:
             for index, value in enumerate(op.operands):
                 if self._states.get(value) is not State.OPEN or (op, index) in self._points:

@@ -20,8 +20,8 @@ After:
 
 Quantised constants are evaluated: the program contains 8-bit weights. Constants that are added to 32-bit sums are
 rounded to their steps, as biases are. Results differ from the annotated program by at most one step at each place where
-integers are rounded. Refuses, with a remark: whatever `relay-fake-quantization-to-integer` refuses. Left alone: a
-program without roundings.
+integers are rounded. Refuses, with a remark, the regions that `relay-fake-quantization-to-integer` refuses. A program
+without roundings is unchanged.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def all_numbers(data: SSAValue) -> Array:
 
 
 def evaluated(op: Operation, operands: Sequence[Array]) -> object:
-    """Returns the 256 values of `op` for operands of other shapes than its own."""
+    """Evaluates `op` on operands of other shapes: the 256 numbers instead of its tensors."""
     types = [
         tensor_type(array.shape, element_type_of(operand.type))
         for array, operand in zip(operands, op.operands, strict=True)

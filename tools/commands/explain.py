@@ -137,7 +137,7 @@ def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace) -> list[Explained
     )
     raise InputError(
         f"no op is called {name!r}",
-        help=did_you_mean(name, known, "leave out --op to see all; --as-is keeps more of them"),
+        help=did_you_mean(name, known, "omit --op to list all ops, or use --as-is"),
     )
 
 

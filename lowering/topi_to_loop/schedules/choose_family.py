@@ -104,4 +104,4 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
 
 
 def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:
-    return "; ".join([*reasons, *(f"{name} gave up: {why}" for name, why in refused.items())])
+    return "; ".join([*reasons, *(f"{name} failed: {why}" for name, why in refused.items())])

@@ -103,9 +103,9 @@ def schedule_sums(
     lanes: str | None,
     terms: str | None,
 ) -> None:
-    """Orders the loops of sums as the reduction, then the tile, unrolled, with the loop `lanes` vectorised.
+    """Orders the loops of sums: the reduction outside, the unrolled tile inside, the vectorised loop `lanes` innermost.
 
-    `terms`, a loop of the reduction, goes inside the lanes, each of which adds up its products.
+    The loop `terms` of the reduction, if given, goes inside the lanes: each lane adds up its products.
     """
     reduction = [loop for loop in reduction if loop != terms]
     order = (*reduction, *tile, *([] if terms is None else [terms]))
@@ -135,19 +135,19 @@ def unroll_tile(
 
 
 MIN_ACCUMULATORS = 10
-"""With fewer chains of multiply-adds, their latency is not hidden."""
+"""The least number of independent chains of multiply-adds that hides their latency."""
 
 MIN_POSITIONS = 9
-"""With fewer multiply-adds for each vector of weights, the L2 cache is the bottleneck."""
+"""The least number of multiply-adds for each vector of weights at which the L2 cache is not the bottleneck."""
 
 WEIGHT_LOAD, SCALAR_LOAD = 0.3, 0.1
-"""Additional time of a multiply-add that needs a load of its own."""
+"""The additional time of a multiply-add that loads an operand which no other multiply-add uses."""
 
 SINGLE_VECTOR_PENALTY = 0.6
-"""Factor for broadcasts that serve one vector only: as many loads as multiply-adds."""
+"""The factor of the efficiency if each broadcast serves one vector: there are as many loads as multiply-adds."""
 
 PARTIAL_TILE_CODE = 1
-"""Additional cost of a partial tile, in positions, for its copy of the code."""
+"""The additional cost of a partial tile, in positions, since it has a copy of the code."""
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,9 @@ def choose_tile(
 ) -> RegisterTile:
     """Returns the best tile for `height` rows of `width` columns, and `blocks` blocks of `vectors_per_block` vectors.
 
-    If the tile does not divide the number of columns, rows or blocks, a partial tile remains, which runs at its own
+    If the tile does not divide the number of columns, rows or blocks, a partial tile remains, which has another
     efficiency. Without `shares_broadcasts` (depthwise), a tile has one block, since vectors share no scalars.
-    `max_blocks` leaves some blocks for other tiles.
+    `max_blocks` limits the number of blocks in a tile.
     """
     best = RegisterTile(1, 1, 0.0)
     limit = blocks if max_blocks is None else max_blocks
@@ -223,14 +223,14 @@ TIE = 1e-3
 """The relative gain in efficiency that a larger tile must have over a smaller one."""
 
 Speed = Callable[[int], float]
-"""Number of positions in a tile → share of the peak."""
+"""Maps the number of positions in a tile to the share of the peak."""
 
 
 def _tile_shapes(width: int, height: int) -> Iterator[tuple[int, int]]:
     """Yields rows and columns of the candidate tiles, the smallest first: a part of a row, or several whole rows.
 
-    The number of candidates is that of the image's rows and columns, so they are generated lazily: the caller stops at
-    the first tile that does not fit into the registers.
+    There is a candidate for each number of rows and columns of the image. They are generated lazily, because the caller
+    stops at the first tile that does not fit into the registers.
     """
     yield from ((1, columns) for columns in range(1, width + 1))
     yield from ((rows, width) for rows in range(2, height + 1))
@@ -252,7 +252,7 @@ def _blocked_speed(blocks: int, count: int, vectors_per_block: int, shares_broad
 
 
 def _image_efficiency(width: int, height: int, rows: int, columns: int, speed: Speed) -> float:
-    """Returns useful work per unit of time over an image: full tiles, then the partial tile with its code's cost."""
+    """Returns the useful work per unit of time over an image: full tiles, then a partial tile with its code's cost."""
     if rows > 1:
         return _efficiency_along(height, rows, lambda count: speed(count * width))
     return _efficiency_along(width, columns, speed)
@@ -265,14 +265,14 @@ def _efficiency_along(extent: int, tile: int, speed: Speed) -> float:
 
 
 PARTIAL_TILE = 0.7
-"""Factor for tiles of filters of unequal sizes, or that cross the boundary of a group."""
+"""The factor of the efficiency if the tile does not divide the number of filters of a group."""
 
 
 @cache
 def choose_filters(filters: int, registers: int) -> int:
     """Returns the number of filters that share one vector of a row, out of `filters` that read the same channels.
 
-    Their sums are that many accumulators; a divisor of `filters` is preferred.
+    There is an accumulator for each of these filters. A divisor of `filters` is preferred.
     """
 
     def speed(count: int) -> float:

@@ -31,7 +31,7 @@ from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root, runs_everywhere
 
 _PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
-"""The ops, bebranches loads and one store, that a block may contain."""
+"""The ops, besides loads and one store, that a block may contain."""
 _LESS = (2, 6)
 """The predicates `slt` and `ult`."""
 

@@ -208,7 +208,7 @@ class _Elision:
         call, whole, alloc = each.call, each.whole, each.view.owner
         reason = self._why_not(each)
         if reason is None and each.view in expensive:
-            reason = f"{name_of(whole)} would be needed as soon as {name_of(each.view)}, which takes more memory"
+            reason = f"{name_of(whole)} would be allocated as early as {name_of(each.view)}, which takes more memory"
         if reason is not None or not isinstance(alloc, memref.AllocOp):
             return reason
         if each.is_stored:
@@ -238,7 +238,7 @@ class _Elision:
         values = (*each.offset.operands, *_open_extents(whole))
         if all(self._lives.is_before(value, view.owner) for value in values):
             return None
-        return f"the extents of {name_of(whole)} are not known where {name_of(view)} is made"
+        return f"the extents of {name_of(whole)} are unknown at the allocation of {name_of(view)}"
 
     def _why_not_strided(self, each: _Candidate) -> str | None:
         """The reason why a subview cannot have the strides of a copy, or `None`."""
@@ -246,9 +246,9 @@ class _Elision:
             return None
         run = _run(each.type.get_shape(), each.copy.strides)
         if run < LEAST_RUN:
-            return f"{name_of(each.view)} would lie in runs of {run} elements, {LEAST_RUN} are the least that pay"
+            return f"{name_of(each.view)} would have {run} consecutive elements, at least {LEAST_RUN} are required"
         if not self._strided.can_take(each.view, each.call):
-            return f"not all that use {name_of(each.view)} are kernels of their own for it"
+            return f"not all users of {name_of(each.view)} are kernels that can be specialised"
         return None
 
     def _fixed(self, view: SSAValue) -> str | None:
@@ -258,7 +258,7 @@ class _Elision:
         if isinstance(view.owner, Block):
             return f"{name_of(view)} is an argument"
         if isinstance(view.owner, SubviewOp):
-            return f"{name_of(view)} lies in {name_of(view.owner.source)} already"
+            return f"{name_of(view)} is a view of {name_of(view.owner.source)} already"
         return None if isinstance(view.owner, memref.AllocOp) else f"{name_of(view)} is not allocated here"
 
     def _keep(self, each: _Candidate, reason: str) -> None:
@@ -344,4 +344,4 @@ def _unlike(view: SSAValue, whole: SSAValue) -> str | None:
     """The reason why the types do not allow `view` to be a subview of `whole`, or `None`."""
     types = [SSAValue.get(each, type=MemRefType).type for each in (view, whole)]
     alike = len({(type.element_type, type.memory_space) for type in types}) == 1
-    return None if alike else f"{types[0]} is no part of {types[1]}"
+    return None if alike else f"{types[0]} cannot be a view of {types[1]}"

@@ -244,7 +244,7 @@ def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], uncounted: 
         if name in recursive:
             uncounted[f"frames of @{name}, which calls itself"] = None
         elif own is None or (own and name not in called):
-            uncounted[f"what @{name} allocates"] = None
+            uncounted[f"allocations of @{name}"] = None
         else:
             most[name] = own + max((most.get(callee, 0) for callee in calls[name]), default=0)
     return most.get(main.sym_name.data, 0)

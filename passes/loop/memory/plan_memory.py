@@ -3,8 +3,8 @@
 `@main` consists of calls of kernels, with branches and loops between them. The lifetime of a buffer extends from the
 first to the last op that uses it (or a view of it), in text order, and over all of a loop in which it is used but not
 allocated. Buffers with disjoint lifetimes share memory. All operands of an op are alive at it, so two operands of a
-call overlap only if they are the same buffer, for example after `loop-compute-in-place`. This allows kernel arguments
-to be marked `llvm.noalias`: an argument is marked if at every call its buffer is not another argument's buffer.
+call overlap only if they are the same buffer, for example after `loop-compute-in-place`. So an argument of a kernel is
+marked `llvm.noalias` if no call passes the same buffer for another argument.
 
 Buffers that a kernel allocates at the top of its body become trailing arguments of the kernel (counted by
 `loop.num_scratch`), which `@main` provides from the arena, so that a running model allocates no memory. They precede
@@ -18,8 +18,8 @@ func.func @main_plan(%sizes: memref<6xi64>, %n: index {xrelay.dim = "n"})
 
 writes to `%sizes` the bytes of the arena, then the dynamic extents of the outputs, in order, then upper bounds of the
 bytes that a run needs in addition to the arena, as far as they are known (`memory_needs.py`): for dynamic buffers, for
-kernels, and for kernels per thread; bounds are capped at 2^61. It makes the same assertions about names as `@main`, so
-a caller that calls it first detects invalid names without calling `@main`.
+kernels, and for kernels per thread; bounds are capped at 2^61. It asserts the same conditions on names as `@main`, so a
+caller that calls it first detects invalid sizes without a call of `@main`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class LoopPlanMemoryPass(XRelayPass):
     `PassError` if a call passes overlapping buffers to a kernel declaration with `llvm.noalias` on these arguments.
 
     The memory needed in addition to the arena is recorded too, see `memory_needs.py`: `loop.heap` of a kernel has its
-    allocations, `loop.needs` of `@main` the needs of its dynamic buffers and kernels, and the uncounted items.
+    allocations, `loop.needs` of `@main` the needs of its dynamic buffers and kernels, and the allocations without a
+    bound.
 
     Modules without `@main`, or whose `@main` has an arena, are left unchanged. Raises `PassError` if `@main` has
     several blocks.
@@ -158,7 +159,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> None:
 
 
 class _Wanted(NamedTuple):
-    """The allocations of a function that are placed, with their lifetimes, and the others."""
+    """The allocations of a function that get a place in one buffer, their lifetimes, and the other allocations."""
 
     allocs: list[memref.AllocOp]
     lives: list[tuple[int, int]]
@@ -185,7 +186,7 @@ def _place_buffers(function: func.FuncOp, alignment: int, *, in_arena: bool) -> 
     if plan.size > MAX_ARENA:
         raise PassError(
             f"loop-plan-memory: the buffers of @main need {plan.size} bytes, an arena can have {MAX_ARENA}",
-            help="give the model smaller shapes",
+            help="use smaller shapes in the model",
         )
     if in_arena or len(sizes) > 1:
         start = InsertPoint.at_start(function.body.block)

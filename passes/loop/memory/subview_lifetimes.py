@@ -53,10 +53,10 @@ class SubviewLifetimes(BlockLifetimes):
         """The reason why `part` cannot be a part of `whole`, to which `call` copies it; `None` if it can."""
         name, other = name_of(part), name_of(whole)
         if self._roots_of(part) != (part,) or not block_of(part) is call.parent is block_of(whole):
-            return f"{name} and {other} are not made in the block of the call"
+            return f"{name} and {other} are not allocated in the block of the call"
         position, own, around = self.positions[call], self.lives[part], self.lives[self._find(whole)]
         if own.ended is not None:
-            return f"{name} is given away"
+            return f"{name} is transferred to another owner"
         if own.written >= position:
             return f"{name} is written again"
         if around.first != position:
@@ -71,12 +71,12 @@ class SubviewLifetimes(BlockLifetimes):
         """The reason why `part`, which `call` copies from `whole`, cannot be read there; `None` if it can."""
         name, other = name_of(part), name_of(whole)
         if self._roots_of(part) != (part,) or block_of(part) is not call.parent:
-            return f"{name} is not made in the block of the call"
+            return f"{name} is not allocated in the block of the call"
         position, own = self.positions[call], self.lives[part]
         if own.ended is not None:
-            return f"{name} is given away"
+            return f"{name} is transferred to another owner"
         if own.first != position or own.written != position:
-            return f"{name} is written by others"
+            return f"{name} is written by other ops"
         for root in self._roots_of(whole):
             life, here, last = self.lives[root], *self._seen_from(root, call, own)
             is_inside = block_of(root) is not call.parent
@@ -146,7 +146,7 @@ class SubviewLifetimes(BlockLifetimes):
             self._heads[old] = op.next_op
         head = self._heads.get((alloc.parent, position), alloc)
         op.detach()
-        assert head.parent is not None, "an allocation stands in a block"
+        assert head.parent is not None, "an allocation is in a block"
         head.parent.insert_op_before(op, head)
         self.positions[op], self._heads[alloc.parent, position] = position, op
 

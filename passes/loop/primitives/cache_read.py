@@ -18,7 +18,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 @rewrites(CacheRead)
 def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
-    """Redirects read number `step.operand` of `step.block` to a copy, filled by the new block `<block>_read<operand>`.
+    """Redirects read number `step.operand` of `step.block` to a copy; the new block `<block>_read<operand>` fills it.
 
     ```
     loop.for "i" %i to 12 {
@@ -79,9 +79,9 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
     shape = known_extents(load.memref)
     if not shape:
         reason = f"it reads {load.buffer_type}"
-        raise refusal(step, subject, reason, "only a buffer with dimensions whose sizes are given is copied")
+        raise refusal(step, subject, reason, "only a buffer of known extents can be copied")
     if not -len(shape) <= step.last < len(shape):
-        reason = f"what it reads has {len(shape)} dimensions, there is no dimension {step.last}"
+        reason = f"its operand has {len(shape)} dimensions, there is no dimension {step.last}"
         raise refusal(step, subject, reason, "name one of them")
     root = nest_root(block)
     place = root.parent_block()
@@ -90,7 +90,7 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
     writer = next((other for other in blocks_inside(root) if load.memref in other.writes), None)
     if writer is not None:
         reason = f"block {writer.block_name!r} writes its operand in the same nest"
-        raise refusal(step, subject, reason, "only what is complete before the nest can be copied")
+        raise refusal(step, subject, reason, "only a buffer that is complete before the nest can be copied")
     return load, shape, root, place
 
 

@@ -40,8 +40,8 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
 
     `compute_at` then moves the block into tiles of the copy and shrinks the buffer to a tile of registers. The loops of
     the copy are named `<block>_write_<dimension>`, or `step.names`. Of several results, those with other users are
-    copied. Raises `ScheduleError` for a block that does not write all of its buffers completely, once, as their only
-    writer, and each at the same index, and for a block inside another block's nest.
+    copied. Raises `ScheduleError` unless the block is the only writer of its buffers and writes every element once, all
+    buffers at the same index; also for a block inside another block's nest.
     """
     block = find_block(kernel, step.block, step)
     buffers = _results(block, step)
@@ -81,13 +81,13 @@ def _check(
     for buffer in buffers:
         for dimension, (part, whole) in enumerate(zip(written, extents_of(buffer), strict=True)):
             if part != whole:
-                what = "another part than all" if isinstance(part, SSAValue) else f"{part} of {whole} elements"
+                what = "a part" if isinstance(part, SSAValue) else f"{part} of {whole} elements"
                 reason = f"it writes {what} of dimension {dimension}"
                 raise refusal(step, subject, reason, "only a block that writes a whole buffer can be copied")
         others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
         if others:
             reason = f"block {others[0].block_name!r} writes the same buffer"
-            raise refusal(step, subject, reason, "only a block that writes its buffer alone can be copied")
+            raise refusal(step, subject, reason, "no other block may write the buffer")
     root = nest_root(block)
     if root.parent_op() is not kernel:
         raise refusal(step, subject, "it is inside another nest already", "use cache_write before compute_at")

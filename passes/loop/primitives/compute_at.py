@@ -62,9 +62,9 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
     The tile is the part that the consumers read while the loops inside `step.loop` run, computed by affine bounds.
     Loops of the producer keep their names and order, also those with one remaining iteration; dimensions of the buffer
     with one element are removed. A block with several results moves as a whole; unread results get the same tile.
-    Raises `ScheduleError` for a block whose result is an argument of the kernel or is read outside the loop, whose
-    results are not read or are read in different tiles, whose spatial loops have been split or fused, or which shares
-    its nest.
+    Raises `ScheduleError` for a block whose result is an argument of the kernel or is read outside the loop; whose
+    results are not read, or are read in different tiles; whose spatial loops have been split or fused; or whose nest
+    has other blocks.
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
     buffers = list(block.writes)
@@ -89,12 +89,12 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
 
 
 def _common_region(loop: ForOp, block: BlockOp, step: ComputeAt) -> TileRegion:
-    """The part of the results of `block` that one iteration of `loop` reads; refuses different parts of two results."""
+    """The part of the results of `block` that one iteration of `loop` reads, which must be the same for all results."""
     read = [buffer for buffer in block.writes if any(buffer in reader.reads for reader in blocks_inside(loop))]
     regions = [tile_region(loop, block, buffer, step) for buffer in read]
     if any(region != regions[0] for region in regions):
-        reason = f"different parts of its results are read in {step.loop!r}"
-        raise refusal(step, f"block {step.block!r}", reason, "leave it where it is")
+        reason = f"the loop {step.loop!r} reads different parts of its results"
+        raise refusal(step, f"block {step.block!r}", reason, "do not move it")
     return regions[0]
 
 
@@ -113,8 +113,8 @@ def _check_place(
     place = root.parent_block()
     target = None if place is None else place.find_ancestor_op_in_block(loop)
     if target is None or not root.is_before_in_block(target):
-        reason = f"it shares its nest with other blocks, or does not stand before loop {step.loop!r}"
-        raise refusal(step, subject, reason, "compute the consumers' producers at it later, outermost consumer first")
+        reason = f"its nest has other blocks, or is not before loop {step.loop!r}"
+        raise refusal(step, subject, reason, "apply compute_at to the consumer first, and to its producers afterwards")
     if loop.kind is LoopKind.VECTORIZED:
         raise refusal(step, subject, f"loop {step.loop!r} is vectorized", "name a loop around it")
     _check_users(block, loop, root, step)
@@ -136,14 +136,14 @@ def _check_users(block: BlockOp, loop: ForOp, root: Operation, step: ComputeAt) 
         if not isinstance(reader, BlockOp | LoadOp) or (
             isinstance(reader, BlockOp) and not written.isdisjoint(reader.writes)
         ):
-            raise refusal(step, subject, f"'{reader.name}' uses its buffer", "only blocks that read it are understood")
+            raise refusal(step, subject, f"'{reader.name}' uses its buffer", "only blocks may use it, and only read it")
     inputs = set(block.reads)
     following = root.next_op
     while following is not None:
         for other in blocks_inside(following):
             if not inputs.isdisjoint(other.writes):
-                reason = f"block {other.block_name!r}, after it, overwrites what it reads"
-                raise refusal(step, subject, reason, "leave it where it is")
+                reason = f"the later block {other.block_name!r} overwrites a buffer that it reads"
+                raise refusal(step, subject, reason, "do not move it")
         following = following.next_op
 
 
@@ -242,8 +242,8 @@ class TileRegion:
 def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> TileRegion:
     """The smallest box that contains every element of `buffer` read in one iteration of `loop`.
 
-    A dimension is taken whole if its accesses are not affine or start at bases that differ by more than a constant;
-    refuses this for a dimension of unknown size.
+    The box contains a whole dimension if its accesses are not affine, or if their bases differ by more than a constant.
+    Raises `ScheduleError` if the size of such a dimension is unknown.
     """
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     space = Space()
@@ -257,8 +257,8 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
     known = tuple(extent for extent in extents if extent is not None)
     if len(known) < len(extents):
         dimension = extents.index(None)
-        reason = f"what is read of dimension {dimension} cannot be bounded, and no value says its size"
-        raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or leave it where it is")
+        reason = f"the accesses of dimension {dimension} have no bounds, and its size is unknown"
+        raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or do not move it")
     return TileRegion(tuple(ValueMap.make([box.base], space.values) for box in boxes), known)
 
 
@@ -283,7 +283,7 @@ def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
 
 
 def _joined(found: list[Span | None], size: int) -> Span:
-    """Returns one span for all, or the whole dimension if they cannot be joined or cover it."""
+    """Returns one span that contains all; the whole dimension, if they cannot be joined or contain every element."""
     whole = Span(AffineConstantExpr(0), size)
     result: Span | None = None
     for position, part in enumerate(found):

@@ -1,4 +1,4 @@
-"""`contract` and the pass `loop-contract`: products along a loop are summed in each lane of the enclosing loop."""
+"""`contract` and the pass `loop-contract`: each lane of a loop sums the products of the loop inside."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     ```
 
     The block adds the product of two bytes to an i32: `X[…, %vk]` of ui8, the same in every lane, and `W[…, %vo, %vk]`
-    of i8. The four bytes of all lanes are contiguous, and CPUs have an instruction for this operation.
+    of i8. The four bytes of each lane are contiguous, and so are the lanes. CPUs have an instruction for this
+    operation.
 
     Raises `ScheduleError` for any other block, a loop that does not have 4 iterations, more than 1024 lanes, extents
     known only at run time, loops that are not serial, and bytes in another order.

@@ -62,7 +62,7 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
 def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> int:
     """Returns the extent of the inner loop; raises `ScheduleError` if the loops cannot be fused."""
     if only_op(outer) is not inner:
-        reason = f"{step.inner!r} is not the only thing directly inside it"
+        reason = f"{step.inner!r} is not the only op directly inside it"
         raise refusal(step, f"loop {step.outer!r}", reason, "bring the two loops next to each other with reorder")
     if outer.kind is not inner.kind:
         reason = f"it is {outer.kind}, {step.inner!r} is {inner.kind}"
@@ -70,9 +70,7 @@ def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fus
     check_new_names(kernel, [name], {step.outer, step.inner}, step)
     for block in blocks_inside(inner):
         if outer.extent is None and block.has_init and reduces_over(block, outer) and not reduces_over(block, inner):
-            reason = (
-                f"block {block.block_name!r} reduces over it, and where that has no iterations its init would not run"
-            )
+            reason = f"block {block.block_name!r} reduces over it: without iterations, its init would not run"
             raise refusal(step, f"loop {step.outer!r}", reason, "fuse spatial loops")
     return static_extent(inner, step)
 

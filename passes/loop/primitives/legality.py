@@ -53,7 +53,7 @@ def check_new_names(kernel: func.FuncOp, names: list[str], replaced: set[str], s
     taken = loops_of(kernel).keys() - replaced
     for position, name in enumerate(names):
         if name in taken or name in names[:position]:
-            raise refusal(step, f"loop {name!r}", "there is a loop with this name already", "give other names")
+            raise refusal(step, f"loop {name!r}", "there is a loop with this name already", "choose other names")
 
 
 def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
@@ -65,24 +65,24 @@ def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
 
 
 def check_serial(loop: ForOp, own: LoopKind, step: SchedulePrimitive, advice: str) -> None:
-    """Refuses a loop that is neither serial nor of the kind that the primitive sets."""
+    """Raises `ScheduleError` for a loop that is neither serial nor of the kind `own`, which the primitive sets."""
     if loop.kind not in (LoopKind.SERIAL, own):
         raise refusal(step, f"loop {loop.loop_name!r}", f"it is {loop.kind}", advice)
 
 
 def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:
-    """For each dimension of `buffer`, the spatial variable that is its index, or `None` for a constant 0.
+    """For each dimension of `buffer`, the number of the spatial variable that is its index, or `None` for a constant 0.
 
     Refuses a block whose stores are not of this form, or whose other spatial variables have more than one value.
     """
     subject = f"block {block.block_name!r}"
-    advice = "a block that stores each element at its own spatial variables is needed"
+    advice = "name a block whose stores use each spatial variable as an index"
     stores = [op for op in ops_of(block, StoreOp) if op.memref is buffer]
     if not stores:
         raise refusal(step, subject, "it stores nothing", advice)
     found = [_positions_of(block, op) for op in stores]
     if any(positions is None or positions != found[0] for positions in found):
-        raise refusal(step, subject, "it stores at something else than its spatial variables", advice)
+        raise refusal(step, subject, "its stores have other indices than spatial variables", advice)
     positions = found[0] if found[0] is not None else []
     used = [p for p in positions if p is not None]
     missing = [k for k in block.spatial if k not in used and block.extents[k] != 1]
@@ -95,8 +95,8 @@ def common_positions(block: BlockOp, buffers: Sequence[SSAValue], step: Schedule
     """The `store_positions` of all of `buffers`; refuses a block that stores its results at different indices."""
     found = [store_positions(block, buffer, step) for buffer in buffers]
     if any(positions != found[0] for positions in found):
-        reason = "it stores its results at different places"
-        raise refusal(step, f"block {block.block_name!r}", reason, "a block that stores them together is needed")
+        reason = "it stores its results at different indices"
+        raise refusal(step, f"block {block.block_name!r}", reason, "name a block that stores all results at one index")
     return found[0]
 
 

@@ -28,8 +28,9 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
 
     Legal if no iteration depends on another: every block inside has a spatial variable bound to the loop, or writes
     only buffers of its own iteration. Raises `ScheduleError` for a reduction, for blocks that would write the same
-    elements in several iterations, for a loop that is vectorized or unrolled, and for nested parallel loops. Exception:
-    a loop whose extent is a value, which cannot be fused, may be the only op in a parallel loop.
+    elements in several iterations, for a loop that is vectorized or unrolled, and for nested parallel loops. As an
+    exception, a loop whose extent is a value may be parallel as the only op in a parallel loop, because the two cannot
+    be fused.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"

@@ -88,10 +88,12 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
 
 
 def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
-    """Refuses a loop whose iterations are not groups of terms of the block's sums."""
+    """Raises `ScheduleError` for a loop whose iterations are not groups of terms of the block's sums."""
     subject = f"loop {step.loop!r}"
     if not reduces_over(block, loop) or not loop.is_ancestor(block):
-        raise refusal(step, subject, f"block {step.block!r} does not reduce over it", "name a loop around it that does")
+        raise refusal(
+            step, subject, f"block {step.block!r} does not reduce over it", "name a loop over which it reduces"
+        )
     if is_ordered_in(block, loop) or is_spatial_in(block, loop):
         reason = f"its iterations are not terms of sums of block {step.block!r}"
         raise refusal(step, subject, reason, "name a loop of a reduce variable alone")
@@ -134,7 +136,11 @@ def _tile_loops(block: BlockOp, loop: ForOp, sums: Sequence[Sum], step: PartialS
     tile = [inner for inner in inside if is_spatial_in(block, inner)]
     for inner in tile:
         if reduces_over(block, inner) or inner.extent is None:
-            reason = "terms and sums share it" if reduces_over(block, inner) else "its extent is known only at run time"
+            reason = (
+                "spatial and reduce variables use it"
+                if reduces_over(block, inner)
+                else "its extent is known only at run time"
+            )
             raise refusal(step, f"loop {inner.loop_name!r}", reason, "split it, and move it out of the reduction")
     size = sum(bit_width(each.element) // 8 for each in sums) * prod(inner.extent or 0 for inner in tile)
     if size > LOCAL_BYTES:

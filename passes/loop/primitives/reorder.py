@@ -40,11 +40,11 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
           loop.block "gemm" (…) … init {…} {…}
     ```
 
-    `init` still runs once for each point, when all other variables are zero, so a reduction may move outwards unless an
-    op that reads its result moves with it. Raises `ScheduleError` for loops that are not one perfect nest (a reduction
-    would move away from its init and its consumers), a vectorized loop that would not stay innermost, another order of
-    the loops of ordered variables, which must ascend, and another order of the parts of a fused spatial and reduce
-    loop, which would initialise some elements too late.
+    `init` still runs once for each point, when all other variables are zero. So a reduction may move outwards, unless
+    an op that reads its result would be inside it. Raises `ScheduleError` for loops that are not one perfect nest (a
+    reduction would move away from its init and its consumers), a vectorized loop that would not stay innermost, another
+    order of the loops of ordered variables, which must ascend, and another order of the parts of a fused spatial and
+    reduce loop, which would initialise some elements too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
     chain, following = _perfect_chain(named, step), iter(named)
@@ -72,11 +72,11 @@ def _not_perfect(outer: ForOp, inner: ForOp, step: SchedulePrimitive) -> Excepti
     others = [block for block in blocks_inside(outer) if not inner.is_ancestor(block)]
     names = ", ".join(repr(block.block_name) for block in others)
     reason = f"{inner.loop_name!r} is not perfectly nested in it: " + (
-        f"block {names} stands beside it" if others else "a buffer is allocated beside it"
+        f"block {names} is next to it" if others else "a buffer is allocated next to it"
     )
     inside = list(blocks_inside(inner))
     if any(reduces_over(block, inner) for block in inside):
-        reason += f", and moving reduction {inner.loop_name!r} out would run that on partial results"
+        reason += f", and moving reduction {inner.loop_name!r} outwards would run it on partial results"
     return refusal(step, f"loop {outer.loop_name!r}", reason, "reorder the loops on each side of it separately")
 
 
@@ -94,7 +94,7 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
 
 
 def _check_kept_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Refuses another order of loops whose order among each other matters.
+    """Raises `ScheduleError` if loops whose relative order must stay would be in another order.
 
     Loops of ordered variables of one block must ascend. A reduction must not add to a point before the point is
     initialised: the first visit of a point has all reduce variables zero as long as the loops that drive both spatial
@@ -106,11 +106,11 @@ def _check_kept_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: Sche
         ordered = [loop for loop in chain if is_ordered_in(block, loop)]
         mixed = [loop for loop in chain if block.has_init and reduces_over(block, loop) and is_spatial_in(block, loop)]
         for kept, text in (
-            (ordered, "runs in the order of it and {}: each iteration uses the last"),
+            (ordered, "depends on the order of it and {}: each iteration uses the result of the previous one"),
             (
                 mixed,
-                "has spatial and reduce variables fused in it and in {}: in another order it would add to some "
-                "elements before their init",
+                "has spatial and reduce variables fused in it and in {}: in another order, some elements would be "
+                "updated before their init",
             ),
         ):
             after = [loop for loop in order if loop in kept]
@@ -118,7 +118,7 @@ def _check_kept_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: Sche
             if moved is not None:
                 others = ", ".join(repr(loop.loop_name) for loop in kept if loop is not moved)
                 reason = f"block {block.block_name!r} {text.format(others)}"
-                advice = "keep these loops in their order among each other"
+                advice = "keep the relative order of these loops"
                 raise refusal(step, f"loop {moved.loop_name!r}", reason, advice)
 
 

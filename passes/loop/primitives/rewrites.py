@@ -57,7 +57,8 @@ def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
 def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
     """Applies one primitive to a kernel, in place.
 
-    Raises `ScheduleError` with the primitive, its loop or block, the reason and advice; the kernel is then unchanged.
+    On failure, the kernel is unchanged, and a `ScheduleError` has the primitive, its loop or block, the reason and
+    advice.
     """
     if (problem := step.problem()) is not None:
         raise ScheduleError(f"{step.primitive}: {problem}", help="see the primitive's documentation")
@@ -130,11 +131,11 @@ def primitive_pass(
 
 
 def _documentation(text: str | None, example: str) -> str:
-    """The documentation of a rewrite for its pass: `step.` is removed, since the fields of `step` are the options."""
+    """Returns the documentation of a pass from that of its rewrite; the fields of `step` are options of the pass."""
     main = inspect.cleandoc("Apply the primitive." if text is None else text).replace("`step.", "`")
     return (
         f"{main}\n\nFor example `-p '{example}'`. The kernels that have the loops and blocks named are changed,\n"
-        "or `kernel` alone; it is an error where none has them."
+        "or `kernel` alone; it is an error if no kernel has them."
     )
 
 

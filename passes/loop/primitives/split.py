@@ -37,8 +37,8 @@ def split(kernel: func.FuncOp, step: Split) -> None:
 
     If the factor does not divide the extent, the surplus iterations are skipped by the implicit guards of the blocks;
     `tail` (kept by the outer loop) selects how. If the extent is a value, `ceildiv` is computed once, at the top of the
-    kernel. Raises `ScheduleError` for a loop that is not serial, and for a factor that does not divide the extent
-    if no block's domain would skip the surplus (an inner tile).
+    kernel. Raises `ScheduleError` for a loop that is not serial, and for a factor that does not divide the extent if
+    the surplus iterations would be in the domain of a block, as in an inner tile.
     """
     loop = find_loop(kernel, step.loop, step)
     divides = check_split(kernel, loop, step)
@@ -93,8 +93,8 @@ def _check_dynamic_split(loop: ForOp, step: Split) -> bool:
     for block in blocks_inside(loop):
         if not keeps_away_from(block, loop, extent):
             reason = (
-                f"its extent is known only at run time, and iterations beyond it, where {step.factor} does not divide "
-                f"it, could be inside the domain of block {block.block_name!r}"
+                f"its extent is known only at run time; if {step.factor} does not divide it, further iterations could "
+                f"be inside the domain of block {block.block_name!r}"
             )
             raise refusal(step, subject, reason, "split before loops are fused, or another loop")
     return False

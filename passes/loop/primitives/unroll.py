@@ -24,8 +24,8 @@ def unroll(kernel: func.FuncOp, step: Unroll) -> None:
     loop.for "w_i" %w_i to 14 unrolled {…}
     ```
 
-    Raises `ScheduleError` for a loop that is not serial, whose extent is known only at run time, or that would repeat a
-    body more than 1024 times, together with the unrolled loops around it and inside.
+    Raises `ScheduleError` for a loop that is not serial, whose extent is known only at run time, or whose body would be
+    repeated more than 1024 times, counting the unrolled loops around it and inside.
     """
     loop = find_loop(kernel, step.loop, step)
     extent = static_extent(loop, step)

@@ -31,11 +31,11 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
     ```
 
     Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes. With
-    `access = masked`, branches may differ between lanes, and accesses in them are masked. With `access = any`, other
-    accesses are made lane by lane too, and computed indices may differ between lanes.
-    Raises `ScheduleError` for a reduction, a loop that is not innermost, accesses with another stride or computed
-    indices that differ between lanes, conditions and computations that depend on the lane, a sort, more than 1024
-    iterations, and extents known only at run time.
+    `access = masked`, branches may differ between lanes, and accesses in them are masked. With `access = any`, all
+    other accesses are allowed too, also at computed indices that differ between lanes; each lane is then accessed
+    separately. Raises `ScheduleError` for a reduction, a loop that is not innermost, accesses with another stride or
+    computed indices that differ between lanes, conditions and computations that depend on the lane, a sort, more than
+    1024 iterations, and extents known only at run time.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -46,7 +46,7 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
     inner = next((op for op in structure_of(loop) if isinstance(op, ForOp)), None)
     if inner is not None:
         reason = f"it is not innermost: loop {inner.loop_name!r} is inside it"
-        raise refusal(step, subject, reason, "reorder it innermost, or split and vectorize the inner loop")
+        raise refusal(step, subject, reason, "make it innermost with reorder, or split and vectorize the inner loop")
     for block in blocks_inside(loop):
         if reduces_over(block, loop):
             reason = f"block {block.block_name!r} reduces over it: its iterations add to the same element"
@@ -105,7 +105,7 @@ def _access_problem(
         0 if fixed.issuperset(index[k].operands) else index_stride(index[k], loop.index) for k in range(len(index))
     ]
     if access != "any" and (any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1))):
-        return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
+        return f"{word} with strides {strides} in its buffer's dimensions: only the last may differ from 0, and be 1"
     if isinstance(op, StoreOp) and strides and not is_computed and all(s == 0 for s in strides):
         return "writes the same element from every lane"
     return None

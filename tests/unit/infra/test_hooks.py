@@ -208,7 +208,7 @@ def test_should_run_must_give_a_bool() -> None:
         def should_run(self, mod: ModuleOp, info: PassInfo) -> None: ...
 
     with (
-        pytest.raises(PassError, match=r"\[nothing\] Vague.should_run gave None, it must give a bool"),
+        pytest.raises(PassError, match=r"\[nothing\] Vague.should_run returned None instead of a bool"),
         PassContext(instruments=[Vague()]),
     ):
         nothing(ModuleOp([]))

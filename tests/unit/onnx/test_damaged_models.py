@@ -292,7 +292,7 @@ def test_large_constants_take_no_memory() -> None:
         ("ConstantOfShape", {}, r"has a negative extent|must be a list"),
         ("CumSum", {"a": np.array(np.nan, np.float32)}, r"input #1 \(axis\) .* nan"),
         ("TopK", {"k": np.array([np.inf], np.float32)}, r"input #1 \(k\) .* inf"),
-        ("OneHot", {"d": np.array(2**64 - 1, np.uint64), "v": np.zeros(2)}, "must be of 64 bits with a sign"),
+        ("OneHot", {"d": np.array(2**64 - 1, np.uint64), "v": np.zeros(2)}, "must be a signed 64-bit integer"),
         ("Tile", {"r": np.array([2**40, 1])}, "would take"),
     ],
 )

@@ -139,7 +139,7 @@ def test_a_list_with_more_entries_than_a_tensor_has_axes(inputs: str, nodes: str
     [
         ("4, 100", "1, 3e38", "an extent of 100 times the scale"),
         ("4, n", "1, 2e-38", "needs a known extent, found n"),
-        ("4, n", "2e-38, 2", "64 bits with a sign"),
+        ("4, n", "2e-38, 2", "signed 64-bit integer"),
     ],
 )
 def test_a_scale_beyond_every_size(shape: str, scales: str, words: str) -> None:

@@ -114,7 +114,7 @@ def test_reductions_have_their_axes_too() -> None:
         (lambda attrs, outs, target: outs[0].op.nothing, "raised AttributeError"),
         (
             lambda attrs, outs, target: _marked(outs[0], "vectorize", 0),
-            "relay.op:tanh gave up: stage 'tanh': .*not innermost",
+            "relay.op:tanh failed: stage 'tanh': .*not innermost",
         ),
     ],
 )

@@ -128,7 +128,7 @@ def test_fuse_locations_flattens_and_drops_what_says_nothing():
 
 
 def test_an_op_nobody_takes_is_an_error_with_its_location():
-    with pytest.raises(LoweringError, match=r"^net\.py:1:2: failed to convert arith\.addi: nothing converts"):
+    with pytest.raises(LoweringError, match=r"^net\.py:1:2: failed to convert arith\.addi: no pattern converts"):
         apply_conversion(parse(CHAIN), [ConvertMulToAdd()], is_legal=legal_outside("arith"))
 
 

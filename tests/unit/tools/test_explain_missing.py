@@ -34,7 +34,7 @@ func.func private @kernel(%y: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
         (["%f"], r"no op is called '%f'; help: "),
         (["%n", "--as-is"], r"no op is called '%n'; help: "),
         (["%rr"], r"no op is called '%rr'; help: did you mean '%r'\?"),
-        (["99"], "no op is called '99'; help: leave out --op to see all"),
+        (["99"], "no op is called '99'; help: omit --op to list all ops"),
     ],
 )
 def test_what_became_of_it(

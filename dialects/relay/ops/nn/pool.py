@@ -120,7 +120,7 @@ class PoolOp(ImageOp):
         return from_plain(result, self.image_axes, self.layouts[1])
 
     def in_out_layout(self, build: TopiBuilder, result: SSAValue) -> Tensors:
-        """Converts the result of an index space from the layout of the data to its own."""
+        """Converts the result of an index space from the data's layout to the result's layout."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
         return [in_layout(build, result, *self.layouts)]
@@ -133,7 +133,7 @@ class PoolOp(ImageOp):
     def gradient_of_twin(
         self, twin: type[PoolOp], of: SSAValue, build: GradientBuilder, **attributes: AttributeValue
     ) -> Gradients:
-        """Returns the gradient of a pool over the width by that of `twin`, a pool of images of height 1."""
+        """Returns the gradient of a pool over the width: that of the op `twin`, applied to an image of height 1."""
         layout, out_layout = self.layouts
         layouts = {"layout": layout_with_height(layout), "out_layout": layout_with_height(out_layout)}
         other = twin.call(with_height(self.data, layout, build), **layouts, **attributes)
@@ -266,7 +266,7 @@ class AvgPoolOp(WindowPoolOp):
 
 
 class DirectAvgPoolOp(AvgPoolOp):
-    """Base of the mean pools of plain numbers."""
+    """Base of the mean pools of tensors that are not quantised."""
 
     QUANTIZATION = Quantization.MEAN
     KIND = "avg"

@@ -235,7 +235,7 @@ class GatherOp(IndexingOp):
     still out of range.
 
     Constraints:
-    - C3: data and indices have the same rank, and the indices' extents of the other axes are at most the data's.
+    - C3: data and indices have the same rank, and along each other axis the indices' extent is at most the data's.
 
     Example:
     ```mlir

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -t llvm-ir --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{func.func cannot stand in a module that becomes LLVM IR; help: only llvm.func and llvm.mlir.global can}}
+// expected-error@+1 {{func.func cannot be in a module that is translated to LLVM IR; help: only llvm.func and llvm.mlir.global can be}}
 func.func @f() {
   func.return
 }

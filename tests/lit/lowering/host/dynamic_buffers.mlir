@@ -27,7 +27,7 @@ func.func @extents(%s: tensor<2xi64>, %x: tensor<?xf32, #relay.dims<n>>) -> tens
 // CHECK:         %[[L:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:         %b = memref.alloc(%[[K]], %[[L]]) : memref<1x?x?xf32>
 // CHECK-NEXT:    func.call @cut(%a, %b, %[[K]], %[[K]], %[[L]])
-// An input is copied before it is given away.
+// An input is copied before it is transferred to another owner.
 // CHECK-NEXT:    %[[OWN:.*]] = memref.alloc(%[[K]]) : memref<1x?x3xf32>
 // CHECK-NEXT:    func.call @copy(%a, %[[OWN]], %[[K]])
 // CHECK-NEXT:    func.return %[[OWN]], %[[K]], %b, %[[K]], %[[L]]

@@ -9,7 +9,7 @@ func.func @erf(%x: f16) -> f16 {
 // -----
 
 func.func @fpowi(%x: f64, %n: i32) -> f64 {
-  // expected-error@+1 {{failed to convert math.fpowi: nothing converts this op here}}
+  // expected-error@+1 {{failed to convert math.fpowi: no pattern converts the op}}
   %0 = math.fpowi %x, %n : f64, i32
   func.return %0 : f64
 }

@@ -3,7 +3,7 @@
 func.func @parallel(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error@+1 {{failed to convert scf.parallel: nothing converts this op here}}
+  // expected-error@+1 {{failed to convert scf.parallel: no pattern converts the op}}
   "scf.parallel"(%c0, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
   ^bb0(%i: index):
     scf.reduce

@@ -10,7 +10,7 @@ llvm.func @f(%ctx: !llvm.ptr, %n: i64) -> i32 {
 // -----
 
 llvm.func @f(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
-  // expected-error@+1 {{a value of type vector<4xf32> has no place in the frame of a function that calls itself}}
+  // expected-error@+1 {{a value of type vector<4xf32> cannot be stored in the frame of a function that calls itself}}
   %v = llvm.load %x : !llvm.ptr -> vector<4xf32>
   %s = llvm.call @f(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.store %v, %x : vector<4xf32>, !llvm.ptr

@@ -26,7 +26,7 @@ func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 // The sizes of allocations depend on the names of inputs.
 func.func private @k(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
-  // expected-error@below {{the extent m is not known here; help: let an input have it}}
+  // expected-error@below {{the extent m is not known here; help: use the name in the type of an input}}
   %y = func.call @k(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
   func.return %x : tensor<?xf32, #relay.dims<n>>
 }

@@ -13,7 +13,7 @@
 // CHECK:          loop.store %{{.*}}, %p[%{{.*}}] : memref<20xi64>
 // SCHEDULED: loop.for "i0" {{.*}} to 4 {
 // SCHEDULED-NEXT: loop.for "i1" {{.*}} to 5 {
-// REORDERED: block 'positions' runs in the order of it and 'i0'
+// REORDERED: block 'positions' depends on the order of it and 'i0'
 func.func private @where(%m: tensor<4x5xi1>) -> (tensor<20xi64>, tensor<i64>) attributes {relay.primitive} {
   %p, %n = topi.positions(%m) : (tensor<4x5xi1>) -> (tensor<20xi64>, tensor<i64>)
   func.return %p, %n : tensor<20xi64>, tensor<i64>

@@ -8,7 +8,7 @@
 
 // SPLIT: desired-layouts[0] 'nn.conv2d_transpose:NCHW4c': layout NCHW4c splits C; no axis may be split
 // ORDER: desired-layouts[0] 'nn.deformable_conv2d:HWNC': the layout HWNC is not NCHW or NHWC
-// KERNEL: desired-layouts[0] 'nn.deformable_conv2d:NHWC:OIHW': with data in NHWC its kernel is in HWIO
+// KERNEL: desired-layouts[0] 'nn.deformable_conv2d:NHWC:OIHW': with data in NHWC its kernel must be in HWIO
 // REGIONS: desired-layouts[0] 'vision.roi_align:NHWC:NC': its regions have no layout; help: write default, or nothing
 // POOL: desired-layouts[0] 'vision.roi_pool:NHWC': the layout NHWC is not NCHW
 

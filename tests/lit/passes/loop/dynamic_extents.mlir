@@ -11,7 +11,7 @@
 // RUN: xrelay-opt %s -p 'loop-parallelize{loop=a},loop-split{loop=i factor=16 kernel=square},loop-lower-blocks,convert-loop-to-scf' | filecheck %s --check-prefix SCF
 // RUN: not xrelay-opt %s -p 'loop-reorder{loops=k,r},loop-fuse{outer=k inner=r}' 2>&1 | filecheck %s --check-prefix EMPTY
 
-// EMPTY: error: fuse("k", "r"): loop 'k': block 'sum' reduces over it, and where that has no iterations its init would not run; help: fuse spatial loops
+// EMPTY: error: fuse("k", "r"): loop 'k': block 'sum' reduces over it: without iterations, its init would not run; help: fuse spatial loops
 // VECTORIZE: error: vectorize("i"): loop 'i': its extent is known only at run time; help: split it, and name the inner loop
 // INNER: error: fuse("r", "k"): loop 'k': its extent is known only at run time; help: split it, and name the inner loop
 

@@ -28,7 +28,7 @@ def test_mel_weights(bands: int, length: int) -> None:
     ("name", "number", "words"),
     [
         ("m", np.float32(np.nan), r"input #0 \(num_mel_bins\) .* nan"),
-        ("n", np.uint64(2**64 - 1), "must be of 64 bits with a sign"),
+        ("n", np.uint64(2**64 - 1), "must be a signed 64-bit integer"),
         ("r", np.float32(np.inf), r"input #2 \(sample_rate\)"),
         ("l", np.float32(-700), r"frequencies from -700.0 to 7600..* places"),
         ("h", np.float32(np.nan), "frequencies from 20.0 to nan have no places"),

@@ -78,7 +78,7 @@ func.func private @slice(%p: memref<6x4xf32>, %r: memref<1x4xf32>) attributes {l
 // CHECK-NEXT:    func.call @k(%x, %a)
 // CHECK-NEXT:    %[[C4:.*]] = arith.constant 4 : index
 // CHECK-NEXT:    %[[P:.*]] = loop.subview %c[%[[C4]]] [] : memref<8xf32> to memref<4xf32>
-// CHECK-NEXT:    func.call @copy_part(%a, %[[P]]) {loop.copied = "%a lies in %c already"}
+// CHECK-NEXT:    func.call @copy_part(%a, %[[P]]) {loop.copied = "%a is a view of %c already"}
 // CHECK-NEXT:    func.call @l(%c, %y)
 func.func @twice(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
   %a = memref.alloc() : memref<4xf32>
@@ -131,7 +131,7 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<8xf32>) attribu
 // CHECK-LABEL: func.func @changed
 // CHECK:         func.call @concatenate(%a, %b, %c) {loop.copied = "%a is written again; %c changes while %b is needed"}
 // CHECK:         func.call @concatenate(%e, %e, %d) {loop.copied = "%d is used before"}
-// CHECK:           func.call @concatenate(%e, %g, %h) {loop.copied = "%e and %h are not made in the block of the call; %g is given away"}
+// CHECK:           func.call @concatenate(%e, %g, %h) {loop.copied = "%e and %h are not allocated in the block of the call; %g is transferred to another owner"}
 func.func @changed(%x: memref<4xf32>, %v: f32, %q: i1, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
   %zero = arith.constant 0 : index
   %a = memref.alloc() : memref<4xf32>
@@ -265,7 +265,7 @@ func.func private @half(%p: memref<8xf32>, %r: memref<4xf32>) attributes {loop.k
 // CHECK-NEXT:    %b = loop.subview %c[%[[B]]] [%m] : memref<?x4xf32> to memref<?x4xf32>
 // CHECK-NEXT:    func.call @k(%a, %b, %n, %m)
 // CHECK-NEXT:    func.call @k(%c, %y, %[[S]], %[[S]])
-// CHECK:         func.call @concatenate(%d, %e, %f, %n, %m, %{{.*}}) {loop.copied = "the extents of %f are not known where %d is made
+// CHECK:         func.call @concatenate(%d, %e, %f, %n, %m, %{{.*}}) {loop.copied = "the extents of %f are unknown at the allocation of %d
 // PLAN:        func.func private @k(%p: memref<?x4xf32> {loop.extents = array<i64: 0>, llvm.noalias}, %r: memref<?x4xf32> {loop.extents = array<i64: 1>, llvm.noalias}
 func.func @main(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index {xrelay.dim = "n"}, %m: index {xrelay.dim = "m"}) attributes {loop.num_outputs = 1 : i64} {
   %s = arith.addi %m, %n : index
@@ -396,7 +396,7 @@ func.func private @negated(%p: memref<4x6xf32>, %r: memref<4x6xf32>) attributes 
 // CHECK:         %a = memref.alloc() : memref<1xf32>
 // CHECK:         func.call @one(%x, %a)
 // CHECK:         %b = loop.subview %c[%{{.*}}] [] : memref<524289xf32> to memref<524288xf32>
-// CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%c would be needed as soon as %a, which takes more memory"}
+// CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%c would be allocated as early as %a, which takes more memory"}
 // CHECK:         func.call @first(%c, %s) {loop.copied = "%c would be needed as long as %s, which takes more memory"}
 func.func @main(%x: memref<1xf32>, %y: memref<524288xf32>) attributes {loop.num_outputs = 1 : i64} {
   %a = memref.alloc() : memref<1xf32>

@@ -8,7 +8,7 @@
 // CHECK-NEXT:    %c = memref.alloc() : memref<3x48xf32>
 // CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
 // CHECK-NEXT:    func.call @make_apart(%x, %a) : (memref<3x16xf32>, memref<3x16xf32, strided<[48, 1]>>) -> ()
-// CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%a lies in %c already"}
+// CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%a is a view of %c already"}
 // CHECK-NEXT:    %[[C32:.*]] = arith.constant 32 : index
 // CHECK-NEXT:    %[[PLACE:.*]] = loop.subview %c[%[[C32]]] [] : memref<3x48xf32> to memref<3x16xf32, strided<[48, 1]>>
 // CHECK-NEXT:    func.call @copy_part_1(%x, %[[PLACE]]) {loop.copied = "%x is an argument"}
@@ -100,9 +100,9 @@ func.func private @rows(%p: memref<3x48xf32>, %r: memref<2x32xf32>) attributes {
 
 // Short runs, users that are no private kernels with plain accesses, and kernels with versions.
 // CHECK-LABEL: func.func @main
-// CHECK:         func.call @join(%a, %b, %c) {loop.copied = "not all that use %a are kernels of their own for it; not all that use %b are kernels of their own for it"}
-// CHECK:         func.call @join(%d, %d, %e) {loop.copied = "not all that use %d are kernels of their own for it"}
-// CHECK:         func.call @few(%f, %f, %g) {loop.copied = "%f would lie in runs of 8 elements, 16 are the least that pay"}
+// CHECK:         func.call @join(%a, %b, %c) {loop.copied = "not all users of %a are kernels that can be specialised; not all users of %b are kernels that can be specialised"}
+// CHECK:         func.call @join(%d, %d, %e) {loop.copied = "not all users of %d are kernels that can be specialised"}
+// CHECK:         func.call @few(%f, %f, %g) {loop.copied = "%f would have 8 consecutive elements, at least 16 are required"}
 // CHECK-NOT:   _apart
 func.func @main(%x: memref<3x16xf32>, %z: memref<3x8xf32>, %y: memref<3x32xf32>) attributes {loop.num_outputs = 1 : i64} {
   %a = memref.alloc() : memref<3x16xf32>

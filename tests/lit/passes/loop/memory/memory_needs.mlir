@@ -102,7 +102,7 @@ func.func @main(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %p: i1, %n: inde
 // The buffers of a function that only @main calls are in the arena.
 // Not counted: recursive functions, returned buffers, unbounded allocations, and calls of unknown functions.
 // CHECK-LABEL: func.func @main(%x: memref<4xf32>
-// CHECK-SAME: loop.needs = {dynamic_buffers = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "what @gives allocates", "what @open allocates", "what @unnamed allocates"]}
+// CHECK-SAME: loop.needs = {dynamic_buffers = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "allocations of @gives", "allocations of @open", "allocations of @unnamed"]}
 func.func @main(%x: memref<4xf32>, %n: index) attributes {loop.num_outputs = 0 : i64} {
   func.call @top(%x, %n) : (memref<4xf32>, index) -> ()
   func.return

@@ -28,7 +28,7 @@
 // TILED: loop.load %gemm_read1[%vk, %vj - %c_o * 16] : memref<32x16xf32, "local">
 
 // NUMBER: error: cache_read("gemm", 2): block 'gemm': it makes 2 reads, which are numbered from 0; help: name one of them
-// LAST: error: cache_read("gemm", 1, last = 2): block 'gemm': what it reads has 2 dimensions, there is no dimension 2; help: name one of them
+// LAST: error: cache_read("gemm", 1, last = 2): block 'gemm': its operand has 2 dimensions, there is no dimension 2; help: name one of them
 // TWICE: error: cache_read("gemm", 1): block 'gemm': there is a block 'gemm_read1' already; help: use cache_read once
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<64x32xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {

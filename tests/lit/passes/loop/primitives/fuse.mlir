@@ -6,7 +6,7 @@
 // CHECK-NEXT: loop.block "copy" (%vn : spatial 2 = %n_c floordiv 8, %vc : spatial 8 = %n_c mod 8)
 // Splitting by the inner extent restores the loops.
 // AGAIN: loop.block "copy" (%vn : spatial 2 = %p_o, %vc : spatial 8 = %p_i)
-// NOT: error: fuse("c", "n"): loop 'c': 'n' is not the only thing directly inside it; help: bring the two loops next to each other with reorder
+// NOT: error: fuse("c", "n"): loop 'c': 'n' is not the only op directly inside it; help: bring the two loops next to each other with reorder
 func.func private @copy(%X: memref<2x8xf32>, %Y: memref<2x8xf32>) attributes {loop.kernel} {
   loop.for "n" %n to 2 {
     loop.for "c" %c to 8 {

@@ -10,10 +10,10 @@
 // CHECK-NEXT: loop.for "k_i" %k_i to 3 {
 // CHECK-NEXT: loop.for "j" %j to 4 {
 // CHECK-NEXT: loop.block "sums" (%vj : spatial 4 = %j, %vk : ordered 10 = %k_o * 3 + %k_i)
-// ORDER: error: reorder("k_i", "k_o"): loop 'k_i': block 'sums' runs in the order of it and 'k_o': each iteration uses the last; help: keep these loops in their order among each other
+// ORDER: error: reorder("k_i", "k_o"): loop 'k_i': block 'sums' depends on the order of it and 'k_o': each iteration uses the result of the previous one; help: keep the relative order of these loops
 // PARALLEL: error: parallelize("k"): loop 'k': block 'sums' reduces over it
 // LANES: error: vectorize("k"): loop 'k': block 'sums' reduces over it
-// CACHE: error: cache_write("sums"): block 'sums': it stores at something else than its spatial variables
+// CACHE: error: cache_write("sums"): block 'sums': its stores have other indices than spatial variables
 // LOWER: loop.for "j" %j to 4 {
 // LOWER-NEXT: arith.constant
 // LOWER-NEXT: loop.store %zero, %S[%j] : memref<4xf32, "local">

@@ -3,7 +3,7 @@
 // RUN: not xrelay-opt %s -p 'loop-partial-sums{block=gemm loop=j}' 2>&1 | filecheck %s --check-prefix SPATIAL
 // RUN: not xrelay-opt %s -p 'loop-partial-sums{block=largest loop=r}' 2>&1 | filecheck %s --check-prefix MAXIMUM
 
-// SPATIAL: error: partial_sums("gemm", "j"): loop 'j': block 'gemm' does not reduce over it; help: name a loop around it that does
+// SPATIAL: error: partial_sums("gemm", "j"): loop 'j': block 'gemm' does not reduce over it; help: name a loop over which it reduces
 // MAXIMUM: error: partial_sums("largest", "r"): block 'largest': its results are not all sums of floats; help: name a block that adds floats
 
 // The last part has 2 terms.

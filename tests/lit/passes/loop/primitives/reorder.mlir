@@ -27,7 +27,7 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
   func.return
 }
 
-// PERFECT: error: reorder("j2", "i2"): loop 'i2': 'j2' is not perfectly nested in it: block 'first' stands beside it; help: reorder the loops on each side of it separately
+// PERFECT: error: reorder("j2", "i2"): loop 'i2': 'j2' is not perfectly nested in it: block 'first' is next to it; help: reorder the loops on each side of it separately
 func.func private @two(%X: memref<8xf32>, %Y: memref<8x16xf32>) attributes {loop.kernel} {
   %T = memref.alloc() : memref<8xf32>
   loop.for "a" %a to 8 {

@@ -43,7 +43,7 @@ func.func private @wide(%X: memref<8589934592xf32>) attributes {loop.kernel} {
 }
 
 // ANY: loop.for "col" %{{.*}} to 8 vectorized {
-// ROWS: error: vectorize("col"{{.*}}): loop 'col': block 'flip' reads with strides [1, 0] in its buffer's dimensions, not 0 before the last and 0 or 1 in it; help: vectorize another loop, or change the layout
+// ROWS: error: vectorize("col"{{.*}}): loop 'col': block 'flip' reads with strides [1, 0] in its buffer's dimensions: only the last may differ from 0, and be 1; help: vectorize another loop, or change the layout
 func.func private @flip(%X: memref<8x4xf32>, %Y: memref<4x8xf32>) attributes {loop.kernel} {
   loop.for "row" %i to 4 {
     loop.for "col" %j to 8 {
