@@ -98,7 +98,7 @@ def _hook_for(kind: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
 def _requested(kind: type[RelayOp], entry: DesiredEntry) -> tuple[Layout, Layout | None]:
     """Returns the layouts of data and kernel.
 
-    The kernel's layout is None for ops without a kernel, and for the default.
+    The kernel has no layout, None, if the op has no kernel or the default applies.
     """
     if issubclass(kind, PoolOp | ResizeOp):
         entry.at_most(1)

@@ -46,7 +46,7 @@ class TailBounds(NamedTuple):
     """Bounds of a loop beyond which a variable of a block inside leaves its domain.
 
     In iterations below `full`, the variable is in its domain for all iterations of the inner loops; in iterations from
-    `dead` on, for none.
+    `dead` on, it never is.
     """
 
     full: int

@@ -1,17 +1,17 @@
 """Places buffers in one arena: computes offsets from lifetimes, as numbers or as code.
 
-Buffers of known size are placed by a sweep over time with a best-fit free list, like a memory allocator that has all
+Buffers of known size are placed by a sweep over time with a best-fit free list, like a memory allocator that knows all
 requests in advance. At each step the buffers that start there are placed, largest first, into the smallest free range
 that holds them; the ranges of buffers that end there are freed afterwards and merged with their neighbours. If no range
 fits, the arena grows; a free range at its end is extended. With n buffers this takes O(n log n) comparisons. The
 offsets are not minimal (that problem is NP-hard), but the arena is never larger than the sum of the buffers.
 
 In an `@main` that binds names, offsets are computed at run time from the values of the names. The size of a buffer is
-then a known number of bytes, rounded up to the alignment, times a unit: the product of its dynamic extents. If the
-number is so small that rounding it would waste memory, the unit is rounded up instead. Buffers of one unit are placed
-like buffers of known size, as if the unit were 1; the result is a region of the arena whose size scales with the unit.
-Regions that are not alive at the same time share a slot, which has the size of the largest. The arena is the sequence
-of its slots.
+then a constant number of bytes times its *unit*, the product of its dynamic extents. The number is rounded up to the
+alignment; if it is so small that this would waste memory, the unit is rounded up instead. Buffers of one unit are
+placed like buffers of known size, as if the unit were 1; the result is a region of the arena whose size scales with the
+unit. Regions that are not alive at the same time share a slot, which has the size of the largest. The arena is the
+sequence of its slots.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaP
 
 
 SMALL: Final = 512
-"""Bytes per element of a unit below which the unit, not the number of bytes, is rounded up."""
+"""The number of bytes per unit below which the unit is rounded up instead of the number."""
 MAX_ARENA: Final = 1 << 62
-"""The largest size of an arena in bytes: half the range of `index`, since sizes are estimated in f64."""
+"""The largest size of an arena in bytes. It is half the range of `index`, because sizes are estimated in f64."""
 TOO_LARGE: Final = "out of memory: the buffers of @main do not fit in 64 bits"
 
 
@@ -164,7 +164,7 @@ def request_of(alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, i
 
 
 def plan_regions(requests: Sequence[Request]) -> tuple[list[Region], list[tuple[int, int]]]:
-    """Returns regions, and the region of each request by number with the offset there, which the unit multiplies.
+    """Returns the regions, and for each request its region, by number, and its offset there, in units.
 
     Requests alive at the same step never overlap. With n requests this takes O(n log n) comparisons. `first <= last` is
     required of each request.

@@ -24,7 +24,7 @@ EXPECTED_EXTENT: Final = 256
 
 
 def element_bytes(type: Attribute) -> int | None:
-    """Bytes of an element of a buffer; None if a view of an arena cannot have the buffer's type."""
+    """The bytes of an element of a buffer; None if no view of an arena can have the buffer's type."""
     if not isa(type, MemRefType):
         return None
     if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
@@ -40,7 +40,7 @@ def element_size(element: Attribute) -> int | None:
 
 
 def known_bytes(alloc: memref.AllocOp) -> int | None:
-    """Bytes of a buffer; None if they are known only at run time, or a view of an arena cannot have its type."""
+    """The bytes of a buffer; None if they are known only at run time, or no view of an arena can have its type."""
     if element_bytes(alloc.memref.type) is None:
         return None
     size, factors = bytes_and_factors(alloc)
@@ -48,7 +48,7 @@ def known_bytes(alloc: memref.AllocOp) -> int | None:
 
 
 def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
-    """Returns the bytes of a buffer as a number and values to multiply it with; no value is a product or a constant.
+    """Returns the bytes of a buffer as a number and the values that multiply it; no value is a product or a constant.
 
     `element_size` must know the element type.
     """

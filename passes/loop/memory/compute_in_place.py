@@ -41,19 +41,20 @@ class LoopComputeInPlacePass(XRelayPass):
                                                             loop.in_place = array<i64: 0, 2>}
     ```
 
-    `loop.in_place` names the arguments that may share a buffer, which is a property of the kernel. If only some calls
-    of a kernel compute in place, these call a copy, `@add_in_place`, and the kernel stays unchanged. If the result is
-    an output of the function, the input is computed in the output's buffer instead.
+    `loop.in_place` lists the arguments that may share a buffer. It is a property of the kernel: if only some of its
+    calls compute in place, these call a copy, `@add_in_place`, and the kernel stays unchanged. If the result is an
+    output of the function, the input is computed in the buffer of the output instead.
 
-    Not reused are inputs that are read at another index than the output is written, or in another block; buffers that
-    are arguments, constants or views, used later, transferred to another owner, or passed twice to one call; an output
-    that is used before; buffers with different extent values; and buffers of less than `least` bytes.
+    A buffer is not reused if the kernel reads the input at another index than it writes the output, or in another
+    block; if it is an argument, a constant or a view, is used later, transferred to another owner, or passed twice to
+    one call; if the extents differ; or if it has less than `least` bytes. An output that is used before is not reused
+    either.
     """
 
     name = "loop-compute-in-place"
     numerics = EXACT
 
-    least: int = field(default=1 << 16, metadata={"help": "bytes of the smallest buffer that is worth it"})
+    least: int = field(default=1 << 16, metadata={"help": "the smallest number of bytes of a buffer that is reused"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the calls and kernels of the module in place."""
@@ -183,10 +184,10 @@ def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
 def _pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
     """The pairs of numbers of an input and an output that may share a buffer; an output may be in several pairs.
 
-    An element of the input is then read only at the point that overwrites it. This is proven from the accesses. One
-    block stores the output, each of its points stores another element, and no other op uses the output; the input is
-    read in this block alone, at the index of the store. Each point of the block runs once, in any order, which no
-    primitive changes.
+    They may if each element of the input is read only at the point that overwrites it. The accesses prove this: one
+    block stores the output, each of its points stores another element, and no other op uses the output; only this block
+    reads the input, at the index of the store. Each point of the block runs once, in any order, and no primitive
+    changes this.
     """
     return [(source, output) for output, each in enumerate(kernel.body.block.args) for source in _sources(kernel, each)]
 

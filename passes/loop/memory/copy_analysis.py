@@ -1,9 +1,9 @@
 """Kernels that only copy slices: contiguous or strided elements of an input go to an output.
 
-Such kernels are concatenations, splits, slices and reshapes. The accesses prove that elements stay in one run: the
+Such kernels are concatenations, splits, slices and reshapes. The accesses prove that the elements stay contiguous: the
 linear index of the element that is read, minus that of the element that is written, is the same for every point of a
-block, or of the branch of it that reads the input. A reshape is marked by an attribute of its kernel. If the elements
-do not stay in one run, as in a concatenation of channels of several images, each index is still an affine function of
+block, or of the branch in it that reads the input. A reshape is marked by an attribute of its kernel. If the elements
+do not stay contiguous, as in a concatenation of channels of several images, each index is still an affine function of
 the index on the other side, and the elements are strided.
 """
 
@@ -50,8 +50,11 @@ class SliceCopy:
     takes_source: bool
     fills_target: bool
     strides: tuple[int, ...] | None = None
-    """If the elements are not in one run: the strides of the source in the target, if all of the source is taken,
-    otherwise those of the target in the source. Element 0 of the one is element `-shift` of the other, or `shift`."""
+    """None if the elements are contiguous.
+
+    If all of the source is copied, the strides of the source in the target, where its element 0 is element `-shift`.
+    Otherwise the strides of the target in the source, where its element 0 is element `shift`.
+    """
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class _Branch:
 
 
 def slice_copies_of(kernel: func.FuncOp) -> Sequence[SliceCopy]:
-    """The slice copies that make up a kernel; empty if it does anything else."""
+    """The slice copies that a kernel consists of; empty if it has any other op."""
     if RESHAPE_ONLY in kernel.attributes and len(input_arguments(kernel)) == len(output_arguments(kernel)) == 1:
         return [SliceCopy(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
     blocks = list(blocks_of(kernel).values())
@@ -110,7 +113,7 @@ class _BlockCopies:
             self._box[variable] = (0, (extent if isinstance(extent, int) else MAX_EXTENT) - 1)
 
     def copies(self) -> list[SliceCopy]:
-        """The slice copies of the block; empty if it does anything else."""
+        """The slice copies of the block; empty if it has any other op."""
         store = self._only_store()
         if store is None or not runs_everywhere(self._block):
             return []
@@ -261,7 +264,7 @@ class _BlockCopies:
         return reduce(lambda lhs, rhs: lhs * rhs, known, 1) if len(known) == len(found) else None
 
     def _dim(self, value: ValueMap) -> Dim | None:
-        """An expression of extents as a dimension over the names of the kernel, or `None`."""
+        """Returns an expression of extents as a dimension over the names of the kernel, or `None`."""
         form = linear_form(value.exprs[0])
         total: Dim = form.constant
         for atom, coefficient in form.terms:

@@ -35,7 +35,7 @@ from xrelay.passes.loop.memory.subview_lifetimes import SubviewLifetimes, name_o
 from xrelay.passes.loop.nest_queries import kernels_of
 
 LEAST_RUN: Final = 16
-"""The smallest number of contiguous elements in each run of a strided subview: those of a vector."""
+"""The smallest number of consecutive elements of a strided subview: those of a vector."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class LoopElideCopiesPass(XRelayPass):
     A buffer that cannot be a subview is copied by a separate kernel; the attribute `loop.copied` of the call states the
     reason.
 
-    No subviews are made of buffers that are arguments, constants, outputs or subviews of another buffer, or that are
-    transferred or written again later; with strides, if the runs have less than 16 elements, or users are not private
-    kernels without versions; in a buffer that is used before, or whose extents are computed too late; of a source that
-    changes during the lifetime of the slice; and if this would raise the peak memory of the function by more than an
-    eighth, for example by a small buffer that is computed long before the others. Kernels that compute anything, or
-    have versions, are left unchanged.
+    A buffer does not become a subview if it is an argument, a constant, an output or a subview of another buffer, or is
+    transferred or written again later; if it would have strides and less than 16 consecutive elements, or users other
+    than private kernels without versions; if the whole buffer is used before, has extents that are computed later, or
+    changes during the lifetime of the slice; or if the peak memory of the function would increase by more than an
+    eighth, for example if a small buffer is computed long before the others. Kernels that do more than copy, or have
+    versions, are left unchanged.
     """
 
     name = "loop-elide-copies"
@@ -113,7 +113,7 @@ def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A slice copy at a call, whose source is stored in the target, or whose target is read in the source."""
+    """A slice copy at a call: either its source becomes a subview of the target, or its target one of the source."""
 
     call: func.CallOp
     copy: SliceCopy
@@ -196,7 +196,7 @@ class _Elision:
         return found
 
     def _elide(self, call: func.CallOp, copy: SliceCopy, expensive: Collection[SSAValue]) -> str | None:
-        """Stores the source of a copy in the target, or reads the target in the source; returns why neither works."""
+        """Makes the source of a copy a subview of the target, or vice versa; returns the reason if that fails."""
         reason = self._make_subview(_Candidate(call, copy, is_stored=True), expensive) if copy.takes_source else None
         if copy.takes_source and (reason is None or not copy.fills_target):
             return reason
@@ -262,7 +262,7 @@ class _Elision:
         return None if isinstance(view.owner, memref.AllocOp) else f"{name_of(view)} is not allocated here"
 
     def _keep(self, each: _Candidate, reason: str) -> None:
-        """Adds a call that copies the elements of one slice, if it has any."""
+        """Adds a call that copies the elements of one slice, unless it is empty."""
         call, kernel = each.call, self._functions[each.call.callee.string_value()]
         own = kernel.body.block.args[each.number]
         sizes = [_argument_for(call, extent) for extent in extents_of(own) if isinstance(extent, SSAValue)]
@@ -336,7 +336,7 @@ def _number_or_value(value: SSAValue) -> ValueMap:
 
 
 def _is_plain(value: SSAValue) -> bool:
-    """Whether a value is no buffer, or a contiguous buffer."""
+    """Whether a value is a contiguous buffer, or not a buffer."""
     return not isinstance(value.type, MemRefType) or isinstance(value.type.layout, NoneAttr)
 
 

@@ -1,4 +1,4 @@
-"""Turns scratch buffers, which kernels allocate for themselves, into arguments that `@main` allocates."""
+"""Turns the scratch buffers that kernels allocate into arguments, which `@main` allocates."""
 
 from __future__ import annotations
 

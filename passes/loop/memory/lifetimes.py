@@ -29,7 +29,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 
 Buffer = SSAValue | Attribute
-"""The identity of a piece of memory: the value that allocates it, or the attribute of a weight."""
+"""The identity of a buffer: the value that allocates it, or the attribute of a weight."""
 
 
 LOOPS = (scf.WhileOp, scf.ForOp)
@@ -74,7 +74,7 @@ def _arenas(block: Block) -> set[SSAValue]:
 
 
 def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
-    """Whether `op` is a view of an arena, or a view at a constant offset; a plan keeps these buffers apart."""
+    """Whether `op` is a view of an arena, or a view at a constant offset, whose place is planned already."""
     if not isinstance(op, memref.ViewOp):
         return False
     return op.source in arenas or isinstance(op.byte_shift.owner, arith.ConstantOp)
@@ -175,7 +175,7 @@ class Life:
     """
 
     buffer: SSAValue
-    """The buffer itself, or the buffer that holds its elements too."""
+    """The buffer, or the larger buffer of which it is a subview."""
     first: int
     begin: int
     """The first use, including the subviews that replace other buffers."""

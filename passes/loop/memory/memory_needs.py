@@ -1,6 +1,7 @@
 """The memory that a run needs in addition to its arena: bounds for dynamic buffers and kernels, in terms of names.
 
-Kernels use heap memory for rows whose length is known only at run time, and for buffers too large for the stack.
+Kernels use heap memory for rows whose length is known only at run time, and for buffers that are too large for the
+stack.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from xrelay.passes.loop.memory.lifetimes import GIVERS, LOOPS, roots_of
 from xrelay.passes.loop.nest_queries import buffers_on_stack, enclosing_loops
 
 MAX_UNCOUNTED: Final = 16
-"""The largest number of listed items that are not counted; the rest is summarized as a number."""
+"""The maximum number of listed items that are not counted; of further items, only the number is listed."""
 MOST: Final = 1 << 61
 """Bounds in bytes are capped at this value."""
 _LIST: Final = "loop.list"
@@ -56,7 +57,7 @@ class MemoryNeeds(NamedTuple):
     """Upper bounds in bytes, as sums of products of names with nonnegative coefficients, and the uncounted items."""
 
     sizes: Mapping[str, Dim]
-    """Of the dynamic buffers alive at a time, of a kernel in total, and of a kernel per thread."""
+    """The bytes of dynamic buffers that are alive at once, of a kernel in total, and of a kernel per thread."""
     uncounted: tuple[str, ...]
 
 
@@ -110,7 +111,7 @@ def _terms(dim: Dim) -> Counter[Monomial]:
 
 
 class _Hold(NamedTuple):
-    """The span and number of live buffers of an allocation, and the value that refers to one of them at the end."""
+    """The lifetime and the number of the buffers of an allocation, and the value that refers to one at its end."""
 
     value: SSAValue
     first: int
@@ -228,7 +229,7 @@ def _taken_by(
 
 
 def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], uncounted: dict[str, None]) -> int:
-    """The bytes of the frames of functions other than `main` that are alive at a time, along one chain of calls.
+    """The maximum bytes of the frames of functions other than `main` along one chain of calls.
 
     Adds to `uncounted` the functions whose dynamic buffers have no bound, which count 0; among them are functions
     called only as closures.
@@ -269,7 +270,7 @@ _SUMS = (arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MaxUIOp)
 _QUOTIENTS = (arith.DivUIOp, arith.DivSIOp, arith.FloorDivSIOp)
 _MINIMA = (arith.MinSIOp, arith.MinUIOp)
 _EVERY = MAX_EXTENT // 2
-"""Integer bounds from this value on are dropped: every extent has them."""
+"""Bounds from this value on are dropped, since every extent is below it."""
 _SGE = 5
 """The number of the predicate `sge`."""
 
@@ -277,7 +278,8 @@ _SGE = 5
 class ExtentBounds:
     """Finds upper bounds of nonnegative `index` values, such as extents.
 
-    A value that an op computes from data, such as the number of nonzero elements, has the bound that is asserted of it.
+    The bound of a value that an op computes from data, such as the number of nonzero elements, is asserted in the
+    program.
     """
 
     def __init__(self, names: Mapping[SSAValue, Dim]):
@@ -330,7 +332,7 @@ def _bound(value: SSAValue, parts: Sequence[Dim | None]) -> Dim | None:
         try:
             return _combined(op, *known) if len(known) == 2 else None
         except DimensionError:
-            return None  # the dimension would nest more quotients than `Dim` allows
+            return None  # The dimension would nest more quotients than `Dim` allows.
     limits = [part for part in known if not isinstance(part, int) or part < _EVERY]
     return reduce(least, limits) if limits else None
 
@@ -398,7 +400,7 @@ _Kind = tuple[tuple[int, ...] | None, bool]
 
 
 def _bytes_of(alloc: memref.AllocOp, kernel: func.FuncOp) -> Counter[_Kind]:
-    """The heap memory of a buffer; a buffer of unknown size counts 1 under the kind `None`."""
+    """The heap memory of a buffer; a buffer of unknown size counts as 1 under the key `None`."""
     each_thread = any(loop.kind is LoopKind.PARALLEL for loop in enclosing_loops(alloc))
     if element_size(alloc.memref.type.element_type) is None:
         return Counter({(None, each_thread): 1})

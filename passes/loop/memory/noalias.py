@@ -1,6 +1,6 @@
 """Finds the arguments of kernels that alias no other argument at any call in a module.
 
-An argument is marked if at every call its buffer is not another argument's buffer, nor a subview that overlaps it.
+An argument is marked if at every call its buffer is neither another argument's buffer nor a subview that overlaps it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Calls = Mapping[str, Sequence[func.CallOp]]
 
 
 def mark_noalias(functions: Mapping[str, func.FuncOp], calls: Calls, main: func.FuncOp | None) -> None:
-    """Adds `llvm.noalias` to each memref argument of `functions` whose buffer is no other argument's at every call.
+    """Adds `llvm.noalias` to each memref argument of `functions` that shares its buffer with no argument at any call.
 
     The arguments of `main` are distinct by contract. Those of other callers may overlap, so their callees get no mark.
     """
@@ -83,7 +83,7 @@ def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[B
 def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> set[int]:
     """The positions of the `buffers` that may have an element in common with another of them.
 
-    All have a root in common. Parts of different buffers that a condition or a loop selects may overlap.
+    All may refer to the same buffer. Views of buffers that a condition or a loop selects may overlap.
     """
     if len(buffers) < 2:
         return set()
@@ -104,7 +104,7 @@ def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buf
 
 
 def _are_exclusive(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
-    """Whether one condition selects both buffers, never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
+    """Whether one condition selects different buffers for both: `select %c, %a, %b` and `select %c, %b, %a`."""
     first, second = one.owner, other.owner
     if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
         return False
@@ -113,7 +113,7 @@ def _are_exclusive(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tupl
 
 
 MANY: Final = 100
-"""The largest number of uses of a value that are searched for a use as an extent, and of views compared in pairs."""
+"""The maximum number of uses of a value that are searched for an extent, and of views that are compared in pairs."""
 
 
 def _whole_of(value: SSAValue) -> SSAValue:
@@ -204,7 +204,7 @@ def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
     value = operands[factor.position]
     if isinstance(value, BlockArgument) and _is_size_of_name(value):
         return True
-    # The sizes of a view follow the arena or the whole, and the offset in it.
+    # The first operands of a view are the buffer and the offset; its sizes follow.
     return any(
         isinstance(use.operation, memref.AllocOp)
         or (isinstance(use.operation, memref.ViewOp | SubviewOp) and use.index >= 2)

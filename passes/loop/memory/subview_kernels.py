@@ -80,7 +80,7 @@ class StridedKernels:
         self._with_versions = {version.of for version in versions if version is not None}
         self._taken = taken
         self.given_up: set[str] = set()
-        """The kernels that some call has replaced by a copy."""
+        """The kernels of which at least one call has been redirected to a copy."""
 
     def can_take(self, buffer: SSAValue, beside: func.CallOp) -> bool:
         """Whether all users of a buffer, except `beside`, are calls of kernels that can take it with strides."""
@@ -105,7 +105,7 @@ class StridedKernels:
         return all(isinstance(op, LoadOp | StoreOp | BlockOp) for op in users)
 
     def let_take(self, buffer: SSAValue, beside: func.CallOp) -> None:
-        """Redirects all calls that use a buffer, except `beside`, to kernels with its type as the argument type."""
+        """Redirects all calls that use a buffer, except `beside`, to kernels that are copied for its type."""
         type = SSAValue.get(buffer, type=MemRefType).type
         for use in list(buffer.uses):
             if use.operation is not beside and isinstance(use.operation, func.CallOp):

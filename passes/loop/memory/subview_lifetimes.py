@@ -88,14 +88,14 @@ class SubviewLifetimes(BlockLifetimes):
         return None
 
     def _seen_from(self, root: SSAValue, call: func.CallOp, life: Life) -> tuple[int, int]:
-        """The positions, in the block of `root`, of `call` and of the last use of a buffer of the call's block."""
+        """The positions of `call` and of the last use of a buffer of its block, in the block of `root`."""
         here = self.positions[ancestor_in(block_of(root), call)]
         return here, life.last if block_of(root) is call.parent else here
 
     # --- what it takes
 
     def affordable(self, parts: Sequence[SSAValue], whole: SSAValue) -> set[SSAValue]:
-        """The `parts`, without some of the earliest, that can be stored in `whole` at about the same peak memory.
+        """The `parts` that can be stored in `whole` without a much higher peak of memory; the earliest may be left out.
 
         A part that is written early extends the lifetime of the whole.
         """
@@ -217,9 +217,9 @@ def _written_operands(op: Operation, functions: Mapping[str, func.FuncOp]) -> Co
 
 
 LITTLE: Final = 1 << 20
-"""Bytes that a function may always need."""
+"""The number of bytes that a function may need without regard to its initial maximum."""
 SHARE: Final = 8
-"""The maximum may grow by this fraction, an eighth, of its initial value."""
+"""The divisor of the initial maximum by which it may grow: an eighth."""
 
 
 class Span(NamedTuple):

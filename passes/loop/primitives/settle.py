@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 @rewrites(Settle)
 def settle(kernel: func.FuncOp, step: Settle) -> None:
-    """Marks `step.loop` as settling: all its iterations are equal, so it ends after one that changes no element.
+    """Marks `step.loop` as settling: its iterations are equal, so it ends after an iteration that changes nothing.
 
     ```
     loop.for "k" %k to 23 {
