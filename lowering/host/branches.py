@@ -1,8 +1,8 @@
 """Branches: `relay.if` becomes `scf.if` around calls.
 
-The result of a branch is in buffers that are allocated before it. The call that computes the result writes it there,
-or it is copied. If only the branch determines the size of a result, the branch allocates the buffer, and the `scf.if`
-returns the buffers and then their extents:
+The result of a branch is in buffers that are allocated before it. The call that computes the result writes to this
+buffer, or the result is copied. If the size of a result is not known before the branch, the branch allocates the
+buffer, and the `scf.if` returns the buffers and then their extents:
 
 ```
 %y = relay.if %c : tensor<i1>          →    %y, %k = scf.if %0 -> (memref<?xf32>, index) {
@@ -68,7 +68,7 @@ def lower_tuple_get_item(op: TupleGetItemOp, code: HostCode) -> None:
 
 @lowers(TupleOp)
 def lower_tuple(op: TupleOp, code: HostCode) -> None:
-    """`relay.tuple`, which a region yields → nothing: its fields are yielded."""
+    """`relay.tuple` that a region yields → no op: the region yields the fields."""
 
 
 @lowers(YieldOp)

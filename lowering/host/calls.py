@@ -9,8 +9,8 @@ buffers and the sizes of its names:
     -> (tensor<?xf32, …<2 * m>>, tensor<?xf32, …<j>>)
 ```
 
-It writes a result whose extents follow from the names of its parameters to a buffer of the caller. For any other result
-it returns a buffer, followed by the buffer's dynamic extents.
+It writes a result to a buffer of the caller if the extents follow from the names of its parameters. For any other
+result it returns a buffer, and after all buffers their dynamic extents.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ def _call_kernel(op: func.CallOp, code: HostCode) -> None:
 
 
 def _call_graph(op: AnyCall, type: FunctionType, code: HostCode) -> None:
-    """Adds the call of a graph function of `type`, and its requirements; those on new extents follow the call."""
+    """Adds the call of a graph function of `type`, and assertions of its requirements.
+
+    Those on new extents are after the call.
+    """
     made, requirements = made_names(op), requirements_of(op)
     _require_each(op, [each for each in requirements if each.names.isdisjoint(made)], code)
     names = names_in(type.inputs)
@@ -150,9 +153,9 @@ def _record_returned(
     unknown = {name for name in wanted if not code.sizes.knows(name)}
     for name in unknown - extents.keys():
         raise LoweringError(
-            f"no axis of a result of @{callee_name(op)} has the extent {name} by itself",
+            f"no axis of a result of @{callee_name(op)} has the extent {name} alone",
             location=describe_location(op),
-            help="write the types with a name for each extent that varies",
+            help="use a name for each varying extent in the types",
         )
     if unknown:
         code.bind(new, {name: extents[name] for name in sorted(unknown)})

@@ -147,13 +147,14 @@ class HostCode:
         return self.extents(dims_in(type))
 
     def bind(self, op: Operation, names: Mapping[str, SSAValue], values: Mapping[Dim, SSAValue] | None = None) -> None:
-        """After `op`, the last of its block, `names` and the `values` of dimensions over them are known."""
+        """Makes `names`, and the `values` of dimensions over them, known after `op`, the last op of its block."""
         self.sizes.bind_after(op, names, values)
 
     def require(self) -> None:
-        """Asserts the requirements of the source. A name without a value gets the value that it must equal.
+        """Asserts the requirements of the source, or assigns a value to a name without a value.
 
-        That is how the type of a branch's result names an extent before the branch ends.
+        A requirement that the name equals a known extent determines the value. So the type of a branch's result may
+        contain a name that is bound only when the branch ends.
         """
         for requirement in (each for _, found, _ in all_requirements(self.source) for each in found):
             if isinstance(requirement, Equal):

@@ -1,4 +1,4 @@
-"""The fields of the results of branches and loops, and the extents that only they determine."""
+"""The fields of the results of branches and loops, and the extents that branches and loops introduce."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def yielded_fields(block: Block, op: Operation) -> Sequence[SSAValue]:
     value = block.last_op.operands[0] if block.last_op is not None else None
     if value is None or (isinstance(value.type, TupleType) and not isinstance(value.owner, TupleOp)):
         raise LoweringError(
-            "a region yields a tuple that is not made in it",
+            "a region yields a tuple that is defined outside of it",
             location=describe_location(op),
             help="run relay-outline-fused before",
         )
@@ -50,7 +50,7 @@ def has_names(type: Attribute, names: frozenset[str]) -> bool:
 
 
 def origins_of(names: Iterable[str], types: Sequence[Attribute], op: Operation) -> Origins:
-    """Returns where in `types` each of `names` is an extent by itself.
+    """Maps each of `names` to a place in `types` at which the name alone is the extent.
 
     Raises `LoweringError` for a name that is only part of an expression.
     """
@@ -62,9 +62,9 @@ def origins_of(names: Iterable[str], types: Sequence[Attribute], op: Operation) 
                 found.setdefault(wanted[dim], (index, axis))
     for name in {name for type in types for dim in dims_in(type) for name in dim.names} & set(names) - found.keys():
         raise LoweringError(
-            f"no axis of the result has the extent {name} by itself",
+            f"no axis of the result has the extent {name} alone",
             location=describe_location(op),
-            help="write the types with a name for each extent that varies",
+            help="use a name for each varying extent in the types",
         )
     return found
 

@@ -28,7 +28,7 @@ from xrelay.registrations import import_modules
 
 
 def lower_graph_function(function: func.FuncOp, module: HostModule) -> set[str]:
-    """Rewrites `function` in place; its kernels are lowered already. Returns those with a call that became scalar code.
+    """Rewrites `function` in place, after its kernels. Returns the kernels with a call that became scalar code.
 
     Results that are inputs, constants or other results are copied.
     """

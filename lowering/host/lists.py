@@ -246,7 +246,10 @@ def _has_elements(value: SSAValue, code: HostCode) -> SSAValue:
 
 
 def _checked_place(at: SSAValue | None, length: SSAValue, code: HostCode, *, or_end: bool = False) -> SSAValue:
-    """Returns the place `at`, by default the last one, and asserts that it is in the list, or its end."""
+    """Returns the place `at`, by default the last element, and asserts that it is in the list.
+
+    With `or_end`, it may be the end.
+    """
     zero = code.constant(0)
     place = code.constant(-1) if at is None else load_number(at, code)
     first = code.value(arith.SubiOp(zero, length))
@@ -288,7 +291,7 @@ def lower_concat_from_sequence(op: ConcatFromSequenceOp, code: HostCode) -> None
     data, shape, new = code.buffers[op.data], shape_of(op.results[0].type), bool(op.new_axis.value.data)
     axis, rank = op.axis.value.data % len(shape), len(shape) - new
     length, zero = list_length(op.data, code), code.constant(0)
-    check(code.compare("ne", length, zero), "a sequence without values has nothing to concatenate", code)
+    check(code.compare("ne", length, zero), "the sequence is empty", code)
     first = element_extents(data, zero, rank, code)
     one = code.constant(1)
 
@@ -329,7 +332,7 @@ def _parts(
         return code.extents([shape[0]])[0], lambda number, left: _listed_extent(split, number, left, code)
     size = load_number(split, code)
     check(code.compare("sge", size, one), "C2: the extent of the slices is not positive", code)
-    # A size beyond the axis makes one part; its sum with the extent could exceed 64 bits.
+    # A size beyond the axis results in one part; it is clamped, since its sum with the extent could exceed 64 bits.
     size = code.value(arith.MinSIOp(size, code.value(arith.MaxSIOp(extent, one))))
     most = code.value(arith.AddiOp(extent, code.value(arith.SubiOp(size, one))))
     parts = code.value(arith.DivUIOp(most, size))
@@ -339,7 +342,7 @@ def _parts(
 def _listed_extent(split: SSAValue, number: SSAValue, left: SSAValue, code: HostCode) -> SSAValue:
     """Returns the extent of part `number` from a list of extents, and asserts that it fits."""
     count = load_number(split, code, number)
-    # The unsigned value of a negative extent is greater than any rest.
+    # As an unsigned number, a negative extent is greater than any rest.
     check(code.compare("ule", count, left), "C2: a slice exceeds the rest of the axis", code)
     return count
 

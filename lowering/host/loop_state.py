@@ -12,7 +12,7 @@ With double buffering, an iteration reads one buffer and writes the other, so th
 A loop with a known number of iterations thus ends in `%a`, the destination of its result. If a condition may end the
 loop, the number of iterations determines the buffer of the result.
 
-Stacks grow if only the loop determines their number of rows:
+A stack whose number of rows is not known before the loop grows:
 
 ```
 %full = arith.cmpi eq, %number, %capacity
@@ -62,13 +62,13 @@ class LoopState:
     number: SSAValue
     """The number of the iteration."""
     buffers: Sequence[SSAValue]
-    """The carried values whose extents vary, and lists."""
+    """The carried values with varying extents, and the carried lists."""
     stacks: Sequence[SSAValue]
-    """The stacks whose size only the loop determines."""
+    """The stacks whose size is not known before the loop."""
     sizes: Sequence[SSAValue]
     """The values of the named extents in the types of the body's arguments."""
     rows: Sequence[SSAValue]
-    """The extents of the rows of stacks that only the first iteration determines."""
+    """The extents of the rows of stacks that are not known before the first iteration."""
     capacity: Sequence[SSAValue]
     """The number of rows that the stacks have memory for; empty without stacks."""
 
@@ -86,15 +86,15 @@ class LoopPlan:
     types: Sequence[Attribute]
     """The types of the fields."""
     varying: Sequence[int]
-    """The carried values that are lists, or have a buffer of their own in each iteration."""
+    """The carried values that are lists, or have another buffer in each iteration."""
     growing: Sequence[int]
-    """The stacks whose size only the loop determines."""
+    """The stacks whose size is not known before the loop."""
     names: Origins
     """For each name that the body's arguments bind: an argument and the axis with this extent."""
     made: Origins
-    """For each name that the loop introduces, except those that only rows have: a field of the result and an axis."""
+    """For each name that the loop introduces, except names of row extents: a field of the result and an axis."""
     rows: Mapping[Dim, tuple[int, int]]
-    """The fields and axes of the extents of rows that only the first iteration determines."""
+    """The fields and axes of the extents of rows that are not known before the first iteration."""
 
     @staticmethod
     def of(op: LoopOp) -> LoopPlan:
@@ -116,7 +116,7 @@ class LoopPlan:
             raise LoweringError(
                 "the extents of stacked rows are only known within an iteration",
                 location=describe_location(op),
-                help="interpret the program",
+                help="run the program in the interpreter",
             )
         # The extents of rows are in `rows`.
         outer = [type if index < count else _numbers_of_rows(type) for index, type in enumerate(types)]
@@ -130,7 +130,7 @@ class LoopPlan:
 
     @property
     def may_not_run(self) -> bool:
-        """Whether the loop may have no iteration; the error of an invalid body is then not an error of the loop."""
+        """Whether the loop may have no iteration. Then an invalid body, which never runs, is no error."""
         count = None if self.op.trip_count is None else self.op.trip_count.owner
         known = elements_of_constant(count) if isinstance(count, ConstantOp) else None
         least = None if known is None else known[0]
@@ -150,7 +150,7 @@ class LoopPlan:
         return [IndexType(), *buffers, *stacks, *[IndexType()] * sizes]
 
     def state(self, values: Sequence[SSAValue]) -> LoopState:
-        """Returns the values that the `scf.while` carries by their meaning."""
+        """Splits the values that the `scf.while` carries into the fields of a state."""
         ends = [1]
         for group in (self.varying, self.growing, self.names, self.rows):
             ends.append(ends[-1] + len(group))
@@ -164,7 +164,7 @@ def next_values(op: LoopOp) -> Sequence[SSAValue]:
 
 
 def row_names(dim: Dim) -> Sequence[str] | None:
-    """Returns the name that an extent of rows is, or the names that it broadcasts; None for another extent."""
+    """Returns the name that is the extent of rows, or the names that are broadcast to it; None for another extent."""
     atom = single_atom(dim)
     if isinstance(atom, Selection) and atom.kind == "broadcast":
         parts = [single_atom(part) for part in atom.parts]
@@ -187,7 +187,7 @@ def _numbers_of_rows(type: Attribute) -> Attribute:
 
 @dataclass(frozen=True)
 class DoubleBuffers:
-    """The carried values of a loop that have two buffers, by their numbers."""
+    """The second buffers of the carried values that are double-buffered, by their numbers."""
 
     pairs: Mapping[int, tuple[SSAValue, SSAValue]]
     values: Mapping[int, SSAValue]
@@ -225,7 +225,10 @@ class DoubleBuffers:
         }
 
     def final(self, number: SSAValue, assigned: Collection[int], code: HostCode) -> Mapping[int, SSAValue]:
-        """Returns the buffers of the values after `number` iterations: the first ones for those `assigned` to them."""
+        """Returns the buffers of the values after `number` iterations.
+
+        Values in `assigned` are in their first buffers.
+        """
         if self.count is not None:
             return {index: first for index, (first, _) in self.pairs.items()}
         if not self.pairs:
@@ -251,7 +254,10 @@ class DoubleBuffers:
 
 
 def _takes_two(value: SSAValue, op: LoopOp, code: HostCode) -> bool:
-    """Whether an op of the body can write `value` into any buffer; a copy of a scalar is cheaper than two buffers."""
+    """Whether a carried value has two buffers: an op of the body can write it into any buffer.
+
+    Scalars are copied instead.
+    """
     is_computed = value.owner.parent is op.body.block and value not in code.buffers and code.takes_destination(value)
     return is_computed and shape_of(value.type) != ()
 
@@ -269,7 +275,7 @@ def empty_stacks(
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """Allocates stacks of `types`; returns them and their capacity, which is empty without stacks.
 
-    The capacity is 0 if only the first iteration determines the extents of a row.
+    The capacity is 0 if the extents of a row are not known before the first iteration.
     """
     if not types:
         return [], []
@@ -336,7 +342,7 @@ def copy_row(source: SSAValue, stack: SSAValue, number: SSAValue, row: Sequence[
 
 
 def _copy_dynamic_row(source: SSAValue, stack: SSAValue, number: SSAValue, size: Dim, code: HostCode) -> None:
-    """As `copy_row`, for rows of `size` elements with dynamic strides: both buffers get one axis."""
+    """Like `copy_row`, for rows of `size` elements with dynamic strides: the kernel copies buffers with one axis."""
     element = SSAValue.get(stack, type=MemRefType).type.element_type
     (count,) = code.extents([size])
     first = code.value(arith.MuliOp(number, count))

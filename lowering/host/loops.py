@@ -10,8 +10,8 @@ another.
     = %x : tensor<4xf32>) to %n : tensor<i64> …                     : (index, memref<?xf32>, index) -> …
 ```
 
-A stack with a row for each iteration has a buffer that is allocated before the loop. If only the loop determines the
-number of rows, the buffers of its stacks are carried too, with their capacity in rows (`stacks`).
+A stack with a row for each iteration has a buffer that is allocated before the loop. If the number of rows is not known
+before the loop, the buffers of its stacks are carried too, with their capacity in rows.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _row_extents(plan: LoopPlan, values: Sequence[SSAValue], state: LoopState, c
 
 
 def _bind_rows(plan: LoopPlan, extents: Sequence[SSAValue], op: Operation, code: HostCode) -> None:
-    """After `op`, in or before the loop, the extents of rows are `extents`.
+    """Binds the names of row extents to `extents` after `op`, which is in or before the loop.
 
     A name that the loop does not introduce keeps its value, also if an extent of rows broadcasts to it.
     """
@@ -247,7 +247,7 @@ def _result_buffers(plan: LoopPlan, results: Mapping[int, SSAValue], new: Operat
 
 
 def _row_fits(number: SSAValue, extent: SSAValue, row: SSAValue, code: HostCode, *, may_be_one: bool) -> SSAValue:
-    """Whether an extent equals that of rows, or broadcasts to it, or there are no rows."""
+    """Emits the condition that an extent equals that of the rows, or broadcasts to it, or that there are no rows."""
     tests = [(number, code.constant(0)), (extent, row)]
     if may_be_one:
         tests.append((extent, code.constant(1)))
@@ -256,7 +256,7 @@ def _row_fits(number: SSAValue, extent: SSAValue, row: SSAValue, code: HostCode,
 
 
 def _carry(moves: Sequence[Move], code: HostCode) -> None:
-    """Copies the next values to the carried buffers; a source that is a target too is saved first."""
+    """Copies the next values to the carried buffers. A source that is also a target is saved first."""
     changed = [(source, target) for source, target in moves if source is not target]
     targets = {target for _, target in changed}
     saved: dict[SSAValue, SSAValue] = {}

@@ -1,9 +1,9 @@
 """Kernels on a few integers in a graph function with named dimensions: scalar code without a call.
 
-Most kernels that compute shapes are of this kind. Each would be a function to compile, and a call. Values that only
-such kernels and `relay.extents` read are not in memory either. Every element of a result is computed separately. Values
-that are known at compile time are computed here, above all constants and positions of elements, so that no code is left
-of concatenating and slicing short lists. Everything else becomes ops of `arith`:
+Most kernels that compute shapes are of this kind; scalar code saves the compilation of a function and the call. Values
+that only such kernels and `relay.extents` read are not stored in memory. Every element of a result is computed
+separately. Values that are known at compile time are computed here, above all constants and positions of elements, so
+that no code is left of concatenating and slicing short lists. Everything else becomes ops of `arith`:
 
 ```
 %t = func.call @k(%s) : (tensor<2xi64>) -> tensor<2xi64>      →    %0 = memref.load %s[%c0] : memref<2xi64>
@@ -48,7 +48,7 @@ TOTAL = (
     arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp,
     arith.CmpiOp, arith.SelectOp, arith.IndexCastOp, IndexCastUIOp,
 )  # fmt: skip
-"""The ops that are defined for all operands."""
+"""The ops that have a defined result for all operands."""
 
 
 class NoScalarCode(Exception):
@@ -93,7 +93,7 @@ class ScalarCode:
     """
 
     def __init__(self, element: Callable[[int, int], Number], size: Callable[[Dim], Number], ops: Block):
-        """Appends ops to `ops`, which may keep some of them if a kernel is refused."""
+        """Appends ops to `ops`. If a kernel is refused, some ops may have been appended."""
         self._element, self._size, self._ops, self._count = element, size, ops, 0
         self._tensors: dict[SSAValue, Sequence[Number]] = {}
         self._arguments: Mapping[SSAValue, int] = {}
@@ -169,7 +169,7 @@ class ScalarCode:
         if isinstance(condition, int):
             (value,) = self._body((op.then_region if condition else op.else_region).block, dict(scalars))
             return value
-        # Neither branch reads out of bounds: the positions are known.
+        # Both branches are computed: neither reads out of bounds, since all positions are known.
         (yes,), (no,) = (self._body(region.block, dict(scalars)) for region in (op.then_region, op.else_region))
         return self._select(condition, yes, no, op.value.type)
 
@@ -219,7 +219,7 @@ def constant_of(number: int, type: Attribute) -> arith.ConstantOp:
 
 
 def _place(index: IndexMap, axis: int, scalars: Mapping[SSAValue, Number]) -> Dim:
-    """Returns an index expression in which only named dimensions are unknown."""
+    """Returns the index expression of an axis, in which all variables but named dimensions are replaced by numbers."""
     known: dict[int, AffineConstantExpr] = {}
     for position, operand in enumerate(index.operands):
         number = scalars[operand] if isinstance(operand, SSAValue) else None

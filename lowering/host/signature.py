@@ -1,4 +1,4 @@
-"""Rewrites functions on tensors to functions on buffers: the new signature, and destinations for results."""
+"""Rewrites functions on tensors to functions on buffers: signatures and destinations of results."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
         raise LoweringError(
             f"{type} is not a sequence or optional of tensors",
             location=describe_location(place),
-            help="interpret the program",
+            help="run the program in the interpreter",
         )
     found = ListType(element)
     for _ in range(depth - 1):
@@ -159,7 +159,7 @@ class FunctionRewriting:
 
 
 def weight_of(op: ConstantOp) -> WeightOp:
-    """Returns the weight that a constant becomes."""
+    """Returns the `loop.weight` for a constant."""
     weight = WeightOp(op.value, memref_of(op.result.type, op))
     weight.result.name_hint = op.result.name_hint
     return weight
@@ -169,6 +169,6 @@ def conversion_error(op: Operation) -> LoweringError:
     """Returns the error for an op without a form at the loop level."""
     if isinstance(op, NamedOp):
         return LoweringError(
-            f"'{op.name}' is still named", location=describe_location(op), help="run topi-expand-named before"
+            f"'{op.name}' is a named op", location=describe_location(op), help="run topi-expand-named before"
         )
     return LoweringError(f"failed to convert {op.name} to loop", location=describe_location(op))

@@ -28,7 +28,7 @@ from xrelay.passes.loop.dim_code import DimCode, EmissionPoint
 
 @dataclass(eq=False)
 class _Scope:
-    """The values and assertions of one place. They are inserted when the names of the place are no longer known."""
+    """The values and assertions at one place. They are inserted when the scope of the place ends."""
 
     place: EmissionPoint
     code: Block
@@ -103,7 +103,7 @@ class HostSizes:
     def bind_after(
         self, op: Operation, names: Mapping[str, SSAValue], values: Mapping[Dim, SSAValue] | None = None
     ) -> None:
-        """After `op`, the last of its block, `names` and the `values` of dimensions over them are known."""
+        """Makes `names`, and the `values` of dimensions over them, known after `op`, the last op of its block."""
         assert op.parent is not None, "ops are added to a block"
         self._open(names, op.parent, op, values)
 
@@ -117,15 +117,15 @@ class HostSizes:
             return [self._extent(dim) for dim in dims]
 
     def sizes(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue | int]:
-        """As `extents`, but numbers stay numbers, and no range is checked."""
+        """Like `extents`, but static extents are returned as numbers, and no range is checked."""
         with _errors_at(place):
             return [dim if isinstance(dim, int) else self._value(dim) for dim in dims]
 
     def require(self, op: Operation) -> None:
         """Asserts the requirements of `op` and of the kernel that it calls.
 
-        The assertion is where the names become known, but in the region of `op`, at its beginning: before any op of the
-        region writes to a buffer whose size depends on the requirement.
+        The assertion is at the point where the names become known, or at the beginning of the region of `op` if that is
+        later. So it precedes each op of the region that writes to a buffer whose size depends on the requirement.
         """
         for name, requirements, nodes in all_requirements(op):
             for requirement in requirements:

@@ -1,7 +1,7 @@
 """Addresses of memref elements, as `getelementptr inbounds` of a linear index, and their known alignment.
 
-Pointer arithmetic on integers would keep LLVM from vectorising; a `getelementptr` on a `noalias` argument does not.
-Constant indices are folded here, so that the IR of a kernel stays as short as its loop nest.
+LLVM vectorises accesses through a `getelementptr` on a `noalias` argument, but not through pointer arithmetic on
+integers. Constant indices are folded here, so that the IR of a kernel stays as short as its loop nest.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CONSTANTS = (arith.ConstantOp, llvm.ConstantOp)
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
     """Returns the type of a memref value."""
-    assert isinstance(value.type, MemRefType), "the op's definition says that this is a memref"
+    assert isinstance(value.type, MemRefType), "the op's definition requires a memref"
     return value.type
 
 
@@ -60,7 +60,7 @@ def element_address(
     type_ = memref_type(base)
     strides = static_strides(type_)
     if strides is None:
-        return f"the strides of {type_} are not all known when compiling"
+        return f"the strides of {type_} are dynamic"
     return offset_address(base, list(zip(indices, strides, strict=True)), 0, rewriter, in_bounds=in_bounds)
 
 
@@ -109,8 +109,8 @@ def offset_address(
 def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
     """Returns the guaranteed alignment of a memref's pointer in bytes.
 
-    It comes from the op for stack buffers and from `llvm.align` for function arguments, and is at least that of an
-    element.
+    The alignment of a stack buffer is that of its op, and the alignment of a function argument that in `llvm.align`. It
+    is at least that of an element.
     """
     least, owner = scalar_alignment(memref_type(value).element_type), value.owner
     if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:

@@ -9,9 +9,9 @@ products, quotients and roots of numbers with 11 bits.
         %y = func.call @xrelay_truncf_f32_bf16(%wide) : (f32) -> bf16
 
 Conversions of bf16 use integer arithmetic on every CPU: the instruction of AVX512-BF16 treats denormals as 0.
-Conversions between f16 and f32 are instructions (F16C, NEON) unless `f16` requests integer arithmetic. An f64 is first
-rounded to odd to f32, and so is an integer that is not exact in f32, so that it is not rounded twice on its way to
-bf16.
+Conversions between f16 and f32 are instructions (F16C, NEON) unless `f16` requests integer arithmetic. An f64, and an
+integer that is not exact in f32, is first converted to f32 with rounding to odd, so that the conversion to bf16 is the
+only effective rounding.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
         """Converts to f64; another pattern converts from there."""
         bits, target = _bitwidth(op.input.type), element_type(op.result.type)
         if bits <= F32_INTEGER_BITS or not isinstance(target, BFloat16Type):
-            return "f32 holds it"
+            return "it is exact in f32"
         if bits <= F64_INTEGER_BITS:
             exact = type(op).create(operands=[op.input], result_types=[with_element(op.result.type, f64)])
             wide = rewriter.insert(exact).result
@@ -207,7 +207,7 @@ def _f32_of_bf16(x: Number) -> Number:
 
 
 def _bf16_of_f32(x: Number) -> Number:
-    """Returns the upper half of the bits, after adding a little less than half of its last place, or half if it is odd.
+    """Returns the upper half of the bits after adding a little less than half its last place, or half if it is odd.
 
     The sum carries into the exponent if necessary, and from the greatest numbers to infinity.
     """
@@ -231,7 +231,7 @@ def _f32_of_f16(x: Number) -> Number:
 
 
 def _f16_of_f32(x: Number) -> Number:
-    """Rounds normal numbers as in `_bf16_of_f32`, and denormals by adding 0.5, which rounds at the right place."""
+    """Rounds normal numbers as `_bf16_of_f32` does, and denormals by adding 0.5, which has their last place."""
     bits = x.bits(i32)
     sign = bits & SIGN
     size = bits - sign

@@ -59,8 +59,8 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 class ConvertConstant(ConversionPattern[arith.ConstantOp]):
     """`arith.constant 4 : index` → `llvm.mlir.constant(4 : i64) : i64`.
 
-    An index beyond 64 bits wraps like the machine's arithmetic: it is a factor of an address in a buffer that fits into
-    no memory, and is never reached.
+    An index beyond 64 bits wraps like the machine's arithmetic. It is part of an address in a buffer larger than any
+    memory, so it is never used.
     """
 
     def rewrite(self, op: arith.ConstantOp, rewriter: ConversionRewriter) -> str | None:
@@ -69,7 +69,7 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
         if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
             value = number_attribute((value.value.data + 2**63) % 2**64 - 2**63, i64)
         elif isinstance(value, DenseIntOrFPElementsAttr) and is_attribute(type_, VectorType[IntegerType]):
-            value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
+            value = DenseIntOrFPElementsAttr(type_, value.data)  # Stored as these integers already.
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):
             value = IntegerAttr(_bfloat_bits(value.value.data), type_)
         rewriter.replace(op, rewriter.insert(one_result(llvm.ConstantOp, (), type_, {"value": value})))
@@ -235,7 +235,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 class ConvertArithToLLVMPass(XRelayPass):
     """Converts arith to the llvm dialect, both scalars and vectors.
 
-    Refuses the extended multiplications and additions, which no lowering of ours emits: "failed to convert".
+    Refuses the extended multiplications and additions, which no lowering of xrelay emits.
     """
 
     name = "convert-arith-to-llvm"

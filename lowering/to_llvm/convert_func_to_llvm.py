@@ -5,10 +5,10 @@ for success. A caller passes its `%ctx` on, and returns a callee's status immedi
 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is already there, and returns it:
 `reason | (kernel + 1) << 8`, where the beginning of the assertion's message determines `reason` (`failures.py`), and
-`kernel` numbers the private functions in the order of the module. Outside private functions and inside kernels, the
-status is the reason alone: the caller of a kernel adds the number of the kernel or of the call.
-In functions with named dimensions, in `@main` and `@main_plan`, and in graph functions that allocate, the reason is
-`CHECK`, and the number is that of the assertion in the module attribute `xrelay.checks`.
+`kernel` numbers the private functions in the order of the module. In public functions and in kernels the status is the
+reason alone; the caller of a kernel adds the number of the kernel or of the call. In functions with named dimensions,
+in `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number is that of the
+assertion in the module attribute `xrelay.checks`.
 
 A failing function frees its heap buffers before it returns (`function_exits.py`). Those of a graph function are dynamic
 buffers, which the context lists (`runtime_functions.py`); they are freed at the end of the run.
@@ -100,9 +100,9 @@ class _Convention:
     inlined: Collection[str]
 
     def status(self, op: cf.AssertOp, kernel: int | None) -> int:
-        """Returns the status of a failed assertion in a function with number `kernel`, or without one."""
+        """Returns the status of a failed assertion in a function; `kernel` is the number of the function, or None."""
         check = self.checks.get(op)
-        if op.msg.data == CANCELLED:  # A cancellation is no failure of a kernel.
+        if op.msg.data == CANCELLED:  # The status of a cancellation has no kernel number.
             return status_of(CANCELLED, None)
         return status_of(op.msg.data, kernel) if check is None else check_status(check)
 
@@ -313,7 +313,7 @@ _EXTENTS = (IndexType(), i64)
 
 
 def _can_be_returned(types: Sequence[Attribute]) -> bool:
-    """Whether all of these are buffers and extents."""
+    """Whether all of these types are buffers or extents."""
     return all(isinstance(type_, MemRefType | IndexType) for type_ in types)
 
 
@@ -361,8 +361,8 @@ def _load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """Returns the assertions in functions around kernels, and those of recursions that became loops.
 
-    Functions around kernels take named dimensions, allocate, or are the entry of a model: even with static sizes, an
-    operand may specify a shape that does not fit.
+    Functions around kernels take named dimensions, allocate, or are the entry of a model. Checks occur even if all
+    sizes are static, since an operand may specify a shape that does not fit.
     """
     is_model = has_interface(module)
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]

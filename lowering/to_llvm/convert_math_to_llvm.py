@@ -1,8 +1,8 @@
 """convert-math-to-llvm: lowers the math ops that `math-expand` leaves to intrinsics.
 
 Square root, absolute value, rounding, copysign and fma are instructions of every CPU we generate code for. The others
-(sin, pow, …) are intrinsics that LLVM lowers to calls of the C library: correct, scalar and slow, one call per lane of
-a vector. Functions without an intrinsic (erf, cbrt, …) are called by name, lane by lane.
+(sin, pow, …) are intrinsics that LLVM lowers to slow scalar calls of the C library, one per lane of a vector. Functions
+without an intrinsic (erf, cbrt, …) are called by name, lane by lane.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
 
 
 _SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}
-"""Type → suffix of its functions in the C library."""
+"""Maps a type to the suffix of its functions in the C library."""
 
 _FLOATING: Mapping[type[Operation], type[Operation]] = {
     math.FmaOp: llvm.FMAOp,
@@ -156,8 +156,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 class ConvertMathToLLVMPass(XRelayPass):
     """Converts math to intrinsics of the llvm dialect.
 
-    Refuses ops that are neither an intrinsic nor a function of the C library (erf on f16, fpowi, …): "failed to
-    convert".
+    Refuses ops that are neither an intrinsic nor a function of the C library (erf on f16, fpowi, …).
     """
 
     name = "convert-math-to-llvm"

@@ -1,8 +1,8 @@
 """convert-memref-to-llvm: memrefs become bare pointers, accesses become loads and stores through `getelementptr`.
 
-A memref descriptor as in upstream's lowering (five words or more) would hide constants from LLVM: strides are static
-here, so the pointer suffices. Stack buffers are one `llvm.alloca` in the entry block, aligned to 64 bytes, whatever
-block they were in; SROA promotes them once LLVM has unrolled the loops over their elements.
+Strides are static, so the pointer suffices. A memref descriptor as in upstream's lowering (five words or more) would
+hide constants from LLVM. Each stack buffer becomes an `llvm.alloca` in the entry block, aligned to 64 bytes; SROA
+promotes it to registers after LLVM has unrolled the loops over its elements.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SS
 
 
 def store(value: SSAValue, address: Address, rewriter: ConversionRewriter, *, nontemporal: bool = False) -> None:
-    """Stores `value`, which has its old type; booleans are bytes in memory."""
+    """Stores `value`, which has a type of the scf level; booleans are bytes in memory."""
     stored = memory_type(value.type)
     converted = rewriter.operand(value)
     if stored != converted.type:
@@ -198,7 +198,7 @@ class ConvertSubview(ConversionPattern[memref.SubviewOp]):
         """Adds the offset of the view's first element to the pointer."""
         strides = static_strides(memref_type(op.source))
         if strides is None:
-            return f"the strides of {op.source.type} are not all known when compiling"
+            return f"the strides of {op.source.type} are dynamic"
         dynamic = iter(op.offsets)
         offset, terms = 0, list[tuple[SSAValue, int]]()
         for number, stride in zip(op.static_offsets.iter_values(), strides, strict=True):
@@ -217,7 +217,7 @@ class ConvertReinterpretCast(ConversionPattern[memref.ReinterpretCastOp]):
         """Moves the pointer from the old offset to the new one."""
         old = memref_type(op.source).get_offset()
         if old is None:
-            return f"the offset of {op.source.type} is not known when compiling"
+            return f"the offset of {op.source.type} is dynamic"
         (number,) = op.static_offsets.iter_values()
         if number == DYNAMIC_INDEX:
             address = offset_address(op.source, [(op.offsets[0], 1)], -old, rewriter)
@@ -244,7 +244,7 @@ class ConvertCopy(ConversionPattern[memref.CopyOp]):
         source, destination = memref_type(op.source), memref_type(op.destination)
         count = element_count(source)
         if count is None or not is_contiguous(source) or not is_contiguous(destination):
-            return f"copying {source} to {destination} takes a loop: make it one before this pass"
+            return f"copying {source} to {destination} requires a loop: expand it before this pass"
         size = rewriter.insert(constant(count * byte_size(source.element_type), i64)).result
         volatile = rewriter.insert(constant(0, i1)).result
         operands = [rewriter.operand(op.destination), rewriter.operand(op.source), size, volatile]

@@ -66,7 +66,7 @@ _FUNCTION_WORK = 8
 """The number of operations that a function counts as."""
 
 _MAX_DEPTH = 8
-"""The maximum depth of index arithmetic from values outside the loop to the trip count of an inner loop."""
+"""The maximum depth of index arithmetic that is copied before the loop for the trip count of an inner loop."""
 
 
 class OutlineParallel(ConversionPattern[scf.ParallelOp]):
@@ -147,7 +147,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
 
 
 def _run_small(name: str, work: SSAValue, arguments: Sequence[SSAValue], rewriter: ConversionRewriter) -> None:
-    """Calls the body directly if there is little work; ops that are inserted next run otherwise."""
+    """Calls the body directly if there is little work, else runs the ops that are inserted next."""
     enough = rewriter.insert(_index(MIN_PARALLEL_WORK)).result
     small = rewriter.insert(arith.CmpiOp(work, enough, "ult")).result
     begin = _index(0)
@@ -324,7 +324,7 @@ class _WorkEstimate:
         self._loop, self._rewriter = loop, rewriter
 
     def work(self, iterations: SSAValue) -> SSAValue | None:
-        """Returns the work of so many iterations; None if it is static, or depends on values computed in the loop."""
+        """Returns the work of `iterations`; None if it is static, or depends on values computed in the loop."""
         count = constant_index(iterations)
         inside = self._of_block(self._loop.body.block)
         if inside is None:
@@ -358,7 +358,7 @@ class _WorkEstimate:
     # --- values before the loop
 
     def _outside(self, value: SSAValue, depth: int) -> Amount | None:
-        """Computes a value before the parallel loop; of a minimum, one operand that is available there suffices."""
+        """Computes a value before the parallel loop; one available operand of a minimum suffices as an upper bound."""
         number = constant_index(value)
         if number is not None:
             return number

@@ -1,8 +1,8 @@
 """convert-scf-to-branches: structured control flow becomes blocks and branches, and loops keep their annotations.
 
-The passes of this kind in upstream and xDSL drop the loop annotation or put it where LLVM does not look for it. Here it
-is on the back edge's branch, from which LLVM reads a loop's metadata. `structured.py` has the rules; ops are moved to
-their new blocks one by one, so that the cost is linear.
+The corresponding passes of upstream and xDSL drop the loop annotation, or put it on another op than the branch of the
+back edge, from which LLVM reads the metadata of a loop. `structured.py` has the rules; ops are moved to their new
+blocks one by one, so that the cost is linear.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """convert-scf-to-llvm: from scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
 
-It does the work of several passes (`STEPS` in `pipelines.py`) with their patterns and rules, and produces the same
-text. Run in sequence, those passes erase each other's ops and insert casts between converted and unconverted ops; here
-each op of the llvm dialect is created once. Calls, assertions and returns are left for the calling convention
+It has the patterns and rules of several passes (`STEPS` in `pipelines.py`) and produces the same text. Run in sequence,
+those passes erase each other's ops and insert casts between converted and unconverted ops. In one traversal, each op of
+the llvm dialect is created once. Calls, assertions and returns are left for the calling convention
 (`convert_func_to_llvm.py`), which converts the functions afterwards.
 
 A function that already has several blocks, or has ops without a pattern, is converted pass by pass.
@@ -119,12 +119,12 @@ def _rebuild(function: func.FuncOp) -> None:
     function.add_region(body)
     if any(op.results for op in moved):
         for op in ops_in(old):
-            op.operands = ()  # some operands are results of ops that moved
+            op.operands = ()  # Some operands are results of ops that have moved.
     dispose(old)
 
 
 def _is_between_memrefs(cast: UnrealizedConversionCastOp) -> bool:
-    """Whether a pattern converts `cast`; other casts are between levels and are removed."""
+    """Whether `cast` is between memrefs, and so has a pattern; casts between types of two levels are removed."""
     return all(isinstance(value.type, MemRefType) for value in (*cast.operands, *cast.results))
 
 

@@ -3,7 +3,7 @@
 Vectors of more dimensions have no counterpart; they must be unrolled before, as the loop level does.
 
 Accesses have only the guaranteed alignment: that of the buffer and the constant part of the index, or else of one
-element. On the CPUs we generate code for, an unaligned access to an aligned address costs nothing.
+element. On the supported CPUs, an instruction for unaligned accesses is as fast at an aligned address.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _vector_address(
     """Returns the address of a vector of `type_` that begins at `base[indices]`."""
     if lane_count(type_) is None:
         return ONE_DIMENSION
-    assert isa(base.type, MemRefType), "the op's definition says that this is a memref"
+    assert isa(base.type, MemRefType), "the op's definition requires a memref"
     strides = base.type.get_strides()
     if strides and strides[-1] != 1:
         return CONTIGUOUS
@@ -213,7 +213,7 @@ REDUCTIONS = {
     "minui": "umin",
     "maxui": "umax",
 }
-"""Combining kind → the intrinsic `llvm.vector.reduce.…`."""
+"""Maps a combining kind to the intrinsic `llvm.vector.reduce.…`."""
 
 
 class ConvertReduction(ConversionPattern[vector.ReductionOp]):

@@ -1,18 +1,18 @@
 """Failures of native code: the status that a function returns, and the values that it stores for the message.
 
-**Status** (`runtime/abi.py`). A kernel is compiled independently of its callers: the status of its failure is the
-reason alone, whatever its symbol and its module. The graph function that calls it adds the kernel's number in this
-module. Functions between kernels belong to one module, and write their own number.
+**Status** (`runtime/abi.py`). A kernel is compiled independently of its callers, so the status of its failure is the
+reason alone. The graph function that calls it adds the kernel's number in the module. Graph functions belong to one
+module, and add their own number.
 
-Model nodes with equal kernels share one kernel. A call of a shared kernel for nodes other than those of the kernel has
-a number of its own, after those of the functions, so that an error names the node that failed.
+Model nodes with equal kernels share one kernel. A call of a shared kernel for other nodes has its own number, after
+those of the functions, so that an error names the node that failed.
 
-**Values.** A failing check that compares two extents stores them in the context if the run computes one of them:
+**Values.** A failing check of two extents stores both in the context if one of them is computed during the run:
 
     cf.assert %holds, "k == m" {relay.requires = #relay.requirements<k == m>}        with `%holds` = `icmp eq %k, %m`
 
-So does an assertion whose message has placeholders for the values, such as `"the place is {lhs}"`. Extents that follow
-from named dimensions are not stored: the caller of the model has their sizes.
+An assertion whose message has placeholders, such as `"the place is {lhs}"`, stores its operands too. Extents that
+follow from named dimensions are not stored: the caller of the model has their sizes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ REASONS: dict[str, int] = {
     "out of memory": OUT_OF_MEMORY,
     CANCELLED: 7,
 }
-"""Beginning of an assertion's message → reason in the status; any other message is `UNSPECIFIED`."""
+"""Maps the beginning of an assertion's message to the reason in the status.
+
+Other messages have the reason `UNSPECIFIED`.
+"""
 
 
 def status_of(message: str, kernel: int | None) -> int:
@@ -71,7 +74,7 @@ def check_status(number: int) -> int:
 # --- numbers of kernels
 
 _CANNOT_FAIL = frozenset({RECORD_INDEX, PARALLEL_FOR})
-"""Functions whose calls return no status other than that of the calling kernel's own parts."""
+"""Functions whose calls return only the status of other parts of the calling kernel."""
 
 
 Row: TypeAlias = tuple[str, Attribute | None]

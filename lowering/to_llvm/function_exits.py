@@ -1,7 +1,7 @@
 """Exits of functions in the llvm dialect for failures, which free the scratch that the function holds.
 
-A kernel allocates at the beginning of a structured block and frees at its end; in between, a callee's status or an
-assertion may end it. The live buffers form a stack: a linked list from the newest buffer to the oldest. Equal lists are
+A kernel allocates at the beginning of a structured block and frees at its end; in between, a failed call or assertion
+may end the kernel. The live buffers form a stack: a linked list from the newest buffer to the oldest. Equal lists are
 shared, so that functions with many buffers and many calls take linear time.
 """
 
@@ -31,7 +31,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
     """Returns the live allocations at each call and assertion of a function, if there are any.
 
     Only buffers that the function frees itself on success are counted. A block with several predecessors has the
-    allocations common to all of them: never more than are allocated, so that nothing is freed twice.
+    allocations common to all of them, so that no buffer is freed twice.
     """
     freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, SCRATCH_FREE)}
     if not freed or body.first_block is None:
@@ -142,7 +142,7 @@ class FunctionExits:
         return self._numbered[held, bits]
 
     def fail(self, held: Held | None) -> Block:
-        """Returns `^bb(%status)`: frees what is held, sets the context's status unless set, and returns `%status`."""
+        """Returns `^bb(%status)`: frees the held buffers, sets the context's status unless set, returns `%status`."""
         if None not in self._fail:
             self._fail[None] = exit = self._append()
             status, zero = exit.args[0], constant(0, i32)

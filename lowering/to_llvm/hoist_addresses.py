@@ -46,12 +46,12 @@ class LlvmHoistAddressesPass(XRelayPass):
       llvm.br ^head(%next : i64)                         llvm.br ^head(%next : i64)
     ```
 
-    LLVM does so too, but only after it has unrolled the loop with these ops in it. An op moves before the outermost
+    LLVM does so too, but only after it has unrolled the loop and copied these ops. An op moves before the outermost
     loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, and quotients by
-    nonzero constants are moved: no operand makes these fail. A load is moved out of loops that are to be unrolled
-    completely (LLVM would copy it for each iteration), if the loop certainly executes it and it reads an argument
-    marked `llvm.noalias` that the function never writes. Loops with an entry other than from the preceding block stay
-    unchanged.
+    nonzero constants are moved, since they can be executed speculatively. A load is moved out of loops that are to be
+    unrolled completely (LLVM would copy it for each iteration), if the loop certainly executes it and it reads an
+    argument marked `llvm.noalias` that the function never writes. Loops with an entry other than from the preceding
+    block stay unchanged.
     """
 
     name = "llvm-hoist-addresses"
@@ -144,7 +144,7 @@ class _Hoisting:
         for op in tuple(block.ops):
             kind = type(op)
             if kind in _CONSTANTS:
-                continue  # constants depend on no loop, and are moved on use
+                continue  # Constants depend on no loop, and are moved with their users.
             outside = max([depths.get(operand, 0) for operand in op.operands], default=0) if kind in _MOVED else depth
             if kind is llvm.LoadOp and outside < depth:
                 outside = max(outside, self._least_depth(op, block, around))
@@ -188,7 +188,7 @@ class _Hoisting:
 def _move_before(op: Operation, anchor: Operation | None) -> None:
     assert anchor is not None, "a block ends in a terminator"
     block = anchor.parent
-    assert block is not None, "ops stand in blocks"
+    assert block is not None, "ops are in blocks"
     op.detach()
     block.insert_op_before(op, anchor)
 

@@ -8,10 +8,11 @@
 | 3 | -1 | rank |
 | 4… | addresses of the items | extents; the elements follow at the next multiple of 64 bytes |
 
-Graph functions call these functions like those of dynamic buffers, with the context and without a status; null
-is returned if memory is exhausted. `insert` and `erase` consume one reference to their list and return one: a list with
-no other references is changed in place, and its capacity grows by doubling; any other list is copied. An object that
-loses its last reference is freed, with all objects that thereby lose theirs; word 0 links the objects still to free.
+Graph functions call these functions like those of dynamic buffers, with the context and without a status; null is
+returned if memory is exhausted. `insert` and `erase` consume one reference to their list and return one: a list with no
+other references is changed in place, and its capacity grows by doubling; any other list is copied. An object whose last
+reference is released is freed, and its references to other objects are released; word 0 links the objects that are
+still to be freed.
 """
 
 from __future__ import annotations

@@ -28,10 +28,10 @@ class MemrefHoistAllocationsPass(XRelayPass):
     ```
 
     A buffer for a row of dynamic length cannot be on the stack, and a heap allocation takes longer than the computation
-    of a short row. The initial contents of the buffer in an iteration were undefined, and are now those that the
-    previous iteration left. The pass runs after `convert-scf-parallel-to-calls`, so that each piece of a parallel loop
-    has its own buffer. Buffers with sizes computed in the loop, buffers that are not allocated and freed in every
-    iteration, and functions that are neither kernels nor parts of one stay unchanged.
+    of a short row. The initial contents of the buffer in an iteration change from undefined to those of the previous
+    iteration. The pass runs after `convert-scf-parallel-to-calls`, so that each piece of a parallel loop has its own
+    buffer. Buffers with sizes computed in the loop, buffers that are not allocated and freed in every iteration, and
+    functions that are neither kernels nor parts of one stay unchanged.
     """
 
     name = "memref-hoist-allocations"

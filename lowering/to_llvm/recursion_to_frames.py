@@ -2,9 +2,9 @@
 
 Functions of the llvm dialect that may call each other become one function, in which their calls are branches. A call
 stores the label at which to continue in the caller's frame, pushes a frame for the callee and branches to its
-beginning; a return pops the frame and branches to the label of the caller. Values that a block uses of others, and so
-perhaps after a call, are in the frame. A function that is called from elsewhere remains as an entry. With frames in
-memory, the depth of a recursion is limited by memory and by a configurable limit, not by the machine's stack.
+beginning; a return pops the frame and branches to the label of the caller. Values that are defined in one block and
+used in another, perhaps after a call, are in the frame. A function that other functions call remains as an entry. With
+frames in memory, the depth of a recursion is limited by memory and by a configurable limit, not by the machine's stack.
 
 Before → after, for a function with one call of itself:
 
@@ -21,11 +21,11 @@ llvm.func @f(%ctx, %x) -> i32 {             llvm.func @f(%ctx, %x) -> i32 { …c
                                               …take the frame away, llvm.cond_br (label is 0), ^label_0(%status), …
 ```
 
-More than `call-limit` open calls count as an endless recursion: the call's status is then that of a row added to
-`xrelay.checks`, which names the function. A call without memory for its frame fails likewise. A status passes through
-the frames as it does through calls, so each function frees the buffers that it holds.
+More than `call-limit` nested calls count as an endless recursion: the call then returns the status of a row in
+`xrelay.checks` that names the function. A call also fails if there is no memory for its frame. A status is returned
+from frame to frame as from call to call, so each function frees the buffers that it holds.
 
-Arrays of words on the machine's stack, which receive the results of callees, move to the frame too.
+Arrays on the machine's stack that receive the results of callees move to the frame too.
 
 Frames are in segments, which never move. Segments are dynamic buffers (`runtime_functions.py`), so the memory limit
 covers them. The state of a stack is an array of words: the newest frame, its segment, the end of that segment, the
@@ -195,7 +195,7 @@ class _Component:
         rows = [(too_many_calls(f"@{name}", limit), f"out of memory: the frames of @{name}") for name in names]
         numbers = iter(add_checks(module, list(chain(*rows))))
         self._failures = {name: (check_status(next(numbers)), check_status(next(numbers))) for name in names}
-        """The statuses for too many frames of a function, and for no memory for a frame."""
+        """For each function, the statuses of too many frames and of a lack of memory for a frame."""
         self._calls: list[tuple[llvm.CallOp, Block]] = []
         """The calls, each with the block at which the caller continues; its number is the label."""
         self._first = _Code(Block(arg_types=[PTR, i64, PTR]))
@@ -328,7 +328,7 @@ def _new_state(code: _Code) -> SSAValue:
     null = code.null()
     for place in (FRAME, END, FIRST):
         code.store(null, state, place)
-    # The word that holds the first segment's address acts as a segment before the first.
+    # The word with the address of the first segment has the role of a segment before the first.
     code.store(code.word(state, FIRST), state, SEGMENT)
     code.store(code.number(0), state, COUNT)
     return state
@@ -490,7 +490,7 @@ def _words_of(op: llvm.AllocaOp) -> int:
 
 
 def _align_to_words(array: SSAValue) -> None:
-    """Reduces the alignment of accesses to an array to that of a frame, which may begin at any word."""
+    """Reduces the alignment of accesses to an array to that of a frame, which is aligned to words only."""
     pending = [array]
     while pending:
         for use in pending.pop().uses:
@@ -518,7 +518,10 @@ def _keep(block: Block, member: _Member, state: SSAValue) -> None:
 
 
 class _Frame:
-    """The frame of the running function in one block: it is another frame after a call."""
+    """Access to the frame in one block.
+
+    The address of the frame is computed per block, because it differs after a call.
+    """
 
     def __init__(self, block: Block, state: SSAValue):
         self._block, self._state = block, state

@@ -1,4 +1,4 @@
-"""Functions of the llvm dialect that are part of the compiler as text, and become part of the modules that call them.
+"""Functions of the llvm dialect that the compiler has as text and adds to the modules that call them.
 
 They take the context of the model's call as first argument; `runtime/abi.py` defines its fields.
 
@@ -6,7 +6,7 @@ They take the context of the model's call as first argument; `runtime/abi.py` de
 calls `ptr @xrelay_buffer_new(ptr ctx, i64 bytes)` to allocate and `@xrelay_buffer_free(ptr ctx, ptr buffer)` to free. A
 buffer is aligned to 64 bytes. The 64 bytes before it are its header: the previous buffer of the list, the next one, and
 the size of buffer and header. `@xrelay_release(ptr ctx)` frees all buffers that are still listed: those that a run
-returned, and those that it held when it failed. Memory comes from the functions that the context specifies, for
+returned, and those that were allocated when it failed. Memory comes from the functions that the context specifies, for
 programs in C, else from the C library.
 
 **Scratch** is the heap memory of kernels. A kernel calls `ptr @xrelay_scratch_new(ptr ctx, i64 alignment, i64 bytes)`

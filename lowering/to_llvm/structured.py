@@ -191,6 +191,6 @@ RULES: Mapping[type[Operation], Rule] = {
     scf.WhileOp: lower_while,
     scf.IfOp: lower_if,
 }
-"""Op class → its rule."""
+"""Maps the class of an op to its rule."""
 ENDS = (scf.YieldOp, scf.ConditionOp)
 """The terminators of the regions of these ops, which are removed with them."""

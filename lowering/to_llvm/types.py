@@ -39,7 +39,7 @@ BUFFER_ALIGNMENT = 64
 
 
 _SCALARS: Mapping[Attribute, Attribute] = {IndexType(): i64, bf16: i16}
-"""Number types without a (safe) counterpart → their replacements."""
+"""Maps number types without a safe counterpart to their replacements."""
 
 
 def to_llvm_type(type_: Attribute) -> Attribute | None:

@@ -47,26 +47,26 @@ VPDPBUSD = {
     8: "x86.avx512.vpdpbusd.256",
     16: "x86.avx512.vpdpbusd.512",
 }
-"""Lanes → VNNI instruction that adds four products of an unsigned and a signed byte to each i32."""
+"""Maps numbers of lanes to VNNI instructions that add four products of an unsigned and a signed byte to each i32."""
 
 PMADDWD = {
     4: "x86.sse2.pmadd.wd",
     8: "x86.avx2.pmadd.wd",
     16: "x86.avx512.pmaddw.d.512",
 }
-"""Lanes → instruction that computes the sum of two products of signed 16-bit numbers for each i32."""
+"""Maps numbers of lanes to instructions that sum two products of signed 16-bit numbers for each i32."""
 
 USDOT = {
     2: "aarch64.neon.usdot.v2i32.v8i8",
     4: "aarch64.neon.usdot.v4i32.v16i8",
 }
-"""Lanes → I8MM instruction that adds four products of an unsigned and a signed byte to each i32."""
+"""Maps numbers of lanes to I8MM instructions that add four products of an unsigned and a signed byte to each i32."""
 
 SDOT = {
     2: "aarch64.neon.sdot.v2i32.v8i8",
     4: "aarch64.neon.sdot.v4i32.v16i8",
 }
-"""Lanes → DotProd instruction that adds four products of two signed bytes to each i32."""
+"""Maps numbers of lanes to DotProd instructions that add four products of two signed bytes to each i32."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,12 @@ INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
     "usdot": (by_usdot, USDOT),
     "sdot": (by_sdot, SDOT),
 }
-"""Name of an instruction → its expansion, and the numbers of lanes that it supports."""
+"""Maps the name of an instruction to its expansion, and the numbers of lanes that it supports."""
 
 
 @dataclass(frozen=True)
 class VectorExpandDotProductsPass(XRelayPass):
-    """Writes sums of four products of bytes with an instruction of the CPU.
+    """Expands sums of four products of bytes to an instruction of the CPU.
 
     `vpdpbusd` and `usdot` take one instruction; `sdot`, for signed bytes, takes two; `pmaddwd` widens the bytes to 16
     bits, even and odd ones separately, and adds two products at a time. Without `instruction`, or if vectors are longer
@@ -224,7 +224,7 @@ class VectorExpandDotProductsPass(XRelayPass):
             raise LoweringError(
                 f"{self.name}: '{op.name}' does not add up products of four bytes, ui8 by i8",
                 location=location_of(op),
-                help="only what convert-loop-to-scf writes for contracted loops can be converted",
+                help="only the ops that convert-loop-to-scf emits for contracted loops can be converted",
             )
         product = op.source.owner
         build = Builder(InsertPoint.before(op))

@@ -78,5 +78,5 @@ class LoopAssignSchedulesPass(XRelayPass):
 def _warn(family: str, reason: str, kernels: Sequence[str]) -> None:
     """Warns about a registered schedule that is not legal for some kernels."""
     names = ", ".join(kernels[:NAMED]) + (f" and {len(kernels) - NAMED} more" if len(kernels) > NAMED else "")
-    message = f"the registered schedule {family!r} is not legal for {names}, where it is not used: {reason}"
+    message = f"the registered schedule {family!r} is not legal for {names} and not used there: {reason}"
     warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -95,7 +95,7 @@ class KernelNests:
 
 
 def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
-    """Returns the nest that computes `op` into the memrefs `results`; nothing for an empty index space.
+    """Returns the nest that computes `op` into the memrefs `results`; an empty list for an empty index space.
 
     Loops of one iteration are omitted, here and in other nests.
     """
@@ -136,8 +136,8 @@ def build_scan(op: ScanOp, results: Sequence[SSAValue | None], kernel: KernelNes
                                                                  loop.block "s" (…, %vk : ordered 8 = %k, …) …
     ```
 
-    The accumulators have the axes after the scan axis, so all accesses are in memory order. Returns nothing for an
-    empty index space.
+    The accumulators have the axes after the scan axis, so all accesses are in memory order. Returns an empty list for
+    an empty index space.
     """
     if 0 in op.spatial:
         return []

@@ -31,7 +31,7 @@ _NOWHERE = ValueMap((), ())
 def build_sort(op: SortOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
     """Returns the scratch buffers and the nest that sorts rows into the memrefs `results`.
 
-    Returns nothing if no element is kept. There is a loop for each axis that numbers rows, unless its extent is 1. The
+    Returns an empty list if no element is kept. There is a loop for each axis of the rows whose extent is not 1. The
     scratch buffers are for keys and original positions.
     """
     if 0 in shape_of(op.values):
@@ -92,10 +92,10 @@ def _scratch(
 
 
 def build_positions(op: PositionsOp, results: Sequence[SSAValue], kernel: KernelNests) -> list[Operation]:
-    """Returns the nests that write the memrefs `results`: one clears the list, one fills it from the mask's elements.
+    """Returns the nests that write the memrefs `results`: the first clears the list, the second fills it from the mask.
 
-    Every element of the mask stores its position if it is true, and zero if not, to the next free place, which is never
-    after the element's own position. So there is no data-dependent branch.
+    For every element of the mask, its position if it is true, or else zero, is stored to the next free place of the
+    list, which is never after the position of the element. So there is no data-dependent branch.
     """
     positions, count = results
     fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])

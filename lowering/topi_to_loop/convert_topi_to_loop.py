@@ -40,7 +40,7 @@ MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
 
 @dataclass(frozen=True)
 class ConvertTopiToLoopPass(XRelayPass):
-    """Adds the buffers of its results to the arguments of every function; computes and sorts become nests.
+    """Adds the buffers of the results to the arguments of every function, and turns computes and sorts into nests.
 
     Before → after, for a kernel:
 
@@ -70,11 +70,12 @@ class ConvertTopiToLoopPass(XRelayPass):
                                                         func.call @k(%x, %y, %n) : (…, index) -> ()
     ```
 
-    There, kernels on a few integers, such as those that compute extents, are scalar code (`lowering/host/scalars.py`).
+    In such a graph, kernels on a few integers, such as those that compute extents, become scalar code
+    (`lowering/host/scalars.py`).
 
-    A value that is returned twice, or that is an input or a constant, is copied by a kernel of its own. Computes with
-    an empty index space are removed. Raises `LoweringError` for named ops (expand them first), unnamed extents, and ops
-    that are not of the topi level.
+    A result that is an input, a constant or another result is copied by a kernel. Computes with an empty index space
+    are removed. Raises `LoweringError` for named ops (expand them first), unnamed extents, and ops that are not of the
+    topi level.
     """
 
     name = "convert-topi-to-loop"
@@ -130,7 +131,7 @@ class CopyKernels:
         """Returns the kernel that fills a buffer of `type` with the first elements of a buffer of type `source`.
 
         It takes each dynamic extent of `source`, in order, and then those of `type`. Without `source`, both buffers
-        have the same extents, which it takes once. `type` may have the layout of a part of another buffer.
+        have the same extents, which it takes once. `type` may have the layout of a view of another buffer.
         """
         if (type, source) not in self._kernels:
             name = fresh_name("copy" if source is None else "cut", self._taken)
@@ -145,7 +146,7 @@ class CopyKernels:
         block.add_ops([copy, func.ReturnOp(*copy.results)])
         function = func.FuncOp(name, ([tensor], [result]), Region(block), visibility="private")
         _KernelLowering(function).run()
-        # Tensor types do not specify the layout of a buffer within another one.
+        # Tensor types do not specify the layout of a view of a buffer.
         Rewriter.replace_value_with_new_type(output_arguments(function)[0], type)
         function.function_type = FunctionType.from_lists(list(function.body.block.arg_types), [])
         return function
@@ -158,7 +159,7 @@ def _tensor_with_names(type: MemRefType, stem: str) -> TensorType[Attribute]:
 
 
 def _copy_of(tensor: SSAValue, shape: Shape | None = None) -> ComputeOp:
-    """Copies the first elements of a tensor, as many as `shape` specifies; by default all of them."""
+    """Copies the first elements of a tensor: those of `shape`, by default all."""
 
     def body(b: Body) -> list[SSAValue]:
         return [b.read(tensor, *b.spatial)]

@@ -143,7 +143,7 @@ class KernelExtents:
 UNKNOWN = -1
 
 Size: TypeAlias = tuple[int, int, int]
-"""Minimum, maximum and usual value."""
+"""Minimum, maximum and typical value."""
 
 
 def propagate_sizes(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> None:
@@ -162,7 +162,7 @@ def propagate_sizes(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) 
                 found[name] = _joined(found[name], sizes) if name in found else sizes
     versions = versions_by_kernel(kernels.values())
     for name, sizes in found.items():
-        # If a version is for the usual size and that is 1, the kernel itself is for all larger sizes.
+        # If a version for the usual size 1 exists, the kernel itself is called only for larger sizes.
         others = [(least, most, UNKNOWN if usual == 1 else usual) for least, most, usual in sizes]
         _set_sizes(kernels[name], others if name in versions else sizes)
 

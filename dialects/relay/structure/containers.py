@@ -403,7 +403,7 @@ class ConcatFromSequenceOp(SequenceOp):
     def evaluate(self, data: SequenceValue) -> Array:
         """Concatenates with `np.concatenate` or `np.stack`, which require at least one value."""
         if not data:
-            raise InterpreterError("a sequence without values has nothing to concatenate")
+            raise InterpreterError("the sequence is empty")
         join = np.stack if self.new_axis.value.data else np.concatenate
         return join(cast("tuple[Array, ...]", data), axis=self.axis.value.data)
 

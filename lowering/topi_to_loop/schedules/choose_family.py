@@ -60,7 +60,7 @@ def register_family(name: str, family: Family) -> None:
 def families_of(origin: Origin) -> dict[str, Family]:
     """Returns the families of an origin by name, in the order in which they are tried.
 
-    A registered family hides the built-in one of its name. Loads the installed plug-ins.
+    A registered family replaces the built-in family of the same name. Loads the installed plug-ins.
     """
     load_plugins("schedules")
     registered = dict(REGISTERED) if origin != "own" else {}
@@ -99,7 +99,7 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
         if taken:
             reason = f"{name}: {_reason(draft.reasons, refused)}"
             return KernelSchedule(name, draft.schedule.attr, reason, refused)
-    reason = _reason([f"{NO_FAMILY}: no family takes the kernel"], refused)
+    reason = _reason([f"{NO_FAMILY}: no family accepts the kernel"], refused)
     return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused)
 
 

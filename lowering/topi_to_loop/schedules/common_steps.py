@@ -21,7 +21,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 MIN_LANES = 4
-"""Loops with fewer iterations are left to LLVM."""
+"""The minimum number of iterations of a vectorised loop; LLVM decides about shorter loops."""
 
 MAX_UNROLLED_VECTORS = 4
 """The number of vectors of a row that stay in registers while a reduction runs over them."""
@@ -32,7 +32,7 @@ def parallelize_outer(
 ) -> str | None:
     """Fuses the outermost of `loops`, a perfect nest, until threads have enough iterations; makes the result parallel.
 
-    `work` is the number of element operations inside all loops. `pieces` are loops over pieces of one row, which are
+    `work` is the number of element operations inside all loops. `pieces` are loops over pieces of one row. They are
     distributed over threads only if there is no other loop. Returns the parallel loop, or None if one thread suffices.
     """
     threads = draft.target.threads
@@ -41,7 +41,7 @@ def parallelize_outer(
     wanted = threads * ITERATIONS_PER_THREAD
     name, count, inside = loops[0], draft.extent(loops[0]), None
     for inner in loops[1:]:
-        # A dynamic loop, such as a batch, may have few iterations.
+        # A dynamic loop, such as that over a batch, may have few iterations.
         may_be_short = draft.is_dynamic(name) and not draft.is_dynamic(inner) and draft.least(name) < wanted
         if count >= wanted and (inner in pieces or not may_be_short):
             break
@@ -53,7 +53,7 @@ def parallelize_outer(
     if count < 2 or draft.attempt(Parallelize(name)) is not None:
         return None
     if inside is not None and draft.attempt(Parallelize(inside)) is None:
-        draft.because(f"{inside} is parallel with it")
+        draft.because(f"{inside} is parallel too")
     iterations = "all" if draft.is_dynamic(name) else str(count)
     draft.because(f"parallel over {iterations} iterations of {name}")
     return name
@@ -97,7 +97,7 @@ def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
 
 
 def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
-    """Schedules the nest of a block without reduction that is computed on its own: lanes inside, threads outside."""
+    """Schedules a block without reduction in its own nest: lanes inside, threads outside."""
     block = draft.block(name)
     loops = loops_of_kind(block, IterKind.SPATIAL)
     if not loops:
@@ -105,7 +105,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         return
     work = points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
-        # A row op is not elementwise: it has no lanes, and every loop around it may be parallel.
+        # An op on rows has no lanes, and every loop around it may be parallel.
         parallelize_outer(draft, loops, work)
         return
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
@@ -116,14 +116,14 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
 
 
 def schedule_fold(draft: ScheduleDraft, name: str) -> None:
-    """Schedules the nest of a reduction that is computed on its own and accumulates in memory.
+    """Schedules a reduction in its own nest, which accumulates in memory.
 
     If its innermost spatial loop can be vectorised, it moves inside the reduction, so that each step adds a vector.
     """
     block = draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
     if not spatial:
-        draft.because(f"{name} folds to a single element")
+        draft.because(f"{name} reduces to a single element")
         return
     if not draft.is_dynamic(spatial[-1]) and draft.extent(spatial[-1]) > MAX_LANES:
         spatial = _piece_of_row(draft, name, spatial, reduction)
@@ -132,7 +132,7 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
 
 
 def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> list[str]:
-    """Splits a row longer than the maximum of lanes into pieces of a few vectors, if a piece can be vectorised.
+    """Splits a row that is longer than the maximum number of lanes into pieces of a few vectors, if that is legal.
 
     Returns the loops that replace `spatial`.
     """
@@ -148,8 +148,8 @@ def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduc
 def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
     """Moves the innermost spatial loop inside the reduction and vectorises it, if that is legal.
 
-    Rows longer than a vector become up to four unrolled vectors. Otherwise the nest keeps its order, the reduction
-    innermost, and LLVM may vectorise the terms of one sum.
+    Rows longer than a vector become up to four unrolled vectors. Otherwise the reduction stays innermost, and LLVM may
+    vectorise the terms of one sum.
     """
     row = spatial[-1]
     if draft.extent(row) < MIN_LANES:
@@ -175,7 +175,7 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
 def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
     """Fuses the reduction loops over terms that are contiguous in memory.
 
-    LLVM vectorises the terms; with one loop it reduces its partial vector once, not once per row.
+    LLVM vectorises the terms. With one loop it reduces its vector of partial sums once instead of once per row.
     """
     row = reduction[-1]
     for loop in reversed(reduction[:-1]):
@@ -184,7 +184,7 @@ def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> No
         fused = f"{loop}_{row}"
         if draft.attempt(Fuse(loop, row, fused)) is not None:
             break
-        draft.because(f"{fused}: terms side by side")
+        draft.because(f"{fused}: terms contiguous")
         row = fused
 
 
@@ -205,7 +205,7 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
 
 
 def schedule_remaining(draft: ScheduleDraft) -> None:
-    """Schedules every nest that no family has claimed, each on its own."""
+    """Schedules each nest that the family has not scheduled."""
     for block in draft.blocks():
         if draft.is_done(block.block_name):
             continue
@@ -215,13 +215,14 @@ def schedule_remaining(draft: ScheduleDraft) -> None:
 TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
 """The number of neighbours of a transposed operand to read at a time, and the length of a row to write: a cache line.
 
-Lines a power of two apart compete for the same eight ways of a set of the L1 cache, so eight lines are written at once.
+Lines whose distance is a power of two compete for the eight ways of one set of the L1 cache, so eight lines are written
+at a time.
 """
 
 _PIECE = 8
 """The number of elements that are read one by one and written as one vector.
 
-LLVM leaves straight-line code of scalars as it is: 8 x 8 loads, and as many stores.
+LLVM does not vectorise straight-line code of scalars, which would have 8 x 8 loads and as many stores.
 """
 
 _COPIED = 6
@@ -261,12 +262,12 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
         if longer:
             draft.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
     draft.do(Reorder((*outer, *inner)))
-    draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, since a read is transposed")
+    draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, because an operand is transposed")
     return [*outer, *_in_straight_pieces(draft, name, *inner)]
 
 
 def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -> list[str]:
-    """Writes a tile that only moves elements as two halves of straight-line code, a vector for each row.
+    """Unrolls a tile that only moves elements to two halves of straight-line code with a vector for each row.
 
     ```
     for i_i in 8: for j_i in 16: …   →   for j_h in 2: unrolled i_i in 8: for j_p in 8 lanes: …

@@ -77,7 +77,7 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
 
 
 MIN_PRODUCTS = 4
-"""With fewer filters and channels, scalar sums are unrolled completely, which is faster than gathered lanes."""
+"""The minimum number of products for gathered lanes: shorter scalar sums are unrolled completely, which is faster."""
 
 
 def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
@@ -88,8 +88,9 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
                                              for k, y, x: for c in 8: for w in lanes: acc += image * weight
     ```
 
-    Lanes run along the columns. If their stride is not 1, they are gathered once for all filters of a tile; sums of few
-    products stay scalar. The filters of a tile belong to one group, since they share the vectors of the image.
+    Lanes run along the columns. If the stride is not 1, lanes are gathered once for all filters of a tile, except that
+    sums of few products stay scalar. The filters of a tile belong to one group, since they share the vectors of the
+    image.
     """
     product = ProductView.only(draft.blocks(), *PLAIN_CONVOLUTIONS)
     if product is None or Role.BATCH not in product.positions:
@@ -98,7 +99,7 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     filters = choose_filters(product.filters_of_group, draft.target.vector_registers)
     few = max(product.filters_of_group, product.extent(Role.DEPTH)) < MIN_PRODUCTS
     if lanes < MIN_LANES or (few and not product.has_unit_stride):
-        draft.because("columns are not lanes: there are too few, or of another stride than 1 for few products")
+        draft.because("columns are not lanes: too few columns, or too few products for a stride other than 1")
         fold_at_consumer(draft, product.name)
     elif (consumer := consumer_of(draft, product.name, read_elsewhere=True)) is not None:
         axes = [

@@ -1,7 +1,7 @@
 """A view of a kernel for schedules: its blocks, their origins, the axes of sums of products by role, expected extents.
 
-All guesses of the values of dynamic extents are made here. A guess affects performance only (the size of a tile, the
-use of threads), never legality.
+Only this module estimates the values of dynamic extents. An estimate affects performance (the size of a tile, the use
+of threads), never legality.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ IMAGE_ROLES: Mapping[str, tuple[Role, ...]] = {
     "HW": (Role.ROWS, Role.COLUMNS),
     "DHW": (Role.PLANES, Role.ROWS, Role.COLUMNS),
 }
-"""Spatial axes of a convolution → their roles."""
+"""Maps the spatial axes of a convolution to their roles."""
 
 
 def _conv_roles(op: type[ConvPlainOp | ConvBlockedOp | ConvTermsOp]) -> tuple[tuple[Role, ...], tuple[Role, ...]]:
@@ -89,7 +89,7 @@ AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
 }
-"""Named op → roles of the last spatial axes and of the first reduction axes of its sum, in their order in the sum."""
+"""Maps a named op to the roles of the last spatial axes and of the first reduction axes of its sum, in order."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,10 @@ class ProductView:
         return expected(self.block.extents[self.positions[role]]) if role in self.positions else 1
 
     def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
-        """Returns the axis's loop around the sum, or around a `block` at the same points; None for one iteration."""
+        """Returns the loop of the axis around the sum, or around a `block` with the same points.
+
+        None for one iteration.
+        """
         if role not in self.positions:
             return None
         return loop_of_variable(self.block if block is None else block, self.positions[role])
@@ -161,7 +164,7 @@ class ProductView:
         """The number of columns in a block of a packed weight, `B[j / 16, k, j mod 16]`; None for a plain matrix.
 
         The index may have the term after the column, `B[j / 16, k, j mod 16, t]`; with a single block, the column is
-        `j`. Without a term, that is a plain matrix.
+        `j`. A matrix with a single block and without a term is plain.
         """
         packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[2])]
         if Role.TERM in self.positions and Role.COLUMNS in self.positions:
@@ -191,7 +194,7 @@ def points(block: BlockOp) -> int:
 
 
 def steps_of(op: Operation) -> int:
-    """Estimates the steps of an op in a block: one, or for a row its length if it is read once, else n log n."""
+    """Estimates the steps of an op: 1, or for an op on a row of length n, n if it reads the row once, else n log n."""
     if not isinstance(op, RowOp):
         return 1
     length = expected(op.length)
@@ -253,7 +256,7 @@ _NOTHING = (-1, -1, -1)
 def expected(extent: Extent | None) -> int:
     """Returns the expected value of an extent; static extents are exact, computed ones are evaluated.
 
-    An argument has the usual value of its `loop.size`, if there is one.
+    An argument has the typical value of its `loop.size`, if it has this attribute.
     """
     if extent is None or extent == DYNAMIC:
         return USUAL_EXTENT
@@ -288,7 +291,7 @@ def _usual(argument: SSAValue) -> int:
 
 
 def _size_hint(argument: SSAValue) -> tuple[int, ...]:
-    """Returns the minimum, maximum and usual value of an argument; -1 for each that is unknown."""
+    """Returns the minimum, maximum and typical value of an argument; -1 for each that is unknown."""
     if not isinstance(argument, BlockArgument):
         return _NOTHING
     function = argument.block.parent_op()

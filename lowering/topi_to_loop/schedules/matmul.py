@@ -1,6 +1,7 @@
 """Matrix products: a tile of rows × vectors of columns in registers, computed where a consumer stores it.
 
-Packed weights are read one panel at a time; operands computed at run time with an unfavourable layout are copied.
+Packed weights are read one panel at a time. Operands that are computed at run time are copied if their layout is
+unfavourable.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def schedule_dense(draft: ScheduleDraft) -> bool:
     if product.packed_columns is None:
         schedule_plain_product(draft, product)
     elif lanes is None:
-        draft.because(f"blocks of {product.packed_columns} columns are too few for lanes: the terms of a sum are lanes")
+        draft.because(
+            f"blocks of {product.packed_columns} columns are too few for lanes; lanes run along the terms of a sum"
+        )
         fold_at_consumer(draft, product.name)
     elif (consumer := consumer_of(draft, product.name)) is not None:
         weight = product.factors_along(Role.COLUMNS)[0]
@@ -86,16 +89,19 @@ def _lanes(draft: ScheduleDraft, product: ProductView) -> int | None:
 
 
 MIN_ROWS_TRANSPOSED = 16
-"""Minimum number of rows for which copying a transposed right operand pays; below, lanes are terms of a sum."""
+"""The minimum number of rows for which a transposed right operand is copied.
+
+For fewer rows, lanes run along the terms of a sum.
+"""
 
 MIN_ROWS_PACKED = 64
-"""Minimum number of rows for which copying the columns of a large right operand side by side pays."""
+"""The minimum number of rows for which the columns of a large right operand are copied side by side."""
 
 LARGE_MATRIX = 512 * 1024
 """Minimum size in bytes of a matrix for which a few columns span more pages than the TLB has entries."""
 
 FAR_APART = 1024
-"""Minimum size in bytes of a row for which neighbouring rows share neither a page nor a prefetch."""
+"""The minimum size in bytes of a row such that neighbouring rows share neither a page nor a prefetch."""
 
 SAME_PLACE = 4096
 """Cache lines whose distance in bytes is a multiple of this compete for the same sets of the L1 and L2 caches."""
@@ -104,7 +110,7 @@ MANY_LINES = 256
 """Number of such lines that the L2 cache cannot hold."""
 
 MIN_COLUMNS_STRAIGHTENED = 32
-"""Minimum number of columns for which copying the left operand pays."""
+"""The minimum number of columns for which a transposed left operand is copied."""
 
 
 def schedule_batch_matmul(draft: ScheduleDraft) -> bool:
@@ -120,7 +126,7 @@ def schedule_batch_matmul(draft: ScheduleDraft) -> bool:
     ```
 
     The copy P is made if the columns of the right operand are not contiguous, or if its rows are so far apart that a
-    tile's columns span many pages, and if enough rows use the copy to pay for it.
+    tile's columns span many pages, and if enough rows use the copy.
     """
     product = ProductView.only(draft.blocks(), BatchMatmulOp)
     if product is None:
@@ -135,7 +141,9 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
     right = _only_read(product, Role.COLUMNS, Role.COLUMNS)
     lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
     if right is None or lanes < MIN_LANES:
-        draft.because(f"{product.extent(Role.COLUMNS)} columns are too few for lanes: the terms of a sum are the lanes")
+        draft.because(
+            f"{product.extent(Role.COLUMNS)} columns are too few for lanes; lanes run along the terms of a sum"
+        )
         fold_at_consumer(draft, product.name)
         return
     load, dimension = right
@@ -143,7 +151,7 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
     rows = product.extent(Role.ROWS) * expected_product(product.block.extents[p] for p in shared)
     transposed = dimension != len(load.index) - 1
     if transposed and rows < MIN_ROWS_TRANSPOSED:
-        draft.because(f"the right operand is transposed, for {rows} rows only: the terms of a sum are the lanes")
+        draft.because(f"the right operand is transposed, for {rows} rows only; lanes run along the terms of a sum")
         fold_at_consumer(draft, product.name)
         return
     _straighten_left(draft, product)
@@ -221,7 +229,7 @@ def _bytes(load: LoadOp) -> int:
 
 
 FEW_ROWS = 6
-"""With fewer rows per matrix, the rows of a tile run along a longer stack axis."""
+"""The number of rows per matrix below which the rows of a tile run along a longer stack axis."""
 
 
 def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[ProductView, list[int]]:
@@ -259,9 +267,9 @@ def tile_matrix_product(
     """Computes the sums of `product` in a register tile at its `consumer`; records the reason if that is not possible.
 
     The loops over columns are outside those over rows, so that the right operand's panel for a tile stays in the cache
-    for all rows. `shared` are the positions of stack variables on which that panel does not depend either: their loops
-    are inside those over columns too. `panel` is a block that copies the right operand; it copies the columns of one
-    tile at a time if there are enough tiles for all threads.
+    for all rows. `shared` are the positions of stack variables on which that panel does not depend: their loops are
+    inside those over columns too. `panel` is a block that copies the right operand; it copies the columns of one tile
+    at a time if there are enough tiles for all threads.
     """
     name, block = product.name, product.block
     tile = _choose(draft, product, lanes)
@@ -296,7 +304,10 @@ def tile_matrix_product(
 
 
 def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterTile:
-    """Returns the tile for the product; with a single row, half of the columns are left for a second thread."""
+    """Returns the tile for the product.
+
+    If there is a single row, a tile has at most half of the columns, so that two threads can run.
+    """
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
     few = max(1, blocks // 2) if rows == 1 else None
     return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few)

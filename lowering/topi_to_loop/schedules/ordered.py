@@ -82,12 +82,13 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     for n: for d: Y[at[n], d] += U[n, d]    →    parallel for d_o: for n: for d_v in 16 lanes: Y[at[n], d] += U[n, d]
     ```
 
-    The axes that separate updates move outside until threads have enough iterations; the last of them is vectorised.
+    Axes along which updates are independent move outside until threads have enough iterations; the last of them is
+    vectorised.
     """
     block = draft.block(name)
     apart, ordered, work = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block), points(block)
     if not apart:
-        draft.because(f"{name} updates one element after the other")
+        draft.because(f"{name} updates elements one after another")
         return
     *outer, row = apart
     rows = [row]
@@ -99,14 +100,19 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     if outside and draft.target.threads > 1 and work >= MIN_PARALLEL_WORK:
         draft.do(Reorder((*outside, *ordered)))
         parallelize_outer(draft, outside, work)
-    draft.because(f"{name} updates in the order of {', '.join(ordered)}" if ordered else f"{name} updates apart")
+    draft.because(
+        f"{name} updates in the order of {', '.join(ordered)}" if ordered else f"{name} updates independent elements"
+    )
 
 
 WALKS = 8
-"""The number of walks that run at once. Each waits for its loads; more walks need more registers than there are."""
+"""The number of walks that are interleaved, since each waits for its loads.
+
+More walks need more registers than there are.
+"""
 
 SAMPLES = 64
-"""The number of samples that walk through the same tables before the next tables are read."""
+"""The number of samples for which walks in the same tables run before the next tables are read."""
 
 
 def is_walk(block: BlockOp) -> bool:
@@ -144,7 +150,7 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
         return False
     draft.do(Reorder((*steps, walks[-1])), Unroll(walks[-1]))
     if len(steps) == 1 and (refused := draft.attempt(Settle(steps[0]))) is not None:
-        draft.because(f"all steps are taken: {refused}")
+        draft.because(f"no early end of the walks: {refused}")
     parallelize_outer(draft, outer, work)
     draft.because(f"{name} walks {WALKS} at once")
     draft.mark_done(name, consumer.block_name)
@@ -152,7 +158,10 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
 
 
 def _tiles(draft: ScheduleDraft, outer: list[str], row: str) -> list[str]:
-    """Splits the row into pieces of walks that run together for a few samples; returns the loops around a piece."""
+    """Splits the row into pieces of interleaved walks and the outer loop into groups of samples.
+
+    Returns the loops around a piece.
+    """
     piece = f"{row}_o"
     draft.do(Split(row, WALKS, names=(piece, f"{row}_i")))
     if not outer:

@@ -1,6 +1,6 @@
 """Reductions and pooling: the accumulators of a row or of a vector stay in registers during the fold.
 
-Reductions of very many floats get partial sums, so that rounding errors do not grow with the number of terms.
+Sums of very many floats are split into partial sums, because rounding errors grow with the number of terms.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
 
 
 def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp | None:
-    """Returns the block at whose tiles a reduction is computed: its only reader, at the same points, else a copy.
+    """Returns the block at whose tiles a reduction is computed: its only reader, if the points are equal, else a copy.
 
     With `read_elsewhere`, the result may also be read at other points, as by the phases of a transposed convolution.
     """
@@ -111,7 +111,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
 
 
 def _split_row(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
-    """Splits a loop into rows of a few vectors, or into one row of the whole extent; returns the two loops."""
+    """Splits a loop into pieces of a few vectors, or into one piece of the whole extent; returns the two loops."""
     width = draft.lanes(consumer) * MAX_UNROLLED_VECTORS
     outer, inner = f"{row}_o", f"{row}_i"
     draft.do(Split(row, width if draft.is_longer(row, width) else draft.extent(row), names=(outer, inner)))
@@ -169,10 +169,10 @@ def split_long_sums(draft: ScheduleDraft) -> None:
         trial = ScheduleDraft(draft.kernel, draft.target)
         refused = [reason for step in steps if (reason := trial.attempt(step)) is not None]
         if refused:
-            draft.because(f"{block.block_name} has one accumulator: {refused[0]}")
+            draft.because(f"{block.block_name} is not split into partial sums: {refused[0]}")
         elif steps:
             draft.do(*steps)
-            draft.because(f"{block.block_name} adds up parts")
+            draft.because(f"{block.block_name} is split into partial sums")
 
 
 def _is_long_sum(block: BlockOp) -> bool:
@@ -197,7 +197,7 @@ def _steps(block: BlockOp) -> list[SchedulePrimitive]:
 
 
 def _steps_at(name: str, loop: ForOp, extent: int, most: int) -> list[SchedulePrimitive]:
-    """Returns the steps that give every `most` iterations of a loop, or somewhat fewer, a partial sum."""
+    """Returns the steps by which every `most` iterations of a loop, or somewhat fewer, have a partial sum."""
     if most == 1:
         return [PartialSums(name, loop.loop_name)]
     divisors = (factor for factor in range(most, most // 4, -1) if extent % factor == 0)

@@ -16,13 +16,13 @@ from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
 ITERATIONS_PER_THREAD = 4
-"""The number of iterations of a parallel loop per thread, so that uneven iterations balance."""
+"""The number of iterations of a parallel loop per thread: several, so that uneven iterations balance."""
 
 
 class ScheduleDraft:
     """Applies primitives to a copy of a kernel and records them, with reasons.
 
-    A primitive that is not legal leaves the draft and the copy unchanged, so an analysis may try one.
+    A primitive that is not legal leaves the draft and the copy unchanged, so a family may try it.
     """
 
     def __init__(self, kernel: func.FuncOp, target: Target):
@@ -72,7 +72,7 @@ class ScheduleDraft:
     def lanes(self, block: BlockOp) -> int:
         """Returns the number of elements of the widest type in `block` that fit into a vector register.
 
-        Buffers of indices do not count: they address other elements and are mostly the same for all lanes.
+        Buffers of indices do not count, because indices are mostly the same for all lanes.
         """
         types = [memref_type(buffer).element_type for buffer in (*block.reads, *block.writes)]
         widths = [bit_width(type) for type in types if not isinstance(type, IndexType)]

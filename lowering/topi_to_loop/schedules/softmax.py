@@ -1,4 +1,4 @@
-"""Softmax and other chains of reductions and elementwise stages: all stages of a row while it is in the cache."""
+"""Softmax and other chains of reductions and elementwise stages: all stages run on a row while it is in the cache."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def schedule_softmax(draft: ScheduleDraft) -> bool:
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
-    """Returns the leading loops of the last stage that number the rows: all per-row results depend only on them.
+    """Returns the leading loops of the last stage that iterate over rows: per-row results depend only on them.
 
     A per-row result is a sum, or a value computed from one: it has fewer axes than the row itself.
     """

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-memref-to-llvm --split-input-file --verify-diagnostics
 
 func.func @dynamic_stride(%m: memref<4x?xf32>, %i: index) -> f32 {
-  // expected-error@+1 {{failed to convert memref.load: the strides of memref<4x?xf32> are not all known when compiling}}
+  // expected-error@+1 {{failed to convert memref.load: the strides of memref<4x?xf32> are dynamic}}
   %x = memref.load %m[%i, %i] : memref<4x?xf32>
   func.return %x : f32
 }
@@ -17,7 +17,7 @@ func.func @dynamic_buffer(%n: index) {
 // -----
 
 func.func @strided_copy(%a: memref<4x8xf32, strided<[16, 1]>>, %b: memref<4x8xf32>) {
-  // expected-error@+1 {{takes a loop: make it one before this pass}}
+  // expected-error@+1 {{requires a loop: expand it before this pass}}
   "memref.copy"(%a, %b) : (memref<4x8xf32, strided<[16, 1]>>, memref<4x8xf32>) -> ()
   func.return
 }

@@ -38,7 +38,7 @@ func.func private @dense(%x: tensor<128x768xf32>, %w: tensor<192x768x16xf32>) ->
 }
 
 // CHECK-LABEL: func.func private @dense_plain
-// CHECK-SAME: dense: the right operand is transposed, for 8 rows only: the terms of a sum are the lanes
+// CHECK-SAME: dense: the right operand is transposed, for 8 rows only; lanes run along the terms of a sum
 func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
   %r = topi.matmul(%x, %w) : (tensor<8x16xf32>, tensor<32x16xf32>) -> tensor<8x32xf32>
   func.return %r : tensor<8x32xf32>
@@ -105,7 +105,7 @@ func.func private @rows_of_a_stack(%x: tensor<60x1x96xf32>, %y: tensor<96x256xf3
 }
 
 // CHECK-LABEL: func.func private @few_columns
-// CHECK-SAME: batch_matmul: 3 columns are too few for lanes: the terms of a sum are the lanes
+// CHECK-SAME: batch_matmul: 3 columns are too few for lanes; lanes run along the terms of a sum
 func.func private @few_columns(%x: tensor<64x64xf32>, %y: tensor<64x3xf32>) -> tensor<64x3xf32> {
   %r = topi.batch_matmul(%x, %y) : (tensor<64x64xf32>, tensor<64x3xf32>) -> tensor<64x3xf32>
   func.return %r : tensor<64x3xf32>
@@ -163,7 +163,7 @@ func.func private @transpose(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
 // The lines of a transposed operand are read once, for a few rows of the result that are written together.
 // CHECK-LABEL: func.func private @transpose_tiled
 // CHECK-SAME: split("i", 8, names = ["i_o", "i_i"]), split("j", 16, names = ["j_o", "j_i"]), reorder("i_o", "j_o", "i_i", "j_i"), split("j_i", 8, names = ["j_i_h", "j_i_p"]), reorder("j_i_h", "i_i", "j_i_p"), unroll("i_i"), vectorize("j_i_p", access = "any")
-// CHECK-SAME: tiles of 8 x 16, since a read is transposed
+// CHECK-SAME: tiles of 8 x 16, because an operand is transposed
 func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32> {
   %r = topi.compute "transpose" [%i : 80, %j : 100] : tensor<80x100xf32> {
     %a = topi.read %x[%j, %i] : tensor<100x80xf32>
@@ -228,7 +228,7 @@ func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x
 // A sum of more than 2^16 terms is added in parts.
 // CHECK-LABEL: func.func private @long_sum
 // CHECK-SAME: split("k", 4000, names = ["k_parts", "k"]), partial_sums("batch_matmul", "k_parts")
-// CHECK-SAME: batch_matmul adds up parts
+// CHECK-SAME: batch_matmul is split into partial sums
 func.func private @long_sum(%x: tensor<4x100000xf32>, %y: tensor<100000x8xf32>) -> tensor<4x8xf32> {
   %r = topi.batch_matmul(%x, %y) : (tensor<4x100000xf32>, tensor<100000x8xf32>) -> tensor<4x8xf32>
   func.return %r : tensor<4x8xf32>

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop --split-input-file --verify-diagnostics
 
 func.func private @named(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
-  // expected-error@below {{'topi.softmax' is still named; help: run topi-expand-named before}}
+  // expected-error@below {{'topi.softmax' is a named op; help: run topi-expand-named before}}
   %s = topi.softmax(%x) {axis = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   func.return %s : tensor<4xf32>
 }
@@ -44,7 +44,7 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // The unnamed extents of rows are unknown before the loop ends.
 func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>> {
-  // expected-error@below {{the extents of stacked rows are only known within an iteration; help: interpret the program}}
+  // expected-error@below {{the extents of stacked rows are only known within an iteration; help: run the program in the interpreter}}
   %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>> attributes {relay.binds = #relay.bounds<i, l>} {
     %t = relay.tuple(%s, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
     relay.yield %t : tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
@@ -56,7 +56,7 @@ func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.d
 // -----
 
 func.func @graph(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<?xf32, #relay.dims<2 * k>> {
-  // expected-error@below {{no axis of the result has the extent k by itself; help: write the types with a name for each extent that varies}}
+  // expected-error@below {{no axis of the result has the extent k alone; help: use a name for each varying extent in the types}}
   %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<2 * k>> attributes {relay.binds = #relay.bounds<k>} {
     relay.yield %x : tensor<4xf32>
   } else {

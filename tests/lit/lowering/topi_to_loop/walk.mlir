@@ -26,7 +26,7 @@ func.func private @walks(%x: tensor<?x16xi32, #relay.dims<n>>, %next: tensor<99x
 // A fold that depends on its step number runs all steps.
 // CHECK-LABEL: @numbered(
 // CHECK-SAME: unroll("step_j")]>
-// CHECK-SAME: all steps are taken: settle(\22step_k\22): loop 'step_k': block 'step' computes with its index
+// CHECK-SAME: no early end of the walks: settle(\22step_k\22): loop 'step_k': block 'step' computes with its index
 func.func private @numbered(%next: tensor<9x8xi32>) -> tensor<4x40xi32> attributes {relay.primitive} {
   %w = topi.compute "step" [%i : 4, %j : 40] reduce [%k : 9] init [%acc = 0 : i32] : tensor<4x40xi32> {
     %place = arith.index_castui %acc : i32 to index
