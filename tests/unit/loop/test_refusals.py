@@ -191,7 +191,7 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
         GEMM,
         [Fuse("j", "k"), Split("j_k", 3), Reorder(("j_k_i", "j_k_o"))],
         "some elements would be updated before their init",
-        "keep these loops in their order",
+        "keep the relative order of these loops",
     ),
 ]  # fmt: skip
 
