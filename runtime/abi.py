@@ -57,9 +57,9 @@ class Reason(IntEnum):
 class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has its own.
 
-    `status` is set by the first failure of a parallel body. `num_threads` is the maximum for a parallel region. A
-    failure may store three numbers for the message, whose meaning is `noted` (see `Noted`). A nonzero `cancel` ends
-    runs that poll it. `buffers` is the list of the run's dynamic buffers. `buffer_bytes` counts these and the current
+    The first failure of a parallel body sets `status`. `num_threads` is the maximum for a parallel region. A failure
+    may store three numbers for the message; `noted` specifies their meaning (see `Noted`). A nonzero `cancel` ends runs
+    that poll it. `buffers` is the list of the run's dynamic buffers. `buffer_bytes` counts these and the current
     allocations of kernels, up to `buffer_limit` (0: no limit). Dynamic buffers are allocated by `allocate` (arguments:
     `allocator`, alignment, bytes) and freed by `free` (arguments: `allocator`, block); if these are null, by the C
     library.

@@ -18,13 +18,13 @@ from xrelay.runtime.abi import ALIGNMENT
 _T = TypeVar("_T")
 _BUFFER_OF: Final = cast("Callable[[object], Array[c_char]]", (c_char * 0).from_buffer)
 _HUGE_PAGE: Final = 2 << 20
-_MAPPED_FROM: Final = 2 * _HUGE_PAGE  # smaller blocks gain nothing over the heap
+_MAPPED_FROM: Final = 2 * _HUGE_PAGE  # the heap is as fast for smaller blocks
 
 
 def address_of(array: NDArray[Any]) -> int:
     """Returns the address of an array's first element.
 
-    The buffer of an array is found several times faster than its array interface, which is a new dictionary. Arrays
+    The buffer protocol takes a fraction of the time of the array interface, which creates a dictionary. Arrays
     that are read-only or not contiguous, and those of dtypes that numpy does not define, have no such buffer.
     """
     if not array.flags.writeable or array.dtype.isbuiltin != 1:
@@ -55,7 +55,7 @@ def aligned_bytes(size: int) -> NDArray[np.uint8]:
             f"cannot allocate {size} bytes: {error}", help="free memory, or use a smaller batch"
         ) from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # without huge pages, small pages work as well
+        with contextlib.suppress(OSError):  # small pages are used if there are no huge pages
             memory.madvise(mmap.MADV_HUGEPAGE)
     return _slice_aligned(np.frombuffer(memory, np.uint8), size, _HUGE_PAGE)
 
@@ -75,7 +75,7 @@ def _slice_aligned(block: NDArray[np.uint8], size: int, alignment: int) -> NDArr
 
 
 class Pool(Generic[_T]):
-    """Objects that one call uses at a time and that are then reused; there are as many as calls ran concurrently.
+    """Reusable objects that one call uses at a time, as many as there were concurrent calls.
 
     `acquire` and `release` are single operations on a deque, so any number of threads may call them without a lock.
     """

@@ -2,8 +2,8 @@
 
 The file is a safetensors file with tensors `object.N` (bytes of object code) and `weight.N`. Its metadata strings are
 the format version, the tables as JSON, the cache key of the model, and two digests. One digest covers all weights. The
-other covers everything else, including the first digest and the places of the tensors; it is checked before the file is
-used. The weights are checked against theirs before use, once per state of the file.
+other covers everything else, including the first digest and the positions of the tensors, and is checked before the
+file is used. The digest of the weights is checked once, and again only after a change of the file's status.
 
 If the model returns functions, the models that call them are in the file too: their tables are further strings, and the
 names of their tensors begin with `function.M.`.
@@ -42,7 +42,7 @@ _VERIFIED: Final = FileRecord("verified")
 """The files whose weights were checked against their digest."""
 _AGAIN: Final = "compile the model again with this version"
 COPIED_UP_TO: Final = 64 << 20
-"""The bytes of weights up to which they are copied to memory by default; more are mapped."""
+"""The size up to which weights are copied to memory by default; larger weights are mapped."""
 
 
 def _write_models(file: BinaryIO, parts: Sequence[Artifact], key: str) -> None:
@@ -120,7 +120,7 @@ class ModelFile:
         """Returns the models in the file, without functions; the first returns the functions that the others call.
 
         Weights are read-only, mapped from the file or copied to memory; `None` copies small ones. They are checked
-        against their digest on each load with `verify`, else only if this state of the file was never checked.
+        against their digest on each load with `verify`, else unless the cache records a check of the unchanged file.
         """
         ranges = self._weight_ranges()
         is_known = not ranges or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
@@ -245,7 +245,7 @@ class Artifact:
         _write_models(file, self._all(), key)
 
     def _all(self) -> list[Artifact]:
-        """Returns the model, followed by the models of its returned functions, each followed by its own."""
+        """Returns the model, then the models of its returned functions, each followed by those of its own."""
         found: list[Artifact] = []
         pending: list[Artifact] = [self]
         while pending:
@@ -264,10 +264,10 @@ class Artifact:
     ) -> Artifact:
         """Reads a file that `save` wrote, and checks that this machine can run it.
 
-        Code and tables are checked against their digest. Weights are too: with `verify` on each load, else once per
-        state of the file. `mmap` selects whether weights are mapped from the file or copied to memory; by default up to
-        64 MiB are copied. A file that other users may write is refused unless `trust`. With a `key`, the file is an
-        entry of the cache: it must have been written under this key, and must not be a link.
+        Code and tables are checked against their digest. Weights are too: on each load with `verify`, else once, and
+        again after a change of the file's status. `mmap` selects whether weights are mapped from the file or copied to
+        memory; by default up to 64 MiB are copied. A file that other users may write is refused unless `trust`. With a
+        `key`, the file is an entry of the cache: it must have been written under this key, and must not be a link.
 
         Raises `ArtifactError`, which names the expected and actual values, if the file is damaged or truncated, of
         another format or ABI, or compiled for CPU features that this machine lacks.

@@ -1,4 +1,4 @@
-"""The cache on disk: object code and saved models, by content.
+"""The cache on disk: object code and saved models under keys derived from their content.
 
 `xrelay.environment` determines its place and size limit; the default is the user's cache folder. A fault of the cache
 never fails a compilation: an entry that is damaged or belongs to another key, and a folder that cannot be used (see
@@ -29,7 +29,7 @@ from xrelay.runtime.trust import file_fault, folder_fault
 _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
-_KEPT_SHARE: Final = 0.8  # evicting below the limit makes evictions rare
+_KEPT_SHARE: Final = 0.8  # an eviction goes below the limit, so that evictions are rare
 _ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
 
 _CLEARED_TIMES: Final = 2
@@ -176,7 +176,7 @@ def _write(path: Path, fill: Callable[[BinaryIO], object]) -> int:
 
 
 def _made_fault(folder: Path) -> str | None:
-    """Creates a folder if it is missing, and returns its fault."""
+    """Creates a folder if it is missing; returns the reason why it cannot be used, or None."""
     _make(folder)
     return folder_fault(folder)
 
@@ -189,7 +189,7 @@ def _make(folder: Path) -> None:
     if not folder.is_dir():
         if folder.exists():
             raise NotADirectoryError(None, "it is not a folder")
-        raise FileNotFoundError(None, "another process removes it")
+        raise FileNotFoundError(None, "another process keeps removing it")
 
 
 def _remove(path: Path) -> None:
@@ -318,11 +318,11 @@ def _head(key: str, code: bytes) -> bytes:
 
 _KEPT: Final = 1000
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
-"""A file that changed more recently than this may change again without a new timestamp."""
+"""The age in nanoseconds below which a file may change again without a new timestamp."""
 
 
 def file_mark(status: os.stat_result, details: Sequence[str] = ()) -> str:
-    """Returns the mark of a file's content as identified by its status, combined with `details`."""
+    """Returns a digest of a file's status, which identifies its content, and of `details`."""
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return content_key((*map(str, (status.st_dev, status.st_ino, status.st_size, *times)), *details))
 
@@ -355,9 +355,10 @@ class FileRecord:
         return self._lines(root).get(mark)
 
     def put(self, mark: str, value: str) -> None:
-        """Records a value without blanks for a mark, if there is a cache.
+        """Records a value, a text without blanks, for a mark, if there is a cache.
 
-        The mark must be that of `steady_status` before the content was read, and still be that of the file.
+        The mark must be computed from the `steady_status` before the content was read, and the file must still have
+        this status.
         """
         root = cache_root()
         if root is None:

@@ -19,8 +19,8 @@ _CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
 def default_num_threads() -> int:
     """Returns the default number of threads: `XRELAY_NUM_THREADS`, else the cores that this process may run on.
 
-    Hardware threads of one core count once, since a second thread does not speed up code that keeps the units busy. A
-    CPU quota of the container limits the number.
+    Hardware threads of one core count once, since a second thread does not speed up code that uses all execution units.
+    A CPU quota of the container limits the number.
     """
     given = environment.num_threads()
     if given is not None:

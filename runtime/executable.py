@@ -41,7 +41,7 @@ Sizes: TypeAlias = tuple[int, ...]
 """Sizes of named dimensions, in the order of the model's table."""
 
 Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
-"""The same as an array for native code."""
+"""`Sizes` as an array for native code."""
 
 KEPT: Final = 8
 """The number of plans that a model keeps."""
@@ -245,7 +245,7 @@ class Executable:
         ]
         self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
-        self._artifact = artifact  # keeps the weights alive
+        self._artifact = artifact  # a reference that keeps the weights alive
         self._polls, self._straight, self._running = metadata.polls, metadata.straight, Running()
         self._dynamic_buffers = DynamicBufferReader([metadata.outputs[number] for number in metadata.dynamic_buffers])
         if metadata.dynamic_buffers:
@@ -333,7 +333,7 @@ class Executable:
     def _plan_of(
         self, arena_size: int, extents: Sequence[int], others: Sequence[int], dims: Dims | None, sizes: Sizes = ()
     ) -> Plan:
-        """Returns a plan for an arena size, the dynamic extents of the outputs, and the sizes `BESIDE_ARENA`."""
+        """Returns the plan for an arena size, dynamic extents of outputs, and memory besides the arena."""
         metadata, known = self._artifact.metadata, iter(extents)
         outputs = [
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
@@ -347,7 +347,10 @@ class Executable:
     def _error(
         self, status: int, context: Context, sizes: Mapping[str, int], exceeded: str | None = None
     ) -> ExecutionError:
-        """Returns the error of a nonzero status, for these sizes of the named dimensions, or for a limit `exceeded`."""
+        """Returns the error of a nonzero status, at these sizes of the named dimensions.
+
+        `exceeded` is the message if a limit was exceeded.
+        """
         reason, number = describe_failure(status, context)
         metadata = self._artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):

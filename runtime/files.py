@@ -21,7 +21,7 @@ _SHARED: Final = 0o644
 
 
 class NotAFileError(OSError):
-    """A path refers to a folder, a pipe or a device, where a regular file is expected."""
+    """A path refers to a folder, a pipe or a device instead of a regular file."""
 
 
 @contextlib.contextmanager

@@ -56,7 +56,7 @@ class InputSpec:
     def cast(self, value: object) -> NDArray[Any]:
         """Same as `array`, but also converts arrays of another dtype of the same kind (float64 for float32).
 
-        Their values, too, may only change by rounding.
+        Values may change only by rounding.
         """
         array = _as_array(self.spec, value)
         if _is_python(value) or array.dtype == self._dtype or not _same_kind(array.dtype, self._dtype):

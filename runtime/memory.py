@@ -9,7 +9,7 @@ from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.abi import Context, Noted
 
 BESIDE_ARENA: Final = ("dynamic_buffers", "kernels", "each_thread")
-"""The sizes that a plan has after the extents of outputs: fields of `MemoryNeeds`."""
+"""The fields of `MemoryNeeds` whose values follow the extents of outputs in the result of `xrelay_plan`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class MemoryNeeds:
     dynamic_buffers: int = 0
     """The peak size of the dynamic buffers whose size is bounded by the sizes of the inputs."""
     kernels: int = 0
-    """The maximum that a kernel allocates once, whatever the number of threads."""
+    """The maximum that a kernel allocates once, independent of the number of threads."""
     each_thread: int = 0
     """The maximum that each thread of a kernel allocates, such as a row of dynamic length."""
     threads: int = 1
@@ -66,7 +66,7 @@ class RunLimits(NamedTuple):
     def buffer_limit(self, arena_size: int) -> int:
         """Returns the limit for dynamic buffers in a context.
 
-        It is at least 1, as 0 is no limit; no buffer is that small.
+        It is at least 1, since 0 means no limit, and no buffer has one byte.
         """
         return 0 if self.memory is None else max(1, self.memory - arena_size)
 

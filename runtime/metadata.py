@@ -209,9 +209,10 @@ class ModelMetadata:
 
     The number in a status (see `abi`) indexes `kernels` followed by `calls`, or `checks`. `calls` are calls of a kernel
     that may fail for other nodes than the kernel names. `dims` are the names whose sizes each call determines, in
-    order; then the arena's size and `memory` are 0, and `xrelay_plan` computes them. If `polls`, a run can be ended. If
-    `straight`, runs of the same sizes take about the same time, so short ones need not poll. `cpu` and `features` are
-    LLVM's names of the target. `bound_params` are the names of parameters that were compiled in.
+    order; then the arena's size and `memory` are 0, and `xrelay_plan` computes them. `polls` is whether a run can be
+    ended. `straight` is whether runs of the same sizes take about the same time, so that short ones need not poll.
+    `cpu` and `features` are LLVM's names of the target. `bound_params` are the names of parameters that were compiled
+    in.
     """
 
     inputs: tuple[TensorSpec, ...]

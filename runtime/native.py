@@ -252,7 +252,7 @@ class _Unlocked:
         self._free_string = _function(short.LLVMPY_DisposeString, None, pointer)
 
     def listed_passes(self, names: Sequence[str]) -> int:
-        """Returns a pipeline of passes in this order, to be freed after its only run."""
+        """Returns a pipeline of passes in this order; it runs once and is then freed."""
         passes = self._new_passes()
         for name in names:
             self._add[name](passes)
@@ -323,7 +323,7 @@ _LINKERS: Final = _Linkers()
 class NativeLibrary:
     """Object code loaded into this process: symbols and their addresses.
 
-    The code is unloaded when the last reference to the library goes. An address is valid only while the library is
+    The code is unloaded with the last reference to the library. An address is valid only while the library is
     alive, so callers must keep a reference to it.
     """
 

@@ -1,20 +1,20 @@
 """A short LLVM pipeline for code that is vectorised already.
 
 A scheduled kernel determines its vectors and unrolled loops itself. LLVM's default pipelines search it for more of both
-and traverse the unrolled code some forty times, which is more than half of LLVM's time. This pipeline cleans up once
-before the code grows, unrolls, and promotes accumulators to registers. Code generation does the rest: it merges equal
-loads of a block and hoists invariants. Combining instructions again in the unrolled code would take a tenth of the
-compile time for objects of the same size and speed.
+and traverse the unrolled code some forty times, which is more than half of LLVM's time. This pipeline simplifies the
+code once before it unrolls loops, and then promotes accumulators to registers. Code generation merges equal loads of a
+block and hoists invariants. Combining instructions again in the unrolled code would take a tenth of the compile time,
+and the objects would have the same size and speed.
 
-Loop strength reduction is prevented. It spends nearly half of the time of code generation on every address that depends
-on a counter, and for unrolled tiles its result is no better than the addressing modes of x86, which add and multiply.
-It ignores a counter whose next value is the result of a call, and `llvm.expect` is a call that costs nothing. This
-applies to machines with 32 vector registers, whose tiles leave the general registers free. With 16 (AVX2), code without
+Loop strength reduction is prevented. It takes nearly half of the time of code generation for addresses that depend on a
+counter, and for unrolled tiles its result is no better than the addressing modes of x86, which add and multiply. It
+ignores a counter whose next value is the result of a call, and `llvm.expect` is a call that costs nothing. This applies
+to machines with 32 vector registers, whose tiles leave the general registers free. With 16 (AVX2), code without
 strength reduction ran 3 to 6 % longer, so it stays enabled there. Loop-invariant addresses are hoisted beforehand
 (`llvm-hoist-addresses`).
 
-For scalar code the vectorisers and the passes around them are worth their time, and so they are for unrolled code that
-branches, such as a row that checks for each element whether it lies in the padding: the default pipelines resolve the
+For scalar code the vectorisers of the default pipelines are worth their time. So are the default pipelines for unrolled
+code with branches, such as a row with a check for each element whether it is in the padding: they resolve the
 iterations in which the condition is known.
 
 Scalar code that divides integers by a variable is not vectorised: CPUs have no such vector division, and the two cost
@@ -46,7 +46,7 @@ _FLOW: Final = re.compile(
     r"^(?:define|(?P<label>[^\s:]+):|  br label %(?P<target>[^\s,]+), !llvm.loop (?P<loop>!\d+)|  (?P<choice>br i1) )",
     re.MULTILINE,
 )
-"""The lines that define the control flow of a text: functions, labels, ends of loops, conditional branches."""
+"""Matches the lines that define the control flow of a text: functions, labels, ends of loops, conditional branches."""
 _COUNTER: Final = re.compile(
     r"^  (?P<next>%\S+) = (?P<sum>add nsw i64 %\S+, \S+)\n"
     r"  br label %(?P<target>[^\s,]+)(?:, !llvm.loop (?P<loop>!\d+))?$",

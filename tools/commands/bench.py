@@ -36,10 +36,10 @@ class BenchCommand(Command):
     maximum in milliseconds. Inputs are random unless given.
 
     With --against the model also runs in onnxruntime or OpenVINO, on the same inputs. Each engine has its own process,
-    pinned to as many cores as threads, and the engines take turns for --rounds rounds of a quarter of a second. A table
-    for each number of threads lists minimum and median time, the ratio of xrelay's minimum to the engine's, CPU seconds
-    and peak memory of compiling and the first run (cold, and from the cache), and the difference of the outputs.
-    OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
+    pinned to as many cores as threads. The engines run alternately, in --rounds rounds of a quarter of a second. A
+    table for each number of threads lists minimum and median time, the ratio of xrelay's minimum to the engine's, CPU
+    seconds and peak memory of compiling and the first run (cold, and from the cache), and the difference of the
+    outputs. OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
     """
 
     name: ClassVar[str] = "bench"

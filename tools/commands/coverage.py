@@ -47,7 +47,7 @@ class ModelSummary:
 
 
 def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
-    """Imports an ONNX file as far as possible.
+    """Imports all supported nodes of an ONNX file.
 
     Raises `ModelImportError` if it is not an ONNX model or its graph is ill-formed.
     """

@@ -27,7 +27,7 @@ class InspectCommand(Command):
 
     With --coverage, an ONNX model is listed as a table of ops by domain and opset, with the way each is imported: by a
     converter, as a function of the model, or by the standard's definition in terms of other ops. Nodes in bodies and
-    functions count too, errors do not end the search, and large external weights are not read.
+    functions count too, all errors are listed, and large external weights are not read.
     """
 
     name: ClassVar[str] = "inspect"

@@ -31,7 +31,7 @@ class QuantizeCommand(Command):
     --data names .npz files with an array for each input, as np.savez writes them. A file is one batch; if its arrays
     have an additional leading axis, each index of that axis is a batch. Other arrays are ignored. The text of the
     quantised program is written to the output, with its weights next to it, and all tools of xrelay accept it. The
-    quantised ops, and the reasons why convolutions and products were not quantised, are printed to stderr.
+    number of quantised ops, and the reasons why other convolutions and products stay in floats, are printed to stderr.
     """
 
     name: ClassVar[str] = "quantize"

@@ -45,8 +45,8 @@ class RunCommand(Command):
     Inputs come from numpy files, or are random. A text may be at any level. Kernels at the loop level run with their
     schedules; a single kernel needs no @main. With --check the same inputs also run in the interpreter of the text's
     level, and the command fails if an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value. With
-    --interpret nothing is compiled, and the interpreter of the program's level (relay, topi or loop) runs it. --output
-    adds an intermediate value to the outputs, which keeps the optimiser from removing it.
+    --interpret, the interpreter of the program's level (relay, topi or loop) runs it instead of native code. --output
+    adds an intermediate value to the outputs; the optimiser then keeps it.
     """
 
     name: ClassVar[str] = "run"

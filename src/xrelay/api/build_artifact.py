@@ -126,7 +126,8 @@ def refuse_function_inputs(module: ModuleOp) -> None:
 def check_functions(metadata: ModelMetadata, functions: EntryFunctions) -> None:
     """Raises `LoweringError` for a function that a model takes or returns but whose program is unknown.
 
-    A function can be passed only to the model that returned it, since its number means another function elsewhere.
+    A function can be passed only to the model that returned it, since its number denotes another function in another
+    model.
     """
     alone = [spec for spec in metadata.inputs if spec.is_function][len(functions.taken) :]
     if len(metadata.functions) != len(functions.callers):
@@ -157,8 +158,8 @@ def _with_types(specs: Sequence[TensorSpec], types: Sequence[tuple[str, ...]]) -
 LEAST_LLVM_LEVEL = 1
 """The minimum LLVM level.
 
-Below it LLVM keeps vectors in memory, which makes code eight times slower and saves no compile time. With it, level 0
-measures the graph passes and not LLVM.
+At level 0, LLVM keeps vectors in memory, which makes code eight times slower and saves no compile time. So
+`opt_level=0` disables graph passes, but not LLVM's.
 """
 GLUE_LLVM_LEVEL = 0
 """The LLVM level of the functions that only call kernels.
@@ -207,7 +208,7 @@ def build_artifact(
     def with_callers(artifact: Artifact, entry: str, dump: Path | None) -> Artifact:
         """Returns the model of an entry with those of the callers of its functions, recursively."""
         found: list[Artifact] = []
-        own = functions.get(entry, EntryFunctions())  # a module of another level has no functions
+        own = functions.get(entry, EntryFunctions())  # only modules of the relay level return functions
         check_functions(artifact.metadata, own)
         for number, caller in enumerate(own.callers):
             folder = None if dump is None else dump / f"function{number}"

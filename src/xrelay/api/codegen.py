@@ -187,7 +187,7 @@ def _is_declaration(op: Operation) -> bool:
 def _computes(op: Operation, kernels: Collection[str]) -> bool:
     """Whether a function around `kernels` computes itself: it stores floats, or stores in a loop that calls no kernel.
 
-    Between calls it may store integers, counters, extents and addresses, and copy loaded values.
+    Such a function may still store integers, counters, extents and addresses, and copy loaded values.
     """
     if not isinstance(op, llvm.FuncOp):
         return False

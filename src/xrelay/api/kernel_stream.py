@@ -55,7 +55,10 @@ class KernelRecords:
     """
 
     def __init__(self, records: ObjectCache, objects: ObjectCache, stamp: str):
-        """`stamp` is that of the compiler; `objects` is the cache whose keys the records contain."""
+        """`stamp` identifies the state of the compiler's code.
+
+        `objects` is the cache whose keys the records contain.
+        """
         self._records, self._objects, self._stamp = records, objects, stamp
 
     def get(self, symbol: str) -> Code | None:
@@ -66,7 +69,7 @@ class KernelRecords:
         try:
             record = decode(_Record, parse_json_object(data, "the record of a kernel"), "the record of a kernel")
         except ArtifactError:
-            return None  # the digest matches, so another version wrote it
+            return None  # the digest matches, so the record is not damaged: another version has written it
         objects = [code for key in record.objects if (code := self._objects.get(key)) is not None]
         return Code(objects, record) if len(objects) == len(record.objects) else None
 

@@ -29,7 +29,7 @@ class KernelWorker:
         self.identity = worker_identity(task.stages, target)
 
     def lower(self, text: str, symbol: str) -> LoweredKernel:
-        """Returns the answer to a kernel. The parent compiles a kernel that fails too, and reports its nodes."""
+        """Returns the answer to a kernel. If the kernel fails, the parent compiles it again and reports its nodes."""
         try:
             return self._lowering.lower(parse_module(self._context, text, symbol), symbol)
         except XRelayError:

@@ -1,9 +1,9 @@
-"""Worker processes that lower some kernels of a large model, as seen by the compilation that starts them.
+"""Worker processes that lower some kernels of a large model: the side of the compilation that starts them.
 
 Workers take kernels from the end of a queue, one at a time, while the compilation takes them from its start. Workers
-return LLVM IR: LLVM runs in threads of the compilation, since loading it in a worker takes as much memory again. The
-compilation lowers a kernel itself if its worker died, hangs, is of another version or failed. Workers communicate
-through pipes only, and end with the compilation.
+return LLVM IR. LLVM runs in threads of the compilation, because loading it in each worker would take as much memory
+again. The compilation lowers a kernel itself if its worker died, hangs, is of another version or failed. Workers
+communicate through pipes only, and end with the compilation.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ def read_message(stream: IO[bytes], kind: Any) -> Any:
 
 
 def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[object]) -> str:
-    """Returns what the code of kernels depends on besides their texts and the compiler; `options` are LLVM's."""
+    """Returns the text that, besides their own texts and the compiler, determines the code of kernels.
+
+    `options` are LLVM's.
+    """
     return "\n".join([*all_passes(stages), str(target), ",".join(target.code_features()), *map(str, options)])
 
 
@@ -215,7 +218,7 @@ class KernelWorkers:
             return self._taken.setdefault(job.symbol, job)
 
     def _is_pending(self, job: KernelJob) -> bool:
-        """Whether an answer is the first to its kernel and the kernel was not given up."""
+        """Whether an answer is the first for its kernel, and the compilation has not lowered the kernel itself."""
         with self._lock:
             return self._taken.pop(job.symbol, None) is not None
 

@@ -59,7 +59,7 @@ class CompiledModel:
         """For each output that is a function, the model that calls it."""
         self._takes_functions = any(spec.is_function for spec in artifact.metadata.inputs)
         self._owner = object()
-        """Identifies this model, and the models that call its functions, in the functions that they return."""
+        """Identifies the model that returned a function; the models that call its functions share it."""
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -239,7 +239,7 @@ class CompiledModel:
         return results
 
     def _callable(self) -> list[CompiledModel]:
-        """Returns the models that call functions, with the thread count, memory limit and owner of this model."""
+        """Returns the models that call this model's functions, with its thread count, memory limit and owner."""
         for function in self._functions:
             function._num_threads, function._memory_limit = self._num_threads, self._memory_limit
             function._owner = self._owner
@@ -348,9 +348,9 @@ def load(
 ) -> CompiledModel:
     """Loads a model from a file written by `CompiledModel.save`; `memory_limit` is as in `CompiledModel`.
 
-    Code and tables are checked against their digest. Weights are checked once per state of the file, or on each load
-    with `verify`. Up to 64 MiB of weights are copied to memory, and more are mapped from the file; `mmap` overrides the
-    choice. A mapped file may be replaced, but must not be modified or truncated while the model is alive.
+    Code and tables are checked against their digest. Weights are checked once, again after a change of the file, and on
+    each load with `verify`. Up to 64 MiB of weights are copied to memory, and more are mapped from the file; `mmap`
+    overrides the choice. A mapped file may be replaced, but must not be modified or truncated while the model is alive.
 
     Raises `ArtifactError` if the file is damaged, of another version or ABI, compiled for an incompatible CPU, or
     writable by users other than the caller and root; `trust` loads such a writable file anyway.

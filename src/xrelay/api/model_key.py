@@ -1,8 +1,8 @@
 """The cache key of a compiled model: everything that determines its code.
 
-The compiler's own code counts by a stamp, computed once per process. It covers Python, xrelay's own files, the versions
-of the packages it depends on, and, for each package with plugins, all its files and the versions of its requirements.
-Files count by size and modification time, since reading them takes too long.
+The code of the compiler is represented by a stamp, which is computed once per process. It covers Python, xrelay's own
+files, the versions of the packages it depends on, and, for each package with plugins, all its files and the versions of
+its requirements. A file is represented by its size and modification time, since reading it takes too long.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CodeStamp:
     """Whether no plugin file changed after this process began; otherwise loaded code may be older than its file."""
 
     def covers_all(self) -> bool:
-        """Whether the stamp covers all code in this process: no file changed and nothing else is registered."""
+        """Whether the stamp covers all code: no file has changed, and the program itself has registered nothing."""
         if in_registration_scope():
             return False
         return self.is_settled and all(_real_file(name) in self.plugin_files for name in registering_modules())

@@ -49,7 +49,7 @@ Progress = Callable[[int, int, str], None]
 LARGE: Final = 48
 """The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
 CORES_OF_ONE: Final = 2
-"""The cores that a process lowering kernels keeps busy: LLVM takes as long for a kernel as Python does."""
+"""The cores that a process uses to lower kernels: one for Python and one for LLVM, which take equally long."""
 MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
@@ -203,7 +203,7 @@ class StageRunner:
     ) -> None:
         """Runs the stage in which kernels are extracted.
 
-        Kernels with extents as arguments come last, when equal extents are known.
+        Kernels with extents as arguments are extracted last, after the passes that merge equal kernels.
         """
         before, after = split_stage(stage)
         self._run_stage(module, before, instruments)
