@@ -80,6 +80,23 @@ class Split(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Cut(SchedulePrimitive):
+    """Loop `loop` becomes `<loop>_first`, its first iterations, `<loop>` and `<loop>_last`, its last iterations."""
+
+    primitive: ClassVar[str] = "cut"
+    loop: str = field(metadata=names("the loop to cut"))
+    first: int = field(default=0, metadata={"help": "iterations of the first part"})
+    last: int = field(default=0, metadata={"help": "iterations of the last part"})
+
+    @override
+    def problem(self) -> str | None:
+        if min(self.first, self.last) < 0 or self.first == self.last == 0:
+            return f"a part must have iterations, got {self.first} and {self.last}"
+        return None
+
+
+@register_primitive
+@dataclass(frozen=True)
 class Guard(SchedulePrimitive):
     """Blocks inside of the loop skip iterations beyond its extent, so that a split need not divide it."""
 

@@ -80,6 +80,7 @@ FOLDERS: dict[str, str] = {
     "topi-add-versions": "passes/topi",
     "loop-apply-schedules": "passes/loop",
     "loop-split": "passes/loop/primitives",
+    "loop-cut": "passes/loop/primitives",
     "loop-guard": "passes/loop/primitives",
     "loop-fuse": "passes/loop/primitives",
     "loop-reorder": "passes/loop/primitives",

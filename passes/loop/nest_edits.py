@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, takewhile
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
@@ -109,6 +110,33 @@ def erase_empty_loops(function: Operation) -> None:
         if loop.body.block.is_empty:
             loop.detach()
             loop.erase()
+
+
+def take_branch(op: scf.IfOp, *, answer: bool) -> None:
+    """Replaces an `scf.if` by the ops of the region that runs, since a contracted loop may contain no branch."""
+    region = op.true_region if answer else op.false_region
+    if region.blocks:
+        *ops, last = region.block.ops
+        assert op.parent is not None, "it is in a loop"
+        for inner in ops:
+            inner.detach()
+        op.parent.insert_ops_before(ops, op)
+        for result, value in zip(op.results, last.operands, strict=True):
+            result.replace_all_uses_with(value)
+    op.detach()
+    op.erase()
+
+
+def erase_unused(op: Operation) -> None:
+    """Erases an op without uses, and the arithmetic that only it uses."""
+    pending = [op]
+    while pending:
+        current = pending.pop()
+        if current.parent is None or any(result.uses for result in current.results) or not is_side_effect_free(current):
+            continue
+        pending += [operand.owner for operand in current.operands if isinstance(operand.owner, Operation)]
+        current.detach()
+        current.erase()
 
 
 def prepend(block: Block, ops: Sequence[Operation]) -> None:

@@ -17,6 +17,7 @@ from xrelay.dialects.loop.schedule import (
     CacheWrite,
     ComputeAt,
     Contract,
+    Cut,
     DisableUnroll,
     Fuse,
     Guard,
@@ -75,6 +76,7 @@ class Schedule:
         return self
 
     split = _Method(Split)
+    cut = _Method(Cut)
     fuse = _Method(Fuse)
     tile = _Method(Tile)
     guard = _Method(Guard)

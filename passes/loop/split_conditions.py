@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
@@ -29,7 +28,15 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_conditions import Limits, affine, answer_of, combined_answer, limits_of
-from xrelay.passes.loop.nest_edits import Names, compute, erase_empty_loops, substitute_index, take_body
+from xrelay.passes.loop.nest_edits import (
+    Names,
+    compute,
+    erase_empty_loops,
+    erase_unused,
+    substitute_index,
+    take_body,
+    take_branch,
+)
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, linear_in
 
 MAX_PARTS: Final = 9
@@ -253,25 +260,13 @@ def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
     for test in tests:
         for use in list(test.results[0].uses):
             if isinstance(use.operation, scf.IfOp):
-                _take_branch(use.operation, answer=answer)
+                take_branch(use.operation, answer=answer)
         if test.results[0].uses:
             known = make(arith.ConstantOp, result_types=(i1,), properties={"value": _TRUE if answer else _FALSE})
             assert test.parent is not None, "it is in a loop"
             test.parent.insert_op_before(known, test)
             test.results[0].replace_all_uses_with(known.result)
-        _erase_unused(test)
-
-
-def _erase_unused(op: Operation) -> None:
-    """Erases a comparison, and the arithmetic that only it uses."""
-    pending = [op]
-    while pending:
-        current = pending.pop()
-        if current.parent is None or any(result.uses for result in current.results) or not is_side_effect_free(current):
-            continue
-        pending += [operand.owner for operand in current.operands if isinstance(operand.owner, Operation)]
-        current.detach()
-        current.erase()
+        erase_unused(test)
 
 
 def _erase_empty(function: FuncOp) -> None:
@@ -284,18 +279,3 @@ def _erase_empty(function: FuncOp) -> None:
 
 def _only_yields(region: Region) -> bool:
     return bool(region.blocks) and isinstance(region.block.first_op, scf.YieldOp)
-
-
-def _take_branch(op: scf.IfOp, *, answer: bool) -> None:
-    """Replaces an `scf.if` by the ops of the region that runs, since a contracted loop may contain no branch."""
-    region = op.true_region if answer else op.false_region
-    if region.blocks:
-        *ops, last = region.block.ops
-        assert op.parent is not None, "it is in a loop"
-        for inner in ops:
-            inner.detach()
-        op.parent.insert_ops_before(ops, op)
-        for result, value in zip(op.results, last.operands, strict=True):
-            result.replace_all_uses_with(value)
-    op.detach()
-    op.erase()

@@ -121,12 +121,39 @@ def padded(
         at = [index - b.expr(start) for index, start in zip(b.spatial, before(b), strict=True)]
         if mode != "constant":
             bring = _nearest if mode == "edge" else _mirrored
-            return b.read(data, *(bring(b, i, n) if out else i for i, n, out in zip(at, shape, axes, strict=True)))
+            return read_borders(b, data, at, axes, bring)
         inside = b.in_bounds(at, shape)
         zeros = [0] * len(shape_of(value))
         return b.guard(inside, element, lambda: b.read(data, *at), lambda: b.read(value, *zeros))
 
     return build.compute("nn_pad", build.result_shape, element, fill)
+
+
+def read_borders(
+    b: Body,
+    data: SSAValue,
+    at: Sequence[AffineExpr],
+    axes: Sequence[bool],
+    bring: Callable[[Body, AffineExpr, Dim], AffineExpr],
+) -> SSAValue:
+    """Reads `data` at indices that may be outside along `axes`; `bring` maps these, and keeps an index inside.
+
+    Along a last axis of known extent, a branch separates indices inside, so that a schedule may cut the borders off a
+    row. Without a cut, for which a named extent is not known well enough, the branch would only slow the loop down.
+    """
+    rows = list(zip(at, shape_of(data), axes, strict=True))
+    brought = [bring(b, index, extent) if is_padded else index for index, extent, is_padded in rows[:-1]]
+    row, extent, is_padded = rows[-1] if rows else (None, 0, False)
+    if row is None or not is_padded:
+        return b.read(data, *brought, *at[-1:])
+
+    def outside() -> SSAValue:
+        return b.read(data, *brought, bring(b, row, extent))
+
+    if not isinstance(extent, int):
+        return outside()
+    inside = b.in_bounds([row], [extent])
+    return b.guard(inside, element_of(data), lambda: b.read(data, *brought, row), outside)
 
 
 def _nearest(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:

@@ -27,7 +27,7 @@ The second argument is an instance of the primitive's own class."""
 RewriteT = TypeVar("RewriteT", bound=Rewrite)
 
 _OWN = (
-    "split", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "settle", "parallelize", "cache_read",
+    "split", "cut", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "settle", "parallelize", "cache_read",
     "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
     "partial_sums",
 )  # fmt: skip

@@ -14,6 +14,7 @@ from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
     CacheWrite,
     ComputeAt,
+    Cut,
     DisableUnroll,
     Fuse,
     Parallelize,
@@ -166,6 +167,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
     return draw(
         st.one_of(
             st.builds(Split, loop, factor, tail),
+            st.builds(Cut, loop, factor, factor),
             st.builds(Fuse, loop, loop),
             st.builds(Reorder, reorder) if reorder is not None else st.builds(Unroll, loop),
             st.builds(Tile, loop, loop, factor, factor, tail),

@@ -11,6 +11,7 @@ from xrelay.dialects.loop.schedule import (
     CacheRead,
     CacheWrite,
     ComputeAt,
+    Cut,
     DisableUnroll,
     Fuse,
     Parallelize,
@@ -41,6 +42,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
         [
             Split(loop, factor, tail),
             Split(loop, factor, tail),
+            Cut(loop, random.randint(0, 3), random.randint(1, 3)),
             Fuse(*random.choice(pairs)) if pairs else Unroll(loop),
             Reorder(tuple(order)),
             Reorder(tuple(order)),

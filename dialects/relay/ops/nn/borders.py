@@ -98,18 +98,17 @@ class MirrorPadOp(MovementOp):
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Reads at mirrored indices."""
+        from xrelay.dialects.relay.computes.movement import read_borders
+
         data, repeated = build.operand(0), int(self.mode.data == "SYMMETRIC")
 
-        def mirrored(b: Body, index: AffineExpr, extent: Dim, pair: tuple[int, int]) -> AffineExpr:
-            if not any(pair):
-                return index
-            at = index - pair[0]
+        def mirrored(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
             inner = b.as_index(b.maximum(b.index(at), b.index(at * -1 - repeated)))
             return b.as_index(b.minimum(b.index(inner), b.index(inner * -1 + b.expr(extent * 2 - 2 + repeated))))
 
         def read(b: Body) -> SSAValue:
-            rows = zip(b.spatial, build.shape(data), self.pairs, strict=True)
-            return b.read(data, *(mirrored(b, *row) for row in rows))
+            at = [index - before for index, (before, _) in zip(b.spatial, self.pairs, strict=True)]
+            return read_borders(b, data, at, [any(pair) for pair in self.pairs], mirrored)
 
         return [build.compute("mirror_pad", build.result_shape, build.element(data), read)]
 

@@ -172,6 +172,31 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
   func.return %r : tensor<80x100xf32>
 }
 
+// The mirrored ends of a row are cut off, so that the rest has lanes.
+// CHECK-LABEL: func.func private @mirrored
+// CHECK-SAME: cut("i", first = 2, last = 1), split("i", 16, names = ["i_o", "i_v"]), vectorize("i_v")
+// CHECK-SAME: 2 and 1 iterations cut off i
+func.func private @mirrored(%x: tensor<64xf32>) -> tensor<67xf32> {
+  %r = topi.compute "mirror" [%i : 67] : tensor<67xf32> {
+    %inside = topi.in_bounds [%i - 2] of [64]
+    %a = topi.guard (%inside) -> f32 {
+      %b = topi.read %x[%i - 2] : tensor<64xf32>
+      topi.yield %b : f32
+    } else {
+      %near = topi.index [%i * -1 + 2]
+      %far = topi.index [%i * -1 + 128]
+      %c64 = arith.constant 64 : index
+      %n = topi.index [%i]
+      %is_far = arith.cmpi sgt, %n, %c64 : index
+      %at = arith.select %is_far, %far, %near : index
+      %c = topi.read %x[%at] : tensor<64xf32>
+      topi.yield %c : f32
+    }
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<67xf32>
+}
+
 // Filters of one group share the vectors of the image: 17 of 34.
 // CHECK-LABEL: func.func private @grouped_conv
 // CHECK-SAME: conv2d_nchw: {{.*}}17 filters x 14 columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import floor
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -191,6 +191,13 @@ def test_mirror_pad(mode: str, dtype: str) -> None:
         found = applied("nn.mirror_pad", data, pad_width=pairs, mode=mode)
         wanted = np.pad(data, pairs, mode="symmetric" if mode == "SYMMETRIC" else "reflect")
         np.testing.assert_array_equal(found, wanted, strict=True)
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect"])
+def test_pad_of_rows_with_lanes(mode: Literal["edge", "reflect"]) -> None:
+    data, pairs = values(3, 37), ((2, 1), (5, 2))
+    found = applied("nn.pad", data, pad_width=pairs, pad_mode=mode)
+    np.testing.assert_array_equal(found, np.pad(data, pairs, mode=mode), strict=True)
 
 
 @pytest.mark.parametrize("axis", [0, -1])
