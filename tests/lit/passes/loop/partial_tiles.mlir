@@ -5,22 +5,18 @@
 // CHECK: loop.for "r_o" %r_o to %r_o_full {
 // CHECK: %[[partial:[0-9]+]] = arith.cmpi slt, %r_o_full, %r_o_extent
 // CHECK-NEXT: scf.if %[[partial]] {
-// CHECK: %[[few:[0-9]+]] = arith.cmpi sle
-// CHECK-NEXT: scf.if %[[few]] {
-// CHECK: loop.for "k_tail_few"
-// CHECK-NEXT: loop.for "i_tail_few" %{{[a-z0-9_]+}} to 2 unrolled {
+// CHECK: loop.for "r_o_few" %r_o_few to %{{[0-9]+}} unroll = disable {
+// CHECK: loop.for "k_tail"
+// CHECK-NEXT: loop.for "i_tail" %[[i:[a-z0-9_]+]] to 2 unrolled {
 // CHECK: %[[row:[0-9]+]] = arith.minsi
 // CHECK-NEXT: loop.load %X[%[[row]], %{{[a-z0-9_]+}}]
+// CHECK: loop.load %T_1[%[[i]]]
 // CHECK-NOT: scf.if
-// CHECK: loop.for "r_i_tail_few" %{{[a-z0-9_]+}} to 2 unrolled {
+// CHECK: loop.for "r_i_tail" %[[r:[a-z0-9_]+]] to 2 unrolled {
 // CHECK: scf.if
+// CHECK: loop.load %T_1[%[[r]]]
 // CHECK: loop.store %{{[a-z0-9_]+}}, %Y
-// CHECK: } else {
-// CHECK: loop.for "k_tail" %{{[a-z0-9_]+}}
-// CHECK-NEXT: loop.for "i_tail" %{{[a-z0-9_]+}} to 6 unrolled {
-// CHECK-NOT: scf.if
-// CHECK: loop.for "r_i_tail" %{{[a-z0-9_]+}} to 6 unrolled {
-// CHECK: scf.if
+// CHECK-NOT: loop.for
 func.func private @product(%X: memref<?x9xf32> {loop.extents = array<i64: 0>}, %W: memref<9xf32>,
                            %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
