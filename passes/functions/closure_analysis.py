@@ -36,6 +36,7 @@ from xrelay.index_algebra.dims import solved_for, symbol
 from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.infra.digraph import DisjointSets
 from xrelay.passes.infra.verify import walk_ops
 
 ClosureClasses: TypeAlias = "list[_Class | None]"
@@ -49,18 +50,6 @@ class _Class:
     parameters: list[ClosureClasses]
     result: ClosureClasses
     functions: dict[FnOp, None] = field(default_factory=dict[FnOp, None])
-    into: _Class | None = None
-    """The class into which this one was merged (union-find)."""
-
-    def find(self) -> _Class:
-        """Returns the root class, and compresses the path to it."""
-        root = self
-        while root.into is not None:
-            root = root.into
-        current = self
-        while current.into is not None:
-            current.into, current = root, current.into
-        return root
 
 
 class ClosureFlow:
@@ -69,13 +58,16 @@ class ClosureFlow:
     def __init__(self, module: ModuleOp):
         self._functions = functions_of(module)
         self._classes: dict[SSAValue, ClosureClasses] = {}
+        self._sets = DisjointSets[_Class]()
         self._holds: dict[int, tuple[Attribute, bool]] = {}
         for op in walk_ops(module):
             self._relate(op)
 
     def functions(self, closure: SSAValue) -> list[FnOp]:
         """Returns the functions that `closure` may be."""
-        return [function for each in self._of(closure) if each is not None for function in each.find().functions]
+        return [
+            function for each in self._of(closure) if each is not None for function in self._sets.root(each).functions
+        ]
 
     def join(self, some: SSAValue, other: SSAValue) -> None:
         """Merges the classes of two values."""
@@ -124,7 +116,7 @@ class ClosureFlow:
     def _function(self, op: FnOp) -> None:
         for each in self._of(op.result):
             if each is not None:
-                each.find().functions[op] = None
+                self._sets.root(each).functions[op] = None
         self._call_of(op.result, op.parameters, yielded(op.body))
         if op.self_argument is not None:
             self._join(self._of(op.self_argument), self._of(op.result))
@@ -132,7 +124,7 @@ class ClosureFlow:
     def _call_of(self, closure: SSAValue, arguments: Sequence[SSAValue], result: SSAValue) -> None:
         for each in self._of(closure):
             if each is not None:
-                root = each.find()
+                root = self._sets.root(each)
                 for argument, parameter in zip(arguments, root.parameters, strict=True):
                     self._join(self._of(argument), parameter)
                 self._join(self._of(result), root.result)
@@ -177,10 +169,10 @@ class ClosureFlow:
             left, right = pending.pop()
             if left is None or right is None:
                 continue
-            kept, merged = left.find(), right.find()
+            kept, merged = self._sets.root(left), self._sets.root(right)
             if kept is merged:
                 continue
-            merged.into = kept
+            self._sets.merge(merged, kept)
             kept.functions |= merged.functions
             pending += zip(kept.result, merged.result, strict=True)
             for own, other in zip(kept.parameters, merged.parameters, strict=True):

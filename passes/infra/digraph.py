@@ -1,11 +1,33 @@
-"""Algorithms on directed graphs: post-order, nodes on cycles, and strongly connected components. None recurses."""
+"""Algorithms on directed graphs, without recursion: post-order, cycles, strongly connected components, union-find."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
+
+
+class DisjointSets(Generic[Node]):
+    """Disjoint sets of nodes, initially of one node each, identified by a root (union-find with compressed paths)."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Node, Node] = {}
+
+    def root(self, node: Node) -> Node:
+        """Returns the root of the node's set."""
+        root = node
+        while root in self._parents:
+            root = self._parents[root]
+        while node != root:
+            self._parents[node], node = root, self._parents[node]
+        return root
+
+    def merge(self, child: Node, parent: Node) -> None:
+        """Merges the set of `child` into that of `parent`, whose root stays."""
+        child, parent = self.root(child), self.root(parent)
+        if child != parent:
+            self._parents[child] = parent
 
 
 def post_order(starts: Iterable[Node], needs: Callable[[Node], Sequence[Node]]) -> list[Node]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xrelay.errors import InputError
+from xrelay.passes.infra.digraph import DisjointSets
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.nodes import Call, Op, parts, post_order_visit
@@ -48,14 +49,14 @@ class AnnotatedRegionSet:
         self._end = END if region_end_op is None else region_end_op.name
         self._numbers: dict[Expr, int] = {}
         """Expression → the number of a begin of its region."""
-        self._parents: list[int] = []
-        """Union-find over begins: for each begin another begin of its region, or itself for the root."""
+        self._joined = DisjointSets[int]()
+        """The begins, joined if they are of one region; the root is the first of them."""
         self._targets: list[str] = []
         post_order_visit(expr, self._visit)
-        roots = dict.fromkeys(self._root(number) for number in self._numbers.values())
+        roots = dict.fromkeys(self._joined.root(number) for number in self._numbers.values())
         found = {root: AnnotatedRegion(self._targets[root], id) for id, root in enumerate(sorted(roots))}
         self._regions = list(found.values())
-        self._of = {node: found[self._root(number)] for node, number in self._numbers.items()}
+        self._of = {node: found[self._joined.root(number)] for node, number in self._numbers.items()}
         for node, region in self._of.items():
             region.nodes.append(node)
             name = _name(node)
@@ -78,12 +79,11 @@ class AnnotatedRegionSet:
             return
         name = _name(node)
         if name == self._begin:
-            self._numbers[node] = len(self._parents)
-            self._parents.append(len(self._parents))
+            self._numbers[node] = len(self._targets)
             self._targets.append(_target(node))
             return
         inside = (part for part in parts(node) if _name(part) != self._end)
-        opened = [self._root(number) for part in inside if (number := self._numbers.get(part)) is not None]
+        opened = [self._joined.root(number) for part in inside if (number := self._numbers.get(part)) is not None]
         if name == self._end and not opened:
             raise InputError("this annotation ends no open region", help="begin one with compiler_begin")
         if opened:
@@ -91,16 +91,8 @@ class AnnotatedRegionSet:
             _require_one(targets)
             first = min(opened)
             for root in opened:
-                self._parents[root] = first
+                self._joined.merge(root, first)
             self._numbers[node] = first
-
-    def _root(self, number: int) -> int:
-        root = number
-        while self._parents[root] != root:
-            root = self._parents[root]
-        while self._parents[number] != root:
-            self._parents[number], number = root, self._parents[number]
-        return root
 
 
 def _name(node: Expr) -> str:

@@ -23,7 +23,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import dependencies
 from xrelay.errors import PassError
 from xrelay.passes.graph.scopes import ValueUses
-from xrelay.passes.infra.digraph import nodes_on_cycles, post_order
+from xrelay.passes.infra.digraph import DisjointSets, nodes_on_cycles, post_order
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.relay.byoc.hooks import DEFAULT
 
@@ -62,7 +62,7 @@ class RegionSet:
     def __init__(self, function: FuncOp, pass_name: str):
         self._pass_name = pass_name
         self.uses = ValueUses(function)
-        self._parents: list[int] = []
+        self._joined = DisjointSets[int]()
         self._compilers: list[str] = []
         self._numbers: dict[Operation, int] = {}
         """Op → a region that it joined."""
@@ -72,11 +72,11 @@ class RegionSet:
         found = {
             number: AnnotatedRegion(number, compiler)
             for number, compiler in enumerate(self._compilers)
-            if self._parents[number] == number
+            if self._joined.root(number) == number
         }
         self.regions: list[AnnotatedRegion] = list(found.values())
         """In the order of their numbers."""
-        self._regions = {op: found[self._root(number)] for op, number in self._numbers.items()}
+        self._regions = {op: found[self._joined.root(number)] for op, number in self._numbers.items()}
         self.ends: list[CompilerEndOp] = []
         """All ends, in Relay's visit order."""
         self._fill(order, walk_ops(function))
@@ -132,8 +132,7 @@ class RegionSet:
 
     def _visit(self, op: Operation) -> None:
         if isinstance(op, CompilerBeginOp):
-            self._numbers[op] = len(self._parents)
-            self._parents.append(len(self._parents))
+            self._numbers[op] = len(self._compilers)
             self._compilers.append(op.compiler.data)
             return
         opened = [number for value in self.uses.of(op) if (number := self._open_region(op, value)) is not None]
@@ -143,8 +142,7 @@ class RegionSet:
             return
         if op.has_trait(IsTerminator):
             raise self._error(op, "a region does not end before this op", "annotate its results with compiler_end")
-        first = self._root(opened[0])
-        names = [self._compilers[self._root(number)] for number in opened]
+        names = [self._compilers[self._joined.root(number)] for number in opened]
         if isinstance(op, CompilerEndOp):
             names.append(op.compiler.data)
         for name in names:
@@ -153,8 +151,8 @@ class RegionSet:
                     op, f"regions for {names[0]!r} and {name!r} meet here", "end the one before the other begins"
                 )
         for number in opened:
-            self._parents[self._root(number)] = first
-        self._numbers[op] = first
+            self._joined.merge(number, opened[0])
+        self._numbers[op] = opened[0]
 
     def _open_region(self, user: Operation, value: SSAValue) -> int | None:
         """The region that is open at `value`, for its use by `user`."""
@@ -162,14 +160,6 @@ class RegionSet:
         if not isinstance(owner, Operation) or owner.parent is not user.parent or isinstance(owner, CompilerEndOp):
             return None
         return self._numbers.get(owner)
-
-    def _root(self, number: int) -> int:
-        root = number
-        while self._parents[root] != root:
-            root = self._parents[root]
-        while self._parents[number] != root:
-            self._parents[number], number = root, self._parents[number]
-        return root
 
     def _fill(self, order: Sequence[Operation], text: Iterable[Operation]) -> None:
         """Add the ops to their regions."""

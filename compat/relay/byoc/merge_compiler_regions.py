@@ -38,7 +38,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.infra.digraph import nodes_on_cycles
+from xrelay.passes.infra.digraph import DisjointSets, nodes_on_cycles
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.relay.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 
@@ -102,7 +102,7 @@ class RegionMerger:
 
     def __init__(self, regions: RegionSet):
         self._regions = regions
-        self._parents: dict[Atom, Atom] = {}
+        self._merged = DisjointSets[Atom]()
         self._barred: dict[Atom, int] = {}
         """The regions that a region must not absorb."""
         self._bits: dict[Atom, int] = {}
@@ -110,7 +110,7 @@ class RegionMerger:
 
     def are_one(self, region: AnnotatedRegion, other: AnnotatedRegion | None) -> bool:
         """Returns whether both are parts of one merged region."""
-        return other is not None and self._root(region) is self._root(other)
+        return other is not None and self._merged.root(region) is self._merged.root(other)
 
     def run(self) -> None:
         """Visit all regions, in topological order."""
@@ -120,14 +120,14 @@ class RegionMerger:
         self._split_circles()
 
     def _visit(self, atom: Atom, bits: int) -> None:
-        needs = list(dict.fromkeys(map(self._root, self._needs[atom])))
+        needs = list(dict.fromkeys(map(self._merged.root, self._needs[atom])))
         barred = 0
         for need in needs:
             barred |= self._barred.get(need, 0) | (self._bits.get(need, 0) if _compiler(need) != _compiler(atom) else 0)
         for need in needs:
             is_same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
             if is_same and not self._bits[need] & barred:
-                self._parents[need] = atom
+                self._merged.merge(need, atom)
                 self._barred.pop(need)
                 bits |= self._bits.pop(need)
         self._bits[atom], self._barred[atom] = bits, barred
@@ -138,22 +138,15 @@ class RegionMerger:
         The rule visits a region after all those it depends on; a region that is absorbed later adds its own
         dependencies.
         """
-        edges: dict[Atom, set[Atom]] = {self._root(atom): set() for atom in self._needs}
+        roots = {atom: self._merged.root(atom) for atom in self._needs}
+        edges: dict[Atom, set[Atom]] = {root: set() for root in roots.values()}
         for atom, needs in self._needs.items():
-            root = self._root(atom)
-            edges[root] |= {other for need in needs if (other := self._root(need)) is not root}
+            edges[roots[atom]] |= {roots[need] for need in needs} - {roots[atom]}
         wrong = nodes_on_cycles(edges)
-        if wrong:
-            roots = {atom: self._root(atom) for atom in self._needs}
-            self._parents = {atom: root for atom, root in roots.items() if root is not atom and root not in wrong}
-
-    def _root(self, atom: Atom) -> Atom:
-        root = atom
-        while (parent := self._parents.get(root)) is not None:
-            root = parent
-        while (parent := self._parents.get(atom)) is not None and parent is not root:
-            self._parents[atom], atom = root, parent
-        return root
+        self._merged = DisjointSets[Atom]()
+        for atom, root in roots.items():
+            if root not in wrong:
+                self._merged.merge(atom, root)
 
 
 def _compiler(atom: Atom) -> str | None:

@@ -67,6 +67,12 @@ def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
     return body.add(arith.ExtFOp(value, float_type(type)))
 
 
+def add_product(body: Body, *factors: SSAValue) -> list[SSAValue]:
+    """The accumulator plus the product of two factors, which are converted to its type."""
+    total = body.accumulators[0]
+    return [body.accumulate_product(total, *(convert(body, factor, total.type) for factor in factors))]
+
+
 def verify_product_types(name: str, constraint: str, data: Attribute, weight: Attribute, result: Attribute) -> None:
     """Checks that data and weight have equal types, or ui8 and i8, and that the result type holds sums of products."""
     if data != weight and (data, weight, result) != (UNSIGNED_BYTE, i8, i32):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i64
@@ -15,7 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.dialects.topi.named.base import Expansion, WindowOp, convert, verify_product_types, verify_ranks
+from xrelay.dialects.topi.named.base import Expansion, WindowOp, add_product, verify_product_types, verify_ranks
 from xrelay.dialects.topi.shapes import ints, known_shape_of, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
@@ -87,6 +87,22 @@ class ConvBaseOp(WindowOp):
         """The positions in the padded image of the taps of the window at `at`."""
         return [axis.place(index, tap) + axis.before for axis, index, tap in zip(self.window, at, taps, strict=True)]
 
+    def block_variables(self) -> dict[str, Dim]:
+        """The indices of a result whose channels are blocked."""
+        n, co, *image, ci = shape_of(self.tensor)
+        return {"n": n, "co": co, **dict(zip(self.AXES.lower(), image, strict=True)), "ci": ci}
+
+    def finish(
+        self,
+        expansion: Expansion,
+        spatial: Mapping[str, Dim],
+        reduce: Mapping[str, Dim],
+        body: Callable[[Body], list[SSAValue]],
+    ) -> Expansion:
+        """Adds the compute of the result, a sum from 0."""
+        element = tensor_type(self.tensor).element_type
+        return expansion.finish(compute(f"conv{len(self.AXES)}d", spatial, [element], body, reduce=reduce, init=[0]))
+
 
 class ConvPlainOp(ConvBaseOp):
     """Base of the convolutions on plain images, with the semantics and constraints of `topi.conv2d_nchw`."""
@@ -103,10 +119,8 @@ class ConvPlainOp(ConvBaseOp):
         """Expands to a pad, if there is padding, and the convolution."""
         expansion = Expansion()
         data = self.padded_image(expansion)
-        shape = shape_of(self.tensor)
         filters, depth, *kernel = known_shape_of(self.weight)
         per_group = filters // self.groups.value.data
-        element = tensor_type(self.tensor).element_type
 
         def body(b: Body) -> list[SSAValue]:
             n, c, *at = b.spatial
@@ -114,11 +128,10 @@ class ConvPlainOp(ConvBaseOp):
             channel = c // per_group * depth + k
             a = b.read(data, n, channel, *self.places(at, taps))
             f = b.read(self.weight, c, k, *taps)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+            return add_product(b, a, f)
 
-        spatial, reduce = self.image_variables(shape), {"k": depth, **self.taps(kernel)}
-        label = f"conv{len(self.AXES)}d"
-        return expansion.finish(compute(label, spatial, [element], body, reduce=reduce, init=[0]))
+        spatial, reduce = self.image_variables(shape_of(self.tensor)), {"k": depth, **self.taps(kernel)}
+        return self.finish(expansion, spatial, reduce, body)
 
 
 @irdl_op_definition
@@ -239,10 +252,8 @@ class ConvBlockedOp(ConvBaseOp):
         """
         expansion = Expansion()
         data = self.data if self.depthwise else self.padded_image(expansion)
-        n, _, *image, _ = shape_of(self.tensor)
-        co, ko, *kernel, ki, ci = known_shape_of(self.weight)
+        co, ko, *kernel, ki, _ = known_shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
-        element = tensor_type(self.tensor).element_type
 
         def body(b: Body) -> list[SSAValue]:
             n, co_, *place, ci_ = b.spatial
@@ -250,12 +261,11 @@ class ConvBlockedOp(ConvBaseOp):
             block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
             a = self._tap(b, data, [n, block, *self.places(place, taps), lane])
             f = b.read(self.weight, co_, ko_, *taps, ki_, ci_)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+            return add_product(b, a, f)
 
-        axes = zip(self.AXES.lower(), image, strict=True)
-        spatial: dict[str, Dim] = {"n": n, "co": co, **dict(axes), "ci": ci}
+        spatial = self.block_variables()
         reduce: dict[str, Dim] = {"ko": ko, **self.taps(kernel), "ki": ki}
-        return expansion.finish(compute(f"conv{len(self.AXES)}d", spatial, [element], body, reduce=reduce, init=[0]))
+        return self.finish(expansion, spatial, reduce, body)
 
 
 @irdl_op_definition
@@ -345,11 +355,9 @@ class ConvTermsOp(ConvBaseOp):
         """Expands to a pad, if there is padding, and the convolution."""
         expansion = Expansion()
         data = self.padded_image(expansion)
-        n, _, *image, _ = shape_of(self.tensor)
-        co, small, *kernel, ci, terms = known_shape_of(self.weight)
+        co, small, *kernel, _, terms = known_shape_of(self.weight)
         per_block = self._block // terms
         blocks, blocks_per_group = small // per_block, co // self.groups.value.data
-        element = tensor_type(self.tensor).element_type
 
         def body(b: Body) -> list[SSAValue]:
             n, co_, *place, ci_ = b.spatial
@@ -357,12 +365,11 @@ class ConvTermsOp(ConvBaseOp):
             block = co_ // blocks_per_group * blocks + ko_
             a = b.read(data, n, block, *self.places(place, taps), kq_ * terms + term)
             f = b.read(self.weight, co_, ko_ * per_block + kq_, *taps, ci_, term)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+            return add_product(b, a, f)
 
-        axes = zip(self.AXES.lower(), image, strict=True)
-        spatial: dict[str, Dim] = {"n": n, "co": co, **dict(axes), "ci": ci}
+        spatial = self.block_variables()
         reduce: dict[str, Dim] = {"ko": blocks, "t": terms, "kq": per_block, **self.taps(kernel)}
-        return expansion.finish(compute(f"conv{len(self.AXES)}d", spatial, [element], body, reduce=reduce, init=[0]))
+        return self.finish(expansion, spatial, reduce, body)
 
     @property
     def _block(self) -> int:

@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, IndexLike, compute, variables
-from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
+from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_product_types, verify_ranks
 from xrelay.dialects.topi.shapes import shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, DimExpr, Shape, broadcast, certainly_differ
 
@@ -100,7 +100,7 @@ class MatmulOp(NamedOp):
             k, *term = b.reduction
             a = b.read(self.data, *rows, k * terms + term[0] if term else k)
             f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block, *term)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+            return add_product(b, a, f)
 
         spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
         reduce: dict[str, Dim] = {"k": shape_of(self.data)[-1]}
@@ -205,7 +205,7 @@ class BatchMatmulOp(NamedOp):
                 b.read(value, *stack_index(b, shape_of(value), stacks, at), *(reversed(matrix) if flip else matrix))
                 for value, matrix, flip in zip((self.left, self.right), ((i, k), (k, j)), flips, strict=True)
             )
-            return [b.accumulate_product(b.accumulators[0], convert(b, left, element), convert(b, right, element))]
+            return add_product(b, left, right)
 
         spatial = {**variables("b", stacks), "i": rows, "j": columns}
         depth = self.rows_and_depth[1]

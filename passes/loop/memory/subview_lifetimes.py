@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
+from xrelay.passes.infra.digraph import DisjointSets
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
 from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, ancestor_in, block_of
 
@@ -40,7 +41,7 @@ class SubviewLifetimes(BlockLifetimes):
 
     def __init__(self, function: func.FuncOp, functions: Mapping[str, func.FuncOp]):
         super().__init__(function.body.block, lambda op: _written_operands(op, functions))
-        self._wholes: dict[SSAValue, SSAValue] = {}
+        self._wholes = DisjointSets[SSAValue]()
         self._heads: dict[tuple[Block | None, int], Operation] = {}
         self._made_in: dict[Block, list[SSAValue]] = {}
         for buffer in self.lives:
@@ -54,7 +55,7 @@ class SubviewLifetimes(BlockLifetimes):
         name, other = name_of(part), name_of(whole)
         if self._roots_of(part) != (part,) or not block_of(part) is call.parent is block_of(whole):
             return f"{name} and {other} are not allocated in the block of the call"
-        position, own, around = self.positions[call], self.lives[part], self.lives[self._find(whole)]
+        position, own, around = self.positions[call], self.lives[part], self.lives[self._wholes.root(whole)]
         if own.ended is not None:
             return f"{name} is transferred to another owner"
         if own.written >= position:
@@ -109,7 +110,7 @@ class SubviewLifetimes(BlockLifetimes):
 
     def _spans_stored(self, parts: Sequence[SSAValue], whole: SSAValue) -> list[Span]:
         """The changes of the live bytes if `parts` are stored in `whole`."""
-        around, lives = self.lives[self._find(whole)], [self.lives[part] for part in parts]
+        around, lives = self.lives[self._wholes.root(whole)], [self.lives[part] for part in parts]
         begin, last = min(life.begin for life in (around, *lives)), max(life.last for life in (around, *lives))
         return [*(_span(life, -1) for life in (around, *lives)), Span(_bytes_of(around.buffer), begin, last)]
 
@@ -157,9 +158,10 @@ class SubviewLifetimes(BlockLifetimes):
         key = (alloc.parent, self.positions[alloc])
         if self._heads.setdefault(key, alloc) is alloc:
             self._heads[key] = first
-        root = self._find(whole)
+        root = self._wholes.root(whole)
         self._needed_in(root).change(self._spans_stored([part], whole))
-        self._wholes[part], self.roots[new] = root, (root,)
+        self._wholes.merge(part, root)
+        self.roots[new] = (root,)
         own, around = self.lives[part], self.lives[root]
         around.begin = min(around.begin, own.begin)
         around.last, around.written = max(around.last, own.last), max(around.written, own.written)
@@ -175,18 +177,8 @@ class SubviewLifetimes(BlockLifetimes):
 
     def _roots_of(self, value: SSAValue) -> tuple[SSAValue, ...]:
         """The buffers, without constants, that a value may refer to."""
-        found = (self._find(root) for root in self.roots.get(value, ()) if isinstance(root, SSAValue))
+        found = (self._wholes.root(root) for root in self.roots.get(value, ()) if isinstance(root, SSAValue))
         return tuple(dict.fromkeys(found))
-
-    def _find(self, buffer: SSAValue) -> SSAValue:
-        """The outermost buffer that `buffer` is a part of."""
-        path: list[SSAValue] = []
-        while buffer in self._wholes:
-            path.append(buffer)
-            buffer = self._wholes[buffer]
-        for each in path:
-            self._wholes[each] = buffer
-        return buffer
 
 
 def name_of(buffer: SSAValue) -> str:
