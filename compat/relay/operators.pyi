@@ -21,7 +21,7 @@ class _Annotation:
     def checkpoint(
         data: ExprLike,
     ) -> Expr:
-        """The operand, a tensor or tuple, which a gradient may recompute instead of keeping."""
+        """The operand, a tensor or tuple. In Relay, a gradient may recompute it."""
 
     @staticmethod
     def compiler_begin(
@@ -388,7 +388,7 @@ class _Nn:
         block_shape: Ints,
         crops: Ints,
     ) -> Expr:
-        """Groups of batches as blocks of shape `block_shape` of the axes after the first, cropped by `crops`."""
+        """Moves groups of batches into blocks of shape `block_shape` of the axes after the first, and crops by `crops`."""
 
     @staticmethod
     def bias_add(
@@ -619,7 +619,7 @@ class _Nn:
         layout: str | None = "NCHW",
         mode: str | None = "DCR",
     ) -> Expr:
-        """Groups of channels as square blocks with sides of `block_size` pixels."""
+        """Moves groups of channels into square blocks with sides of `block_size` pixels."""
 
     @staticmethod
     def dilate(
@@ -1007,7 +1007,7 @@ class _Nn:
         paddings: Ints,
         pad_value: float | None = 0.0,
     ) -> Expr:
-        """Blocks of shape `block_shape` of the axes after the first as groups of batches."""
+        """Moves blocks of shape `block_shape` of the axes after the first into groups of batches."""
 
     @staticmethod
     def space_to_depth(
@@ -1015,7 +1015,7 @@ class _Nn:
         block_size: int,
         layout: str | None = "NCHW",
     ) -> Expr:
-        """Square blocks with sides of `block_size` pixels as groups of channels."""
+        """Moves square blocks with sides of `block_size` pixels into groups of channels."""
 
     @staticmethod
     def sparse_add(
@@ -1624,7 +1624,7 @@ class _Vision:
         data: ExprLike,
         stride: int,
     ) -> Expr:
-        """Pixels of blocks as channels, as in Darknet: data (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s."""
+        """Moves pixels of blocks into channels, as Darknet does: (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s."""
 
 
 vision: _Vision
@@ -2211,7 +2211,7 @@ def require(
     data: ExprLike,
     demands: AttributeValue | None = None,
 ) -> Expr:
-    """The operand. The conditions `demands` on named dimensions are checked."""
+    """The operand, if the conditions `demands` on named dimensions hold. Otherwise a run fails."""
 
 def reshape(
     data: ExprLike,

@@ -92,7 +92,7 @@ class ListInsertOp(IRDLOperation):
     `at` is between 0 and the length of the list; if it equals the length, the value is appended. The extents are those
     that the buffer's type leaves dynamic.
 
-    - C1: the value is a buffer of the list's elements, or a list that the list holds.
+    - C1: the list has elements of the value's type: a buffer, whose extents may differ, or a list.
     - C2: as many extents as the value's type has dynamic extents.
 
     ```mlir

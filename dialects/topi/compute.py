@@ -301,14 +301,14 @@ class ScatterOp(BodyOp):
     value with the current element, one update after the other, so the result does not depend on threads or lanes.
     Indices must be in bounds: those that depend on inputs of the model are checked by `topi.checked_index`.
 
-    If a variable is by itself an index of the tensor, points that differ in it update different elements, in any order.
-    Loops over such variables may be parallel and vectorised; the other loops stay in order.
+    If a variable without arithmetic is an index of the tensor, points that differ in it update different elements, in
+    any order. Loops over such variables may be parallel and vectorised; the other loops stay in order.
 
     - C1: no extent is negative; the block arguments are one index per extent.
     - C2: the result has the type of the tensor.
     - C3: the body ends in `topi.yield` of one index per dimension of the tensor and a value of its element type.
     - C4: booleans are not added or multiplied.
-    - C5: a variable that is by itself an index is in bounds.
+    - C5: a variable that is an index without arithmetic is in bounds.
 
     ```mlir
     func.func @histogram(%counts: tensor<8xi32>, %bins: tensor<20xindex>) -> tensor<8xi32> {

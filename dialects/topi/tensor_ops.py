@@ -76,7 +76,7 @@ class SortOp(IRDLOperation):
     `values` are the sorted elements, `indices` their original positions along the axis. If all elements are kept this
     is a sort, otherwise top-k. The order is ascending unless `descending` is set. In both directions equal elements
     keep their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers, as in numpy's sort and onnxruntime's
-    TopK. To sort other data along, a compute reads it at `indices`.
+    TopK. A compute that reads other data at `indices` sorts it in the same order.
 
     - C1: 0 <= axis < rank.
     - C2: values and indices have the data's shape, but along the axis at most its extent.
@@ -165,7 +165,8 @@ class SuppressOp(IRDLOperation):
     kinds do not overlap.
 
     - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, or b × 6 × n with kinds, order, scores
-      and the result b × c × n, as far as named dimensions allow to compare; `most` and the thresholds are of rank 0.
+      and the result b × c × n; named dimensions must not be certainly different. `most` and the thresholds are of rank
+      0.
     - C2: sides, scores and thresholds have the same float type; order and `most` are of i64, the result is of i1.
 
     ```mlir

@@ -191,7 +191,7 @@ class ConvertInsert(ConversionPattern[vector.InsertOp]):
 
 
 class ConvertCreateMask(ConversionPattern[vector.CreateMaskOp]):
-    """`vector.create_mask %n : vector<16xi1>` → `[0, 1, …, 15] < _splat(%n)`."""
+    """`vector.create_mask %n : vector<16xi1>` → `[0, 1, …, 15] < splat(%n)`."""
 
     def rewrite(self, op: vector.CreateMaskOp, rewriter: ConversionRewriter) -> str | None:
         """Compares lane numbers with the bound."""

@@ -63,7 +63,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(1, "relay-legalize", "hooks replace operators that the target lacks"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, and dropouts disappear"),
     PipelineRow(0, "relay-dead-code-elimination", "unused ops and functions need no kernels"),
-    PipelineRow(0, "relay-expand-composites", "the heavy ops of a composite fuse separately"),
+    PipelineRow(0, "relay-expand-composites", "the non-injective parts of a composite op fuse separately"),
     PipelineRow(3, "relay-eliminate-common-subexpr", "equal ops are computed once"),
     PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
     PipelineRow(2, "relay-narrow-products", "CPUs multiply four bytes in the time of one 32-bit number"),

@@ -1,9 +1,10 @@
-"""`relay-expand-composites`: replaces composite ops with several heavy parts by their parts before fusion.
+"""`relay-expand-composites`: replaces composite ops with several non-injective parts before fusion.
 
-Replaces an op that is defined by other ops (`CompositeOp`) by its parts if two or more of them are heavier than
-injective. Each part can then be fused with its own neighbours. A composite op with its own fusion pattern, or with at
-most one heavy part, is fused as a whole, and `convert-relay-to-topi` expands it inside its kernel. Composite ops that
-Relay expands in SimplifyInference are also expanded here, if any remain.
+Replaces an op that is defined by other ops (`CompositeOp`) before fusion, if the patterns of two or more of its parts
+exceed `kInjective`: reductions, heavy ops and opaque ops. Each part can then be fused with its own neighbours. A
+composite op with its own fusion pattern, or with at most one such part, is fused as a whole, and
+`convert-relay-to-topi` expands it inside its kernel. Composite ops that Relay expands in SimplifyInference are also
+expanded here, if any remain.
 
 Before:
 
@@ -29,7 +30,7 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class RelayExpandCompositesPass(XRelayPass):
-    """Replaces composite ops with several heavy parts by their parts; see the module's docstring."""
+    """Replaces composite ops with several non-injective parts; see the module's docstring."""
 
     name = "relay-expand-composites"
     numerics = reassociates("a composite op becomes several ops, each of which rounds")

@@ -71,8 +71,8 @@ def add_shapes(parser: ArgumentParser) -> None:
         default=[],
         type=parse_shape,
         metavar="NAME:DxDx…",
-        help="shape of an input whose shape the model leaves open, e.g. data:1x3x224x224; or least, greatest and usual "
-        "size of a dimension that stays open, e.g. n:1..128:8",
+        help="shape of an input with dynamic dimensions, e.g. data:1x3x224x224; or minimum, maximum and typical size "
+        "of a dimension that stays dynamic, e.g. n:1..128:8",
     )
 
 

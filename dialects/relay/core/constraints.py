@@ -9,7 +9,7 @@ violating use (`broken`), from which its test is generated. Constraints of a sin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TypeAlias
@@ -288,7 +288,7 @@ class Finite(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        names = " and ".join(f"`{name}`" for name in self.properties)
+        names = joined(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} finite"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
@@ -313,7 +313,8 @@ class OneOf(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}` is one of {', '.join(self.words)}"
+        words = joined((f'"{word}"' for word in self.words), "or")
+        return f"`{self.property}` is {words}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the value."""
@@ -400,14 +401,14 @@ class ElementsIn(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"the element type of {_operands(self.operands)} is {_one_of(self.types)}"
+        return f"the element type of {_operands(self.operands)} is {joined(self.types, 'or')}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks each element type."""
         for index in self.operands:
             element = facts.element(index)
             if element not in self.types:
-                message = f"the element type of operand #{index} must be {_one_of(self.types)}, found {element}"
+                message = f"the element type of operand #{index} must be {joined(self.types, 'or')}, found {element}"
                 facts.require(False, constraint, message, help="cast it first")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
@@ -427,13 +428,13 @@ class TypeIn(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}`, if present, is {_one_of(self.types)}"
+        return f"`{self.property}`, if present, is {joined(self.types, 'or')}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the property."""
         value = properties.get(self.property)
         if value is not None and value not in self.types:
-            facts.require(False, constraint, f"{self.property} must be {_one_of(self.types)}, found {value}")
+            facts.require(False, constraint, f"{self.property} must be {joined(self.types, 'or')}, found {value}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """Sets the property to the boolean type."""
@@ -487,13 +488,13 @@ def scales_and_zero_points(scales: Sequence[int], zero_points: Sequence[int]) ->
 
 
 def _operands(operands: Sequence[int]) -> str:
-    *others, last = [f"#{index}" for index in operands]
-    return f"operands {', '.join(others)} and {last}" if others else f"operand {last}"
+    return f"operand{'s' if len(operands) > 1 else ''} {joined(f'#{index}' for index in operands)}"
 
 
-def _one_of(types: Sequence[Attribute]) -> str:
-    *others, last = map(str, types)
-    return f"{', '.join(others)} or {last}" if others else last
+def joined(words: Iterable[object], conjunction: str = "and") -> str:
+    """Returns the words as an enumeration: `a, b and c`."""
+    *others, last = map(str, words)
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
 
 
 @dataclass(frozen=True)

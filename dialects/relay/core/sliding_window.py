@@ -30,6 +30,7 @@ from xrelay.dialects.relay.core.constraints import (
     SameElements,
     Use,
     element_of,
+    joined,
     numbers,
 )
 from xrelay.dialects.relay.core.facts import ConstraintSource, Facts
@@ -88,7 +89,7 @@ class Numbers(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        names = " and ".join(f"`{name}`" for name in self.properties)
+        names = joined(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._wanted()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
@@ -105,15 +106,14 @@ class Numbers(Constraint):
         return list(types), {**properties, self.properties[0]: int_array([int(self.positive) - 1])}
 
     def _wanted(self) -> str:
-        *some, last = sorted(set(self.counts))
-        many = f"{', '.join(map(str, some))} or {last}" if some else ""
-        if self.positive:
-            words = " or ".join(_WORDS[count] for count in (*some, last))
-            return f"{words} positive number{'s' if some else ''}"
-        return f"{many} non-negative numbers" if some else "one non-negative number"
+        counts = sorted(set(self.counts))
+        in_words = self.positive or len(counts) == 1
+        sign = "positive" if self.positive else "non-negative"
+        count = joined((_WORDS[count] if in_words else count for count in counts), "or")
+        return f"{count} {sign} number{'' if counts == [1] else 's'}"
 
 
-_WORDS = {1: "one", 2: "two", 3: "three"}
+_WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,12 @@ class Layouts(Constraint):
         by_axes: dict[str, list[str]] = {}
         for name, axes in self.layouts:
             by_axes.setdefault(", ".join(axes), []).append(f"`{name}`")
-        stated = [f"{' and '.join(names)} of the axes {axes}" for axes, names in by_axes.items()]
-        return ", ".join([*stated, *([f"{' and '.join(self.whole)} without blocks"] if self.whole else [])])
+        stated = [
+            f"{joined(names)} {'have' if len(names) > 1 else 'has'} the axes {axes}" for axes, names in by_axes.items()
+        ]
+        if self.whole:
+            stated.append(f"{joined(self.whole)} {'have' if len(self.whole) > 1 else 'has'} no blocks")
+        return "; ".join(stated)
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Parses each layout."""

@@ -1,7 +1,7 @@
 """Ops that return their operand: boundaries of fusion and of regions for code generators, marks, and requirements.
 
-`relay.annotation.checkpoint` marks values that a gradient may recompute, and `relay.require` requires conditions on
-named dimensions.
+`relay.annotation.checkpoint` marks values that a gradient may recompute in Relay, and `relay.require` requires
+conditions on named dimensions.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ class StopFusionOp(WallOp):
 
 @register_relay_op
 class CheckpointOp(WallOp):
-    """The operand, a tensor or tuple, which a gradient may recompute instead of keeping.
+    """The operand, a tensor or tuple. In Relay, a gradient may recompute it.
 
-    The gradient passes keep the value and never recompute it. Like `annotation.stop_fusion`, it separates the kernels
-    before it from those after it, and `relay-fuse-ops` removes it.
+    The gradient passes of xrelay keep the value, and never recompute it. Like `annotation.stop_fusion`, it separates
+    the kernels before it from those after it, and `relay-fuse-ops` removes it.
 
     Constraints:
     - C0: one operand, a tensor or a tuple; the result has its type.
@@ -183,10 +183,10 @@ class CompilerEndOp(CompilerAnnotationOp):
 
 @register_relay_op
 class RequireOp(ScalarUnaryOp):
-    """The operand. The conditions `demands` on named dimensions are checked.
+    """The operand, if the conditions `demands` on named dimensions hold. Otherwise a run fails.
 
-    `relay-inline` leaves it for requirements of a call that no op of the body has. The result may have other extents
-    than the operand; they are required to be equal.
+    `relay-inline` inserts it for requirements of a call that no op of the inlined body records. The result may have
+    other extents than the operand; they are required to be equal.
 
     Constraints:
     - C0: one tensor operand; the result has its type, with extents that may be equal to the operand's.

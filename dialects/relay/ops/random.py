@@ -327,7 +327,6 @@ class MultinomialOp(KeyedOp):
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
     - C4: the probabilities have known extents and at least one class.
-    - C5: the probabilities are floats.
 
     Example:
     ```mlir

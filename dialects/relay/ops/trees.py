@@ -42,7 +42,7 @@ class TreeLeavesOp(RelayOp):
 
     Constraints:
     - C4: `features` is a vector of i32, `thresholds` has its shape, `children` is i32 and has two columns.
-    - C5: there are `trees` nodes and at least one feature, and neither `trees` nor `depth` is negative.
+    - C5: there are at least `trees` nodes and at least one feature, and neither `trees` nor `depth` is negative.
 
     Example:
     ```mlir

@@ -49,9 +49,9 @@ class _CallsAFunction(SymbolUserOpInterface):
 class NamedCallOp(IRDLOperation):
     """The results of a function with named dimensions. Each name is bound to a dimension of the caller.
 
-    `<n = 2 * m>` binds the callee's names. A name that occurs only in the callee's results is introduced by the call:
-    it is bound to a name of its own, which `relay.binds` lists. Without `<…>`, which is allowed before
-    `relay-infer-type`, the bindings are not known yet.
+    `<n = 2 * m>` binds the callee's names. A name that occurs only in the callee's results is bound to a new name,
+    which `relay.binds` lists. Without `<…>`, which is allowed before `relay-infer-type`, the bindings are not known
+    yet.
 
     Constraints:
     - C1: the callee is a function of the module, and dimensions of its type, or of functions that it takes, have names.

@@ -104,19 +104,19 @@ class CompositeOp(RelayOp):
     def expansion(self) -> Expansion:
         """The stage at which this op is replaced by its parts.
 
-        An op with a pattern of its own is fused as a whole. Other ops with two parts that are heavier than injective
-        are replaced before fusion, because it is better to fuse each part separately.
+        An op with a pattern of its own is fused as a whole. Other ops with two non-injective parts are replaced before
+        fusion, because it is better to fuse each part separately.
         """
         if self.EXPANDS is not None:
             return self.EXPANDS
         if self._has_own_pattern:
             return Expansion.KERNEL
-        heavy = [pattern for pattern in self._patterns() if pattern > OpPatternKind.INJECTIVE]
-        return Expansion.BEFORE_FUSION if len(heavy) > 1 else Expansion.KERNEL
+        non_injective = [pattern for pattern in self._patterns() if pattern > OpPatternKind.INJECTIVE]
+        return Expansion.BEFORE_FUSION if len(non_injective) > 1 else Expansion.KERNEL
 
     @property
     def fusion_pattern(self) -> OpPatternKind:
-        """The declared pattern, or that of the heaviest part."""
+        """The declared pattern, or the greatest of the parts' patterns."""
         if self.EXPANDS is not None or self._has_own_pattern:
             return self.PATTERN
         return max(self._patterns(), default=OpPatternKind.ELEM_WISE)

@@ -39,8 +39,8 @@ class LoopOp(IRDLOperation):
     is false: first the operand, then the value that the last iteration yielded. The body's arguments are the number of
     the iteration, from 0, and the carried values, at first the initial ones. It yields one tuple: the condition if the
     loop has one, the next carried values, and the values to stack. The result is the tuple of the carried values and of
-    the stacks, along a leading axis whose extent is the number of iterations. A stack without iterations has 0 for each
-    extent that only an iteration determines.
+    the stacks, along a leading axis whose extent is the number of iterations. Without iterations, an extent of a stack
+    that is known only in an iteration is 0.
 
     The body may use outside values. They are computed once, before the loop, even if it has no iterations.
 
@@ -52,11 +52,11 @@ class LoopOp(IRDLOperation):
     - C1: there is a trip count, a `tensor<i64>`, or a condition, a `tensor<i1>`, or both.
     - C2: the body is one block that ends in `relay.yield`; its arguments are a `tensor<i64>` and one for each initial
       value.
-    - C3: an initial value has the type of its argument, up to names that the argument binds.
+    - C3: an initial value has the type of its argument, except for names that the argument binds.
     - C4: the body yields a tuple of the condition, if there is one, of as many values as it carries, each of the type
       of its argument, and of tensors.
-    - C5: the result is a tuple of as many types: those of the arguments, up to names, and those of the stacked values
-      with an additional leading extent.
+    - C5: the result is a tuple of the types of the arguments, except for their names, and of the types of the stacked
+      values with an additional leading extent.
 
     Example:
     ```mlir

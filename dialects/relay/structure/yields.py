@@ -20,10 +20,10 @@ class EndsInYield(OpTrait):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The value of a region of `relay.if`, `relay.loop`, `relay.fn`, `relay.fused` or an op with `EndsInYield`.
+    """The value of a region of `relay.if`, `relay.loop`, `relay.fn` or `relay.fused`.
 
     Constraints:
-    - C1: the parent op has this trait.
+    - C1: the parent op has the trait `EndsInYield`, as these ops do.
     - It is the last op of the region (C2 of the parent op).
 
     Example:

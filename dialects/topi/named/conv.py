@@ -163,8 +163,7 @@ class Conv2dNchwOp(ConvPlainOp):
     - C3: groups divides the filters; the data's channels are groups times the weight's.
     - C4: the result's shape is batch, filters, and as many windows as fit into the padded image, at least one.
     - C5: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
-      are
-      ui8, i8 and i32.
+      are ui8, i8 and i32.
 
     ```mlir
     func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32> {

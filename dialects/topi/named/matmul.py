@@ -28,8 +28,8 @@ class MatmulOp(NamedOp):
 
     - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 or 4 if it is packed.
     - C2: data's last dimension is the weight's K.
-    - C3: the result's shape is data's with the last dimension replaced by the weight's N, or if the weight is packed
-      by a number that needs all of its blocks.
+    - C3: the result's shape is data's with the last dimension replaced by the weight's N. If the weight is packed, the
+      last dimension rounded up to whole blocks is N.
     - C4: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
       are ui8, i8 and i32.
 

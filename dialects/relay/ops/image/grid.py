@@ -131,10 +131,10 @@ class AffineGridOp(RelayOp):
 class GridSampleOp(RelayOp):
     """Samples of images, or of volumes, at coordinates between -1 and 1 along each axis.
 
-    Data (N, C, H, W) and a grid (N, 2, H', W') give (N, C, H', W'); layout NCDHW adds one axis to each. The second axis
-    of the grid has the coordinate along the last axis first. With `align_corners`, coordinate x of an axis of extent n
-    is index `(x + 1) / 2 * (n - 1)`, so that -1 and 1 are the outermost elements. Otherwise it is `((x + 1) * n - 1) /
-    2`, so that -1 and 1 are their outer edges. NaN is far outside.
+    For data (N, C, H, W) and a grid (N, 2, H', W') the result is (N, C, H', W'); layout NCDHW adds one axis to each.
+    The second axis of the grid has the coordinate along the last axis first. With `align_corners`, coordinate x of an
+    axis of extent n is index `(x + 1) / 2 * (n - 1)`, so that -1 and 1 are the outermost elements. Otherwise it is `((x
+    + 1) * n - 1) / 2`, so that -1 and 1 are their outer edges. A NaN coordinate is outside of the data.
 
     `nearest` takes the element at the index rounded half to even, `bilinear` interpolates the two nearest elements
     along each axis, and `bicubic` four by the spline with coefficient -0.75 (see `dyn.image.resize`). With `zeros`,

@@ -255,7 +255,7 @@ class ContribDensePackOp(DenseLayerOp):
     - C2: `weight_layout` is NC with N in blocks, optionally with inner blocks of C, e.g. NC16n or NC16n4c, and the
       weight has its rank and inner extents.
     - C3: the last axis of the data is as long as the weight's C.
-    - C4: `units`, if given, is a number of results that needs all blocks of the weight; else it is the weight's N.
+    - C4: `units`, rounded up to whole blocks, equals the weight's N; by default it is N.
     - C5: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
     - C6: `out_dtype`, if given, is an element type of the data's kind, floats or integers, and not narrower, except
       that it may be a half-precision type for f32.

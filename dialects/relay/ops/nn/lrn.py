@@ -43,7 +43,8 @@ class LRNOp(AlongAxisOp):
         total[…c…] = sum of data[…k…]² for k from max(0, c - (size - 1) // 2) to min(n - 1, c + size // 2)
         result[…c…] = data[…c…] / (bias + alpha / size * total[…c…]) ^ beta
 
-    Relay asks for an odd `size`; for an even one the window reaches further up than down, as in ONNX.
+    Relay requires an odd `size`. With an even `size` the window has one more element after the centre than before it,
+    as in ONNX.
 
     Example:
     ```mlir

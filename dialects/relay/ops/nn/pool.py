@@ -239,7 +239,7 @@ class MaxPoolOp(WindowPoolOp):
         return self.laid_out(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
 
     def compute(self, build: TopiBuilder) -> Tensors:
-        """Builds topi's pool, in any layouts. A strategy needs no conversion of channels-first layouts."""
+        """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
         return self.in_plain_layout(build)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
@@ -281,7 +281,7 @@ class DirectAvgPoolOp(AvgPoolOp):
         return self.laid_out(mean.astype(data.dtype))
 
     def compute(self, build: TopiBuilder) -> Tensors:
-        """Builds topi's pool, in any layouts. A strategy needs no conversion of channels-first layouts."""
+        """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
         from xrelay.dialects.relay.computes.widening import for_any_width
 
         return for_any_width(self.in_plain_layout)(build)

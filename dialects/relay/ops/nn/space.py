@@ -91,13 +91,12 @@ class PixelBlockOp(MovementOp):
 
 @register_relay_op
 class DepthToSpaceOp(PixelBlockOp):
-    """Groups of channels as square blocks with sides of `block_size` pixels.
+    """Moves groups of channels into square blocks with sides of `block_size` pixels.
 
     With `mode` "DCR" channel `(i * block_size + j) * c + k` becomes pixel (i, j) of the block in channel k of c; with
     "CRD" channel `(k * block_size + i) * block_size + j` does.
 
     Constraints:
-    - C4: `mode` is "DCR" or "CRD".
     - C5: the number of channels is a multiple of the number of pixels of a block.
 
     Example:
@@ -156,7 +155,7 @@ class DepthToSpaceOp(PixelBlockOp):
 
 @register_relay_op
 class SpaceToDepthOp(PixelBlockOp):
-    """Square blocks with sides of `block_size` pixels as groups of channels.
+    """Moves square blocks with sides of `block_size` pixels into groups of channels.
 
     Pixel (i, j) of the block in channel k of c becomes channel `(i * block_size + j) * c + k`.
 
@@ -227,7 +226,7 @@ class BatchBlockOp(MovementOp):
 
 @register_relay_op
 class BatchToSpaceNdOp(BatchBlockOp):
-    """Groups of batches as blocks of shape `block_shape` of the axes after the first, cropped by `crops`.
+    """Moves groups of batches into blocks of shape `block_shape` of the axes after the first, and crops by `crops`.
 
     Batch `b * n + k` becomes element b, in row-major order, of each block in batch k of n. `crops` has the numbers of
     elements to remove at the beginning and the end of each axis.
@@ -304,7 +303,7 @@ class BatchToSpaceNdOp(BatchBlockOp):
 
 @register_relay_op
 class SpaceToBatchNdOp(BatchBlockOp):
-    """Blocks of shape `block_shape` of the axes after the first as groups of batches.
+    """Moves blocks of shape `block_shape` of the axes after the first into groups of batches.
 
     The axes are first padded with `pad_value`, by the two numbers of elements that `paddings` has for each, before and
     after. Element b, in row-major order, of each block in batch k of n becomes batch `b * n + k`.
@@ -385,7 +384,6 @@ class DilateOp(MovementOp):
     """The data with its elements `strides` apart along each axis and `dilation_value` between them.
 
     Constraints:
-    - C1: each stride is 1 or more.
     - C2: there is one stride for each axis.
 
     Example:
@@ -440,14 +438,12 @@ class DilateOp(MovementOp):
 
 @register_relay_op
 class YoloReorgOp(MovementOp):
-    """Pixels of blocks as channels, as in Darknet: data (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s.
+    """Moves pixels of blocks into channels, as Darknet does: (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s.
 
     The data is reshaped to (N, C/s², H·s, W·s), the pixels of its s by s blocks become leading channels, and the result
     (N, C, H, W) is reshaped to the shape above.
 
     Constraints:
-    - C1: `stride` is 1 or more.
-    - C2: the data has four axes.
     - C3: the number of channels is a multiple of the number of pixels of a block; rows and columns are multiples of the
       stride.
 

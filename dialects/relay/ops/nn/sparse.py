@@ -145,7 +145,7 @@ class SparseDenseOp(SparseOp):
     Constraints:
     - C6: the dense tensor has rank 2, the values have rank 1 or 3.
     - C7: there are as many column indices as blocks, and `indptr` has at least one element.
-    - C8: blocks have elements, and k is a multiple of their columns.
+    - C8: blocks are not empty, and k is a multiple of a block's columns.
     - C9: booleans are not multiplied.
 
     Example:
@@ -391,8 +391,8 @@ class SparseConv2dOp(SparseOp):
     Constraints:
     - C7: the data has rank 4, the values have rank 2 or 3.
     - C8: there are as many column indices as blocks, and `indptr` has at least one element.
-    - C9: blocks have elements, and the weight's columns are a multiple of theirs.
-    - C10: `kernel_size` is an odd number, twice.
+    - C9: blocks are not empty, and the weight's columns are a multiple of a block's.
+    - C10: `kernel_size` is two equal odd numbers.
     - C11: booleans are not multiplied.
 
     Example:

@@ -219,7 +219,7 @@ class TakeOp(IndexingOp):
         if self.mode.data == "raise":
             return self.indices
         if not isinstance(extent, int):
-            raise not_differentiable(self, "the extent of its axis is known when it runs only")
+            raise not_differentiable(self, "the extent of its axis is known only at run time")
         indices = build.wide_enough(self.indices, extent)
         if self.mode.data == "wrap":
             return build.op("floor_mod", indices, extent)

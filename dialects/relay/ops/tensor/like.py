@@ -290,7 +290,7 @@ class SliceLikeOp(RelayOp):
         for own, left in zip(build.shape(self.data), build.shape(of), strict=True):
             behind = own - left
             if not isinstance(behind, int):
-                raise not_differentiable(self, "how much it leaves out is known when it runs only")
+                raise not_differentiable(self, "how much it leaves out is known only at run time")
             widths += [0, behind]
         return [build.op("nn.pad", of, 0, pad_width=widths), None]
 
@@ -301,7 +301,6 @@ class CollapseSumLikeOp(CompositeOp):
     """The data summed along the axes that `collapse_type` lacks or in which its extent is 1, to reverse a broadcast.
 
     Constraints:
-    - C1: both have the same element type.
     - C2: the shape of `collapse_type` broadcasts to the data's for all sizes.
 
     Example:

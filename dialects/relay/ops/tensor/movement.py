@@ -91,7 +91,7 @@ class StridedSliceOp(MovementOp):
     Constraints:
     - C3: `begin`, `end` and `axes` have one number for each sliced axis; `strides` too, or a single number.
     - C4: no stride is 0; with "size" they are 1.
-    - C5: the number of elements kept of an axis with a symbolic extent has a short expression.
+    - C5: the number of elements kept along an axis with a symbolic extent can be expressed as a dimension.
 
     Example:
     ```mlir
@@ -197,7 +197,7 @@ class StridedSliceOp(MovementOp):
             if number == 0:
                 return [None]
             if not isinstance(before, int) or not isinstance(after, int):
-                raise not_differentiable(self, f"how much of axis {axis} it leaves out is known when it runs only")
+                raise not_differentiable(self, f"how much of axis {axis} it leaves out is known only at run time")
             widths[2 * axis : 2 * axis + 2] = before, after
         if any(each > 1 for each in dilation):
             of = build.op("nn.dilate", of, strides=dilation)

@@ -121,7 +121,6 @@ class MatrixSetDiagOp(RelayOp):
     the end with `super_diag_right_align` (for k ≥ 0) or `sub_diag_right_align` (for k < 0).
 
     Constraints:
-    - C1: both operands have the same element type.
     - C2: the data has at least two axes, and `k1` is at most `k2`.
     - C3: `diagonal` has the data's axes before the matrices, then the rows, then the elements of the longest diagonal.
 
@@ -231,7 +230,6 @@ class MeshgridOp(RelayOp):
     With `indexing` "xy" the first two axes are exchanged. A scalar counts as a vector of one element.
 
     Constraints:
-    - C1: `indexing` is "ij" or "xy".
     - C2: the operand is a tuple of scalars and vectors with the same element type.
 
     Example:
@@ -305,7 +303,6 @@ class InvertPermutationOp(CompositeOp):
 
     Constraints:
     - C1: the data is a vector.
-    - C2: the data's elements are integers.
 
     Example:
     ```mlir
@@ -348,7 +345,6 @@ class UnravelIndexOp(CompositeOp):
     Extents less than 1 count as 1. Indices out of range wrap around.
 
     Constraints:
-    - C1: both operands are integers.
     - C2: `shape` is a vector of known length, 64 at most.
 
     Example:

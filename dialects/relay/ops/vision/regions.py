@@ -127,10 +127,6 @@ class RoiAlignOp(RegionOp):
     bilinearly. `mode` "max" takes the greatest sample, and "max_of_terms" the greatest of all weighted elements (as
     ONNX does). A bin without samples yields 0. Sums are computed in f32, or in f64 if an operand is f64.
 
-    Constraints:
-    - C5: `layout` is "NCHW" or "NHWC".
-    - C6: `mode` is "avg", "max" or "max_of_terms".
-
     Example:
     ```mlir
     %y = relay.vision.roi_align(%x, %rois) {pooled_size = [3, 2], spatial_scale = 1.0, sample_ratio = 2}
@@ -320,9 +316,6 @@ class RoiPoolOp(RegionOp):
     Corners are multiplied by `spatial_scale` and rounded, halves away from zero. Both are inclusive; a region has at
     least one element. Along each axis it is divided into one bin for each element of the result. The bins have equal
     size and include elements that they contain partially. A bin without elements of the image yields 0.
-
-    Constraints:
-    - C5: `layout` is "NCHW".
 
     Example:
     ```mlir

@@ -209,7 +209,7 @@ def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSA
 
 @converts("STFT", since=17, attributes=("onesided",))
 def convert_stft(node: NodeView) -> SSAValue:
-    """Overlapping frames of the signal, multiplied by the window, each _transformed.
+    """Overlapping frames of the signal, multiplied by the window and transformed.
 
     A signal shorter than a frame and a step that is not positive have no frames; they are an error if known at import.
     """

@@ -1,8 +1,8 @@
 // RUN: xrelay-opt %s -p relay-expand-composites | filecheck %s
 
 // Two reductions: each may fuse with its own neighbours.
-// CHECK-LABEL: @several_heavy_parts(
-func.func @several_heavy_parts(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+// CHECK-LABEL: @two_reductions(
+func.func @two_reductions(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   // CHECK: relay.max(%x) {axis = [1], keepdims = true}
   // CHECK: relay.sum(%{{.*}}) {axis = [1], keepdims = true}
   // CHECK-NOT: relay.logsumexp
