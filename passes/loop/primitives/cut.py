@@ -91,7 +91,8 @@ def _insert_part(kernel: func.FuncOp, loop: ForOp, source: ForOp, count: ValueMa
     loop.parent.insert_op_before(part, loop)
     replace_indices({part.index: ValueMap.identity([part.index]).plus(begin)})
     for branch in ops_of(part, scf.IfOp):
-        if (answer := _answer(branch.cond)) is not None:
+        is_erased = branch.parent is None  # with the region of an outer branch that does not run
+        if not is_erased and (answer := _answer(branch.cond)) is not None:
             take_branch(branch, answer=answer)
             erase_unused(branch.cond.owner)
 

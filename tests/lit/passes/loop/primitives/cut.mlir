@@ -98,3 +98,37 @@ func.func private @sum(%X: memref<8xf32>, %Y: memref<8xf32>, %Z: memref<f32>) at
   }
   func.return
 }
+
+// A branch inside of a region that does not run goes with it.
+// CHECK-LABEL: @nested
+// CHECK: loop.for "w_first"
+// CHECK-NOT: scf.if
+// CHECK: loop.load %X[0]
+// CHECK: loop.for "w" %
+func.func private @nested(%X: memref<8xf32>, %Y: memref<10xf32>) attributes {loop.kernel} {
+  loop.for "w" %w to 10 {
+    loop.block "nested" (%v : spatial 10 = %w) reads(%X) writes(%Y) {
+      %one = arith.constant 1 : index
+      %five = arith.constant 5 : index
+      %eight = arith.constant 8 : index
+      %at = arith.subi %v, %one : index
+      %inside = arith.cmpi ult, %at, %eight : index
+      %x = scf.if %inside -> (f32) {
+        %low = arith.cmpi ult, %v, %five : index
+        %c = scf.if %low -> (f32) {
+          %a = loop.load %X[%v - 1] : memref<8xf32>
+          scf.yield %a : f32
+        } else {
+          %zero = arith.constant 0.0 : f32
+          scf.yield %zero : f32
+        }
+        scf.yield %c : f32
+      } else {
+        %b = loop.load %X[0] : memref<8xf32>
+        scf.yield %b : f32
+      }
+      loop.store %x, %Y[%v] : memref<10xf32>
+    }
+  }
+  func.return
+}
