@@ -237,6 +237,16 @@ class CacheRead(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class CacheInplace(SchedulePrimitive):
+    """`block` updates its results in a local buffer during an iteration of `loop`; two new blocks load and store it."""
+
+    primitive: ClassVar[str] = "cache_inplace"
+    block: str = field(metadata=names("the block that updates its results"))
+    loop: str = field(metadata=names("the loop whose iterations update a tile of the results"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class ComputeAt(SchedulePrimitive):
     """The nest of `block` moves into `loop` of its consumer and computes the tile that the consumer reads."""
 

@@ -95,6 +95,7 @@ FOLDERS: dict[str, str] = {
     "loop-cache-write": "passes/loop/primitives",
     "loop-compute-at": "passes/loop/primitives",
     "loop-partial-sums": "passes/loop/primitives",
+    "loop-cache-inplace": "passes/loop/primitives",
     "loop-set-tail": "passes/loop/primitives",
     "loop-lower-blocks": "passes/loop",
     "loop-split-conditions": "passes/loop",

@@ -15,7 +15,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.nest_edits import Names
+from xrelay.passes.loop.nest_edits import Names, list_buffers
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_spatial_in, reduces_over
 
 
@@ -65,6 +65,7 @@ def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
     statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, take_init(block))
     statement.location = block.location
+    list_buffers(block)
     nest: Operation = statement
     for loop in reversed(inside):
         nest = copy_around(loop, nest, names, "init")

@@ -95,6 +95,14 @@ def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
                 op.operands[position] = new
 
 
+def list_buffers(block: BlockOp) -> None:
+    """Makes `reads` and `writes` of a block name the buffers that it accesses; those named already keep their order."""
+    named = dict.fromkeys((*block.reads, *block.writes))
+    stored = {op.memref: None for op in ops_of(block, StoreOp)}
+    loaded = {op.memref: None for op in ops_of(block, LoadOp) if op.memref not in stored}
+    block.set_buffers(*([buffer for buffer in named | found if buffer in found] for found in (loaded, stored)))
+
+
 def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
     """Detaches the ops of a loop's body and replaces the loop's index in them by `index`."""
     substitute_index(loop.index, index, loop.body.block)

@@ -13,6 +13,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.schedule import (
+    CacheInplace,
     CacheRead,
     CacheWrite,
     ComputeAt,
@@ -87,6 +88,7 @@ class Schedule:
     parallelize = _Method(Parallelize)
     cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)
+    cache_inplace = _Method(CacheInplace)
     compute_at = _Method(ComputeAt)
     partial_sums = _Method(PartialSums)
     set_tail = _Method(SetTail)

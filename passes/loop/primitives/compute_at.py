@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -210,12 +211,8 @@ def _redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:
     """Redirects every access of `buffer` to the tile, with indices relative to its base."""
     for op in [use.operation for use in buffer.uses]:
         if isinstance(op, LoadOp | StoreOp):
-            index = op.index
-            relative = [difference(index[d], region.bases[d]) for d in region.kept]
-            kept = join_maps(relative) if relative else ValueMap((), ())
-            position = 0 if isinstance(op, LoadOp) else 1
-            op.operands[position] = tile
-            op.index = kept
+            op.operands[0 if isinstance(op, LoadOp) else 1] = tile
+            op.index = region.relative(op.index)
         elif isinstance(op, BlockOp):
             reads = [tile if value is buffer else value for value in op.reads]
             op.set_buffers(reads, [tile if value is buffer else value for value in op.writes])
@@ -238,32 +235,44 @@ class TileRegion:
         """The dimensions of a buffer for the box: those with more than one element."""
         return tuple(d for d, extent in enumerate(self.extents) if extent != 1)
 
+    def relative(self, index: ValueMap) -> ValueMap:
+        """The index in the buffer for the box, from an index in the whole buffer."""
+        kept = [difference(index[d], self.bases[d]) for d in self.kept]
+        return join_maps(kept) if kept else ValueMap((), ())
+
 
 def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> TileRegion:
-    """The smallest box that contains every element of `buffer` read in one iteration of `loop`.
+    """The smallest box that contains every element of `buffer` read in one iteration of `loop`, as of `accessed`."""
+    loads = [op for op in ops_of(loop.body, LoadOp) if op.memref is buffer and not producer.is_ancestor(op)]
+    return accessed(loads, loop, producer, buffer, step)
+
+
+def accessed(
+    accesses: Sequence[LoadOp | StoreOp], loop: ForOp, block: BlockOp, buffer: SSAValue, step: SchedulePrimitive
+) -> TileRegion:
+    """The smallest box that contains every element of `buffer` that `accesses` use in one iteration of `loop`.
 
     The box contains a whole dimension if its accesses are not affine, or if their bases differ by more than a constant.
-    Raises `ScheduleError` if the size of such a dimension is unknown.
+    Raises `ScheduleError` if the size of such a dimension is unknown. `block` is named in the error.
     """
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     space = Space()
     spans: list[list[Span | None]] = [[] for _ in shape]
-    for op in ops_of(loop.body, LoadOp):
-        if op.memref is buffer and not producer.is_ancestor(op):
-            for dimension, found in enumerate(_spans(op, loop, space)):
-                spans[dimension].append(found)
+    for op in accesses:
+        for dimension, found in enumerate(_spans(op, loop, space)):
+            spans[dimension].append(found)
     boxes = [_joined(found, shape[d]) for d, found in enumerate(spans)]
     extents = [whole if box.extent < 0 else box.extent for box, whole in zip(boxes, extents_of(buffer), strict=True)]
     known = tuple(extent for extent in extents if extent is not None)
     if len(known) < len(extents):
         dimension = extents.index(None)
         reason = f"the accesses of dimension {dimension} have no bounds, and its size is unknown"
-        raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or do not move it")
+        raise refusal(step, f"block {block.block_name!r}", reason, "split its readers, or do not move it")
     return TileRegion(tuple(ValueMap.make([box.base], space.values) for box in boxes), known)
 
 
-def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
-    """Returns the span that the load reads in each dimension; `None` if unknown."""
+def _spans(op: LoadOp | StoreOp, loop: ForOp, space: Space) -> list[Span | None]:
+    """Returns the span that an access uses in each dimension; `None` if unknown."""
     index = in_loop_indices(op.index)
     exprs = space.lift(index)
     inner: dict[int, Interval] = {}

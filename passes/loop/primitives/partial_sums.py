@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import PartialSums
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
-from xrelay.passes.loop.decompose_init import copy_around, take_init
+from xrelay.passes.loop.decompose_init import take_init
 from xrelay.passes.loop.nest_edits import Names, prepend, retarget
 from xrelay.passes.loop.nest_queries import (
-    blocks_inside,
     enclosing_loops,
     is_ordered_in,
     is_spatial_in,
     reduces_over,
 )
-from xrelay.passes.loop.primitives.compute_at import LOCAL_BYTES
+from xrelay.passes.loop.primitives.accumulators import around_tile, loops_of_results
 from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
@@ -70,8 +67,8 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
     _check_loop(block, loop, step)
-    sums = _sums_of(block, loop, step)
-    tile = _tile_loops(block, loop, sums, step)
+    sums = _sums_of(block, step)
+    tile = loops_of_results(block, loop, [each.store.memref for each in sums], step)
     names = Names(kernel)
     place = ValueMap.identity([inner.index for inner in tile])
     allocs = [_allocate(block, each, tile) for each in sums]
@@ -83,8 +80,8 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
         each.load.index = each.store.index = place
     block.set_buffers(block.reads, list(parts))
     body = loop.body.block
-    prepend(body, [*allocs, _inside(tile, zero, "zero", names)])
-    body.add_op(_inside(tile, total, "total", names))
+    prepend(body, [*allocs, around_tile(tile, zero, "zero", names)])
+    body.add_op(around_tile(tile, total, "total", names))
 
 
 def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
@@ -101,7 +98,7 @@ def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
         raise refusal(step, subject, f"it is {loop.kind}", "name a serial loop")
 
 
-def _sums_of(block: BlockOp, loop: ForOp, step: PartialSums) -> list[Sum]:
+def _sums_of(block: BlockOp, step: PartialSums) -> list[Sum]:
     """The sums that a block computes; refuses a block that computes anything else."""
     subject = f"block {step.block!r}"
     found = [_sum_of(block, store) for store in ops_of(block.body, StoreOp)]
@@ -109,10 +106,6 @@ def _sums_of(block: BlockOp, loop: ForOp, step: PartialSums) -> list[Sum]:
     targets = [each.store.memref for each in sums]
     if len(sums) < len(found) or len(set(targets)) < len(targets):
         raise refusal(step, subject, "its results are not all sums of floats", "name a block that adds floats")
-    for other in blocks_inside(loop):
-        if other is not block and not set(targets).isdisjoint([*other.reads, *other.writes]):
-            reason = f"block {other.block_name!r} in loop {step.loop!r} uses its result"
-            raise refusal(step, subject, reason, "move that block out of the loop")
     return sums
 
 
@@ -127,26 +120,6 @@ def _sum_of(block: BlockOp, store: StoreOp) -> Sum | None:
     users = [use.operation for use in loads[0].result.uses]
     element = add.result.type
     return Sum(element, loads[0], add, store) if users == [add] and isinstance(element, AnyFloat) else None
-
-
-def _tile_loops(block: BlockOp, loop: ForOp, sums: Sequence[Sum], step: PartialSums) -> list[ForOp]:
-    """The loops in `loop` that iterate over different sums; refuses loops that do not allow partial sums."""
-    around = enclosing_loops(block)
-    inside = around[around.index(loop) + 1 :]
-    tile = [inner for inner in inside if is_spatial_in(block, inner)]
-    for inner in tile:
-        if reduces_over(block, inner) or inner.extent is None:
-            reason = (
-                "spatial and reduce variables use it"
-                if reduces_over(block, inner)
-                else "its extent is known only at run time"
-            )
-            raise refusal(step, f"loop {inner.loop_name!r}", reason, "split it, and move it out of the reduction")
-    size = sum(bit_width(each.element) // 8 for each in sums) * prod(inner.extent or 0 for inner in tile)
-    if size > LOCAL_BYTES:
-        reason = f"its partial sums take {size} bytes, more than {LOCAL_BYTES}"
-        raise refusal(step, f"block {step.block!r}", reason, "move loops of its result out of the reduction")
-    return tile
 
 
 def _allocate(block: BlockOp, each: Sum, tile: Sequence[ForOp]) -> memref.AllocOp:
@@ -191,14 +164,6 @@ def _total(name: str, block: BlockOp, loop: ForOp, parts: Mapping[SSAValue, Sum]
 def _variable(kind: IterKind, loop: ForOp) -> IterVar:
     """A variable that is bound to the index of a loop."""
     return IterVar(kind, loop.bound, ValueMap.identity([loop.index]), loop.index.name_hint)
-
-
-def _inside(tile: Sequence[ForOp], block: BlockOp, suffix: str, names: Names) -> Operation:
-    """Wraps `block` in copies of the loops of `tile`."""
-    nest: Operation = block
-    for loop in reversed(tile):
-        nest = copy_around(loop, nest, names, suffix)
-    return nest
 
 
 LoopPartialSumsPass = primitive_pass(PartialSums, "block=gemm loop=k_o")

@@ -8,6 +8,8 @@ dataclass decorated with `@register_primitive`; a function decorated with `@rewr
 
 from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.loop.schedule import (
+    CacheInplace,
+    CacheRead,
     CacheWrite,
     ComputeAt,
     DisableUnroll,
@@ -38,6 +40,8 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 __all__ = [
     "BlockOp",
+    "CacheInplace",
+    "CacheRead",
     "CacheWrite",
     "ComputeAt",
     "DisableUnroll",

@@ -90,6 +90,16 @@ def test_native_product_in_registers(tail: Tail, parallel: bool):
     check_native(DYNAMIC_GEMM, schedule, [*([rows, 5, columns] for rows, columns in pairs), [7, 0, 6]])
 
 
+@pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
+def test_native_product_in_blocks_of_the_reduction(tail: Tail):
+    """Rows, columns and terms are values; without terms, the sums are 0."""
+    schedule = Schedule(kernel_of(parse(DYNAMIC_GEMM.text))).split("k", 3, tail=tail).split("i", 3, tail=tail)
+    schedule.split("j", 4, tail=tail).reorder("k_o", "i_o", "j_o", "k_i", "i_i", "j_i").vectorize("j_i").unroll("i_i")
+    schedule.cache_inplace("gemm", "j_o")
+    sizes = [[rows, terms, 5] for rows, terms in ((1, 1), (7, 2), (0, 3), (3, 7), (11, 13))]
+    check_native(DYNAMIC_GEMM, schedule, [*sizes, [7, 0, 6], [4, 5, 1], [5, 4, 0]])
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_native_random_schedules(seed: int):

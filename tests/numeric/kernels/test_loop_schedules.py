@@ -12,6 +12,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
+    CacheInplace,
     CacheWrite,
     ComputeAt,
     Cut,
@@ -88,6 +89,28 @@ def test_partial_sums_of_a_register_tile(factor: int, tail: Tail):
     check_same(GEMM, schedule)
     lower_blocks(schedule.kernel)
     check_same(GEMM, schedule)
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("factor", [1, 2, 3])
+def test_reduction_in_blocks(factor: int, tail: Tail):
+    """Parts of the reduction run for all register tiles; rows, columns and the reduction have tails."""
+    schedule = scheduled(GEMM).cache_read("gemm", 1).split("k", factor, tail=tail).split("i", 3, tail=tail)
+    schedule.split("j", 4, tail=tail).reorder("k_o", "i_o", "j_o", "k_i", "i_i", "j_i").vectorize("j_i").unroll("i_i")
+    schedule.cache_inplace("gemm", "j_o").compute_at("gemm_read1", "k_o")
+    check_same(GEMM, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(GEMM, schedule)
+
+
+def test_reduction_in_blocks_of_several_variables():
+    """A part of a convolution is one channel, with the tile of its consumer around all channels."""
+    schedule = scheduled(CONV).split("h", 2).reorder("h_o", "o", "h_i", "w").compute_at("conv", "h_o")
+    schedule.split("cw", 3).reorder("ci", "co", "ch", "cw_o", "kh", "kw", "cw_i").cache_inplace("conv", "cw_o")
+    check_same(CONV, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(CONV, schedule)
 
 
 def test_partial_sums_inside_of_another_reduction():
@@ -178,6 +201,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(ComputeAt, block, loop),
             st.builds(ComputeAt, block, loop),
             st.builds(PartialSums, block, loop),
+            st.builds(CacheInplace, block, loop),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),
         )

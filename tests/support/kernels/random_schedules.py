@@ -8,6 +8,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ForOp, SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
+    CacheInplace,
     CacheRead,
     CacheWrite,
     ComputeAt,
@@ -55,6 +56,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             ComputeAt(random.choice(blocks), loop),
             ComputeAt(random.choice(blocks), loop),
             PartialSums(random.choice(blocks), loop),
+            CacheInplace(random.choice(blocks), loop),
             SetTail(loop, tail),
             DisableUnroll(loop),
         ]

@@ -9,6 +9,7 @@ from xdsl.parser import Parser
 
 from xrelay.dialects.loop import LOOP, SchedulePrimitive
 from xrelay.dialects.loop.schedule import (
+    CacheInplace,
     CacheRead,
     CacheWrite,
     ComputeAt,
@@ -169,6 +170,21 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (
         GEMM,
         [Split("k", 8), Reorder(("k_o", "j", "k_i")), Fuse("j", "k_i"), PartialSums("gemm", "k_o")],
+        "loop 'j_k_i': spatial and reduce variables use it",
+        "move it out of the reduction",
+    ),
+    (GEMM, [CacheInplace("gemm", "j")], "loop 'j': neither it nor a loop around it is a reduction", "use cache_write"),
+    (TWO, [CacheInplace("first", "i")], "loop 'i': block 'first' is not in it", "name a loop around the block"),
+    (GEMM, [Unroll("k"), CacheInplace("gemm", "k")], "loop 'k': it is unrolled", "name a serial or parallel loop"),
+    (
+        GEMM,
+        [Split("k", 8), PartialSums("gemm", "k_o"), CacheInplace("gemm", "k_o")],
+        "block 'gemm': block 'gemm_zero' in loop 'k_o' uses its result",
+        "move that block out of the loop",
+    ),
+    (
+        GEMM,
+        [Split("k", 8), Reorder(("k_o", "j", "k_i")), Fuse("j", "k_i"), CacheInplace("gemm", "k_o")],
         "loop 'j_k_i': spatial and reduce variables use it",
         "move it out of the reduction",
     ),
