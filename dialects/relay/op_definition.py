@@ -1,6 +1,12 @@
-"""The names that definitions of operators use, in one import, as `xdsl.irdl` has those of all ops."""
+"""The names that definitions of operators use, in one import, as `xdsl.irdl` has those of all ops.
+
+Annotations of lowerings use `TopiBuilder`, `Body` and their types. They are real for the type checker only, because
+their modules load topi, which the parser of a relay program does not need.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.attribute_values import (
     AttributeValue,
@@ -75,6 +81,11 @@ from xrelay.index_algebra.dims import (
     shape_text,
 )
 
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Number, Tensors, TopiBuilder
+else:
+    Body = IndexLike = Number = Tensors = TopiBuilder = object
+
 __all__ = [
     "ANY",
     "END",
@@ -85,6 +96,7 @@ __all__ = [
     "AtLeast",
     "AttributeValue",
     "AxisOf",
+    "Body",
     "BooleanElements",
     "ConstraintSource",
     "Constraints",
@@ -98,12 +110,14 @@ __all__ = [
     "Gradients",
     "HalfPrecision",
     "IncompleteType",
+    "IndexLike",
     "IntegerElements",
     "Layout",
     "LayoutAnswer",
     "LayoutDecision",
     "LayoutRefusal",
     "MixedPrecision",
+    "Number",
     "OneOf",
     "OpPatternKind",
     "Quantization",
@@ -111,6 +125,8 @@ __all__ = [
     "RelayOp",
     "SameElements",
     "Shape",
+    "Tensors",
+    "TopiBuilder",
     "VectorsAlong",
     "axis_index",
     "bool_property",

@@ -316,6 +316,10 @@ class Body:
         """Whether a boolean is true."""
         return self.add(arith.OrIOp(a, b))
 
+    def logical_xor(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Whether exactly one boolean is true."""
+        return self.add(arith.XOrIOp(a, b))
+
     def convert(self, x: SSAValue, target: Attribute) -> SSAValue:
         """Converts a number to a type: floats are truncated to integers; booleans are `x != 0`."""
         source = x.type

@@ -81,7 +81,7 @@ def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
     """Returns the hash of the four words `counter` with `key`."""
     parity = b.constant(PARITY, WORD)
     for word in key:
-        parity = b.add(arith.XOrIOp(parity, word))
+        parity = b.logical_xor(parity, word)
     keys, words = [*key, parity], list(counter)
     for turn in range(20):
         if turn % 4 == 0:
@@ -99,7 +99,7 @@ def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAV
     total = b.plus(first, second)
     left = b.add(arith.ShLIOp(second, b.constant(count, WORD)))
     right = b.add(arith.ShRUIOp(second, b.constant(64 - count, WORD)))
-    return total, b.add(arith.XOrIOp(total, b.logical_or(left, right)))
+    return total, b.logical_xor(total, b.logical_or(left, right))
 
 
 def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:

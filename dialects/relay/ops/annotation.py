@@ -7,7 +7,6 @@ conditions on named dimensions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -15,6 +14,7 @@ from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Elements,
     Facts,
     GradientBuilder,
@@ -28,14 +28,13 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     register_relay_op,
     string_property,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp, UnaryElementwiseOp
 from xrelay.dialects.shared.requirements import RequirementsAttr
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class WallOp(UnaryElementwiseOp):

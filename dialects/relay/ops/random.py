@@ -9,7 +9,6 @@ Claessen and Pałka, "Splittable pseudorandom number generators using cryptograp
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, i32
@@ -19,6 +18,7 @@ from xdsl.irdl import operand_def, prop_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -28,6 +28,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RankOf,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     int_property,
     ints,
     no_gradients,
@@ -36,9 +38,6 @@ from xrelay.dialects.relay.op_definition import (
     required_ints_property,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 WORD = IntegerType(64, Signedness.UNSIGNED)
 WORDS = 10

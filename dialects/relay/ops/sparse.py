@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
@@ -16,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     ANY,
     Array,
     AtLeast,
+    Body,
     Facts,
     GradientBuilder,
     Gradients,
@@ -27,6 +27,8 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     Shape,
+    Tensors,
+    TopiBuilder,
     cast_once,
     ints,
     register_relay_op,
@@ -36,9 +38,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.ops.dyn.shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp
 from xrelay.errors import InterpreterError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

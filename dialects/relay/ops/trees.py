@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32
@@ -13,6 +11,7 @@ from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -21,13 +20,12 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     int_property,
     register_relay_op,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

@@ -20,14 +20,18 @@ from xrelay.dialects.relay.op_definition import (
     AnyDim,
     Array,
     AxisOf,
+    Body,
     BooleanElements,
     Dim,
     Facts,
+    IndexLike,
     MixedPrecision,
     OneOf,
     OpPatternKind,
     RankOf,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     bool_property,
     int_property,
     maximum,
@@ -41,8 +45,6 @@ from xrelay.errors import InterpreterError, LoweringError
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 ONE: Dim = 1

@@ -15,10 +15,12 @@ from xrelay.dialects.relay.op_definition import (
     ANY,
     Array,
     AxisOf,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -30,6 +32,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     bool_property,
     int_property,
     no_gradients,
@@ -45,7 +49,6 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
     from xrelay.dialects.topi import SortOp as TopiSortOp
 
 
@@ -383,8 +386,6 @@ class SearchsortedOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Counts the elements before each value; with `right`, equal elements are included."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.relay.computes.ordering import before, number_by_halving
 
         rows, values, right = build.operand(0), build.operand(1), bool(self.right.value.data)
@@ -395,7 +396,7 @@ class SearchsortedOp(RelayOp):
             value, found = b.read(values, *b.spatial), b.read(rows, *row, place)
             if not right:
                 return before(b, found, value)
-            return b.add(arith.XOrIOp(before(b, value, found), b.constant(1, i1)))
+            return b.logical_xor(before(b, value, found), b.constant(1, i1))
 
         places = number_by_halving(build, "searchsorted", build.shape(values), shape[-1], is_left)
         return [build.converted("places", places, build.result_type.element_type)]

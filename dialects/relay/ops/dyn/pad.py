@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
@@ -14,14 +13,17 @@ from xrelay.dialects.relay.op_definition import (
     ANY,
     AnyDim,
     Array,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     MixedPrecision,
     OneOf,
     OpPatternKind,
     RelayOp,
+    TopiBuilder,
     maximum,
     minimum,
     register_relay_op,
@@ -30,10 +32,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.transform import PAD_MODES, require_padding
 from xrelay.errors import InterpreterError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op

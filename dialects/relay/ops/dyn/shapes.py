@@ -7,7 +7,7 @@ If the elements of that operand are known, as numbers or as expressions over nam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
@@ -20,6 +20,7 @@ from xrelay.dialects.relay.op_definition import (
     ANY,
     AnyDim,
     Array,
+    Body,
     Dim,
     Elements,
     Facts,
@@ -30,6 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     Shape,
+    TopiBuilder,
     bool_property,
     certainly_differ,
     maximum,
@@ -40,10 +42,6 @@ from xrelay.dialects.shared.types import MAX_AXES
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import broadcast
 from xrelay.index_algebra.requirement import Broadcasts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class ShapeOperandOp(RelayOp):

@@ -14,6 +14,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Body,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -22,6 +23,8 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     OpPatternKind,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     cast_once,
     float_property,
     image_axes,
@@ -36,8 +39,6 @@ from xrelay.dialects.relay.op_definition import (
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

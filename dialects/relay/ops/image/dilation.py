@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -17,9 +16,11 @@ from xrelay.dialects.relay.gradients.numbered_elements import collected, numbere
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     MixedPrecision,
     OneOf,
     OpPatternKind,
@@ -27,6 +28,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     cast_once,
     image_axes,
     ints,
@@ -39,9 +42,6 @@ from xrelay.dialects.relay.op_definition import (
     without_empty_dtype,
 )
 from xrelay.index_algebra.windows import window_of
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 @register_relay_op

@@ -15,6 +15,7 @@ from xdsl.irdl import operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Body,
     Facts,
     FloatElements,
     GradientBuilder,
@@ -25,6 +26,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RankOf,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     bool_property,
     cast_once,
     element_type_of,
@@ -39,8 +42,6 @@ from xrelay.dialects.relay.op_definition import (
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 SAMPLINGS = ("nearest", "bilinear", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")

@@ -20,6 +20,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Body,
     Constraints,
     Dim,
     Facts,
@@ -35,6 +36,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     axis_index,
     bool_property,
     float_property,
@@ -52,7 +55,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.resize import AxisPlaces
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, TupleType
@@ -14,6 +14,7 @@ from xdsl.irdl import operand_def
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Constraints,
     Facts,
     FloatElements,
@@ -29,6 +30,8 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     VectorsAlong,
     axis_index,
     cast_once,
@@ -39,9 +42,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

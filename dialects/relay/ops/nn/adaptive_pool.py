@@ -14,13 +14,17 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
     Layout,
     MixedPrecision,
+    Number,
     Quantization,
+    Tensors,
+    TopiBuilder,
     ints,
     ints_property,
     maximum,
@@ -33,7 +37,6 @@ from xrelay.errors import InterpreterError
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Number, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import AdaptiveWindows
 
 

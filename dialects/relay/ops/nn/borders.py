@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -14,6 +12,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
@@ -24,6 +23,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     axis_index,
     int_property,
     ints,
@@ -35,9 +36,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.errors import InterpreterError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -22,6 +21,7 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Constraints,
     Dim,
     Facts,
@@ -37,6 +37,8 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     int_attribute,
     int_property,
     ints,
@@ -52,9 +54,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.index_algebra.windows import WindowAxis
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 

@@ -13,6 +13,7 @@ from xrelay.dialects.relay.core.sliding_window import HoldsProducts, InLayouts, 
 from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Constraints,
     Dim,
     Facts,
@@ -23,6 +24,8 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     SameElements,
+    Tensors,
+    TopiBuilder,
     int_property,
     ints,
     optional_int,
@@ -36,7 +39,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import each
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import WeightGradient
 
 

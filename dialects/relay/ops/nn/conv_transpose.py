@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -14,15 +14,19 @@ from xrelay.dialects.relay.core.sliding_window import Numbers
 from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder, exchanged
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Constraints,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
     HalfPrecision,
+    IndexLike,
     Layout,
     LayoutDecision,
     LayoutRefusal,
+    Tensors,
+    TopiBuilder,
     ints,
     ints_property,
     not_differentiable,
@@ -32,9 +36,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.windows import WindowAxis, each
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
 
 
 class ConvTransposeOp(FilterOp):

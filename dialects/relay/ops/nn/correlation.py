@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -15,6 +14,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -25,6 +25,8 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     bool_property,
     cast_once,
     int_property,
@@ -36,9 +38,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
     with_both_sides,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

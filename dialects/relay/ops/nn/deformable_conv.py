@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -14,6 +13,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -26,6 +26,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     cast_once,
     image_axes,
     int_property,
@@ -41,9 +43,6 @@ from xrelay.dialects.relay.op_definition import (
     with_both_sides,
     without_empty_dtype,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

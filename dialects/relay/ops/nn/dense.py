@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -19,6 +18,7 @@ from xrelay.dialects.relay.core.sliding_window import (
 )
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     ConstraintSource,
     Dim,
     Facts,
@@ -33,6 +33,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     int_attribute,
     int_property,
     known_shape,
@@ -44,9 +46,6 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class DenseLayerOp(RelayOp):

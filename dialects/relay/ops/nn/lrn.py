@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -13,6 +11,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Body,
     Dim,
     Finite,
     FloatElements,
@@ -20,15 +19,14 @@ from xrelay.dialects.relay.op_definition import (
     Gradients,
     HalfPrecision,
     OpPatternKind,
+    Tensors,
+    TopiBuilder,
     axis_index,
     float_property,
     int_property,
     minimum,
     register_relay_op,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 SHORT = 32
 """A window with this reach or less keeps its size for any extent."""

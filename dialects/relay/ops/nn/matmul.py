@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -27,6 +26,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     bool_property,
     holds_products,
     known_shape,
@@ -36,9 +37,6 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Tensors, TopiBuilder
 
 
 class MatrixProductOp(RelayOp):

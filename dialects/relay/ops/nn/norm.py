@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TupleType
@@ -17,6 +16,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Body,
     Constraints,
     Divides,
     Facts,
@@ -32,6 +32,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     VectorsAlong,
     axis_index,
     bool_property,
@@ -50,10 +52,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
-
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 """The operands after the data, in order."""

@@ -26,6 +26,7 @@ from xrelay.dialects.relay.gradients.windows import (
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Constraints,
     Dim,
     Facts,
@@ -37,6 +38,8 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     Quantization,
+    Tensors,
+    TopiBuilder,
     bool_property,
     ints,
     ints_property,
@@ -51,7 +54,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.index_algebra.windows import WindowAxis, each, sides_of
 
 if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.topi.named.pool import Kind
 
 

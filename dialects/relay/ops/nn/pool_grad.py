@@ -15,6 +15,7 @@ from xdsl.irdl import operand_def
 from xrelay.dialects.relay.core.sliding_window import Layouts, Numbers, WindowedOp
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Constraints,
     Dim,
     Facts,
@@ -28,6 +29,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     bool_property,
     ints,
     ints_property,
@@ -42,7 +45,6 @@ from xrelay.index_algebra.windows import each
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.windows import CoveringWindow
 
 _FEW_TAPS: Final = 1 << 31

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -14,14 +12,13 @@ from xrelay.dialects.relay.op_definition import (
     Gradients,
     HalfPrecision,
     OpPatternKind,
+    Tensors,
+    TopiBuilder,
     cast_once,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.fast_math import fast_exp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Tensors, TopiBuilder
 
 
 class ProbabilitiesOp(AlongAxisOp):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -19,14 +18,18 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     OneOf,
     Quantization,
     RankOf,
     Shape,
+    Tensors,
+    TopiBuilder,
     float_property,
     image_axes,
     int_property,
@@ -38,10 +41,6 @@ from xrelay.dialects.relay.op_definition import (
     with_flat,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, IndexLike, Tensors, TopiBuilder
-
 
 IMAGE_LAYOUTS = ("NCHW", "NHWC")
 

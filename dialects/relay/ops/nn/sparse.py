@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects import arith
@@ -19,6 +18,7 @@ from xrelay.dialects.relay.meaning.element_types import widest
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Facts,
     GradientBuilder,
     Gradients,
@@ -33,6 +33,8 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    Tensors,
+    TopiBuilder,
     bool_property,
     cast_once,
     ints,
@@ -43,9 +45,6 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) -> Array:

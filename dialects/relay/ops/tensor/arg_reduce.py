@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, i32
@@ -15,11 +15,13 @@ from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
+    Body,
     Facts,
     Layout,
     LayoutAnswer,
     LayoutRefusal,
     MixedPrecision,
+    TopiBuilder,
     bool_property,
     no_gradients,
     optional_ints_property,
@@ -27,10 +29,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class ArgReduceOp(ReduceOp):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import SSAValue
@@ -12,6 +10,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core import element_rules
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     GradientBuilder,
     Gradients,
     MixedPrecision,
@@ -23,9 +22,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op
@@ -44,10 +40,7 @@ class AddOp(ScalarBinaryOp):
     QUANTIZATION = Quantization.JOIN
     ON_ELEMENTS = element_rules.add
     ON_ARRAYS = np.add
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.plus(x, y)
+    ON_SCALARS = "plus"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient for both operands."""
@@ -70,10 +63,7 @@ class SubtractOp(ScalarBinaryOp):
     QUANTIZATION = Quantization.JOIN
     ON_ELEMENTS = element_rules.sub
     ON_ARRAYS = np.subtract
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.minus(x, y)
+    ON_SCALARS = "minus"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient and its negative."""
@@ -96,10 +86,7 @@ class MultiplyOp(ScalarBinaryOp):
     QUANTIZATION = Quantization.SCALING
     ON_ELEMENTS = element_rules.mul
     ON_ARRAYS = np.multiply
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.times(x, y)
+    ON_SCALARS = "times"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient times the other factor."""
@@ -122,16 +109,13 @@ class DivideOp(ScalarBinaryOp):
     name = "relay.divide"
     QUANTIZATION = Quantization.SCALING
     ON_ELEMENTS = element_rules.truncated_quotient
+    ON_SCALARS = "divide"
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""
         from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 
         return truncated_quotient(lhs, rhs) if lhs.dtype.kind in "iu" else lhs / rhs
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.divide(x, y)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient divided by the divisor y, and that times -x / y."""
@@ -209,10 +193,7 @@ class MaximumOp(ScalarBinaryOp):
     QUANTIZATION = Quantization.JOIN
     ON_ELEMENTS = element_rules.pair_maximum
     ON_ARRAYS = np.maximum
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.maximum(x, y)
+    ON_SCALARS = "maximum"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient for the selected operand; for equal operands, the left one."""
@@ -235,10 +216,7 @@ class MinimumOp(ScalarBinaryOp):
     QUANTIZATION = Quantization.JOIN
     ON_ELEMENTS = element_rules.pair_minimum
     ON_ARRAYS = np.minimum
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.minimum(x, y)
+    ON_SCALARS = "minimum"
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient for the selected operand; for equal operands, the left one."""
@@ -262,16 +240,13 @@ class PowerOp(ScalarBinaryOp):
 
     name = "relay.power"
     MIXED_PRECISION = MixedPrecision.NEVER
+    ON_SCALARS = "power"
 
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Calls numpy."""
         from xrelay.dialects.shared.numerics import float_power, integer_power
 
         return integer_power(lhs, rhs) if rhs.dtype.kind in "iu" else float_power(lhs, rhs)
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.power(x, y)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is y · x^(y-1) for the base x, 0 if y = 0; x^y · ln(x) for the exponent y, 0 if x ≤ 0."""
@@ -290,10 +265,6 @@ def _selected(op: MaximumOp | MinimumOp, left: SSAValue, of: SSAValue, build: Gr
     zeros = build.zeros_like(of)
     first, second = build.op("where", left, of, zeros), build.op("where", left, zeros, of)
     return [build.sum_like(first, op.lhs), build.sum_like(second, op.rhs)]
-
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 
 class RemainderOp(ScalarBinaryOp):
@@ -412,8 +383,6 @@ def _remainder(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
 
 def _rounds_up(b: Body, remainder: SSAValue, y: SSAValue) -> SSAValue:
     """Returns whether a truncated division with this remainder rounded up."""
-    from xdsl.dialects import arith
-
     zero = b.constant(0, y.type)
-    signs = b.add(arith.XOrIOp(b.compare(remainder, "lt", zero), b.compare(y, "lt", zero)))
+    signs = b.logical_xor(b.compare(remainder, "lt", zero), b.compare(y, "lt", zero))
     return b.logical_and(b.compare(remainder, "ne", zero), signs)

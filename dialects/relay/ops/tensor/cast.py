@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
@@ -22,14 +21,12 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    TopiBuilder,
     cast_once,
     numpy_dtype,
     register_relay_op,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 @register_relay_op

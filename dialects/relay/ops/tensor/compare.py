@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -24,6 +24,7 @@ from xrelay.dialects.relay.core.element_rules import (
 )
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     BooleanElements,
     Elements,
     Facts,
@@ -36,15 +37,13 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    TopiBuilder,
     no_gradients,
     register_relay_op,
     shape_of,
     tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 
 class CompareOp(ScalarBinaryOp):
@@ -183,10 +182,6 @@ class GreaterEqualOp(CompareOp):
     ON_ELEMENTS = greater_equal
     RELATION = "ge"
     ON_ARRAYS = np.greater_equal
-
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 
 @register_relay_op

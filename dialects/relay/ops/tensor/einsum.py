@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_letters
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TupleType
@@ -15,6 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.einsum_equation import Equation
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
@@ -26,6 +27,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     Shape,
+    TopiBuilder,
     not_differentiable,
     register_relay_op,
     string_property,
@@ -33,10 +35,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.errors import ConstraintError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 _MAX_REPEATED: Final = 1 << 24
 """The maximum number of elements of an operand that is repeated along summed axes."""

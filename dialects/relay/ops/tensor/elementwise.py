@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.constraints import Broadcasting
 from xrelay.dialects.relay.core.element_rules import Combine, binary_elements
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Constraints,
     Elements,
     Facts,
@@ -26,16 +27,13 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RelayOp,
     SameElements,
+    TopiBuilder,
     cast_once,
     known_shape,
     shape_of,
     tensor_type,
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 FLOATS: Constraints = {"C1": FloatElements()}
 """The constraint of functions that are defined only on floats."""
@@ -152,13 +150,16 @@ class ScalarBinaryOp(BinaryBroadcastOp):
     ON_ARRAYS: ClassVar[np.ufunc]
     """The function of arrays, unless `function` is overridden."""
 
+    ON_SCALARS: ClassVar[str]
+    """The method of `Body` that computes one element, unless `scalar` is overridden."""
+
     def function(self, lhs: Array, rhs: Array) -> Array:
         """Returns the function of two arrays, which broadcast, by default `ON_ARRAYS`."""
         return self.ON_ARRAYS(lhs, rhs)
 
     def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Returns the function of two elements."""
-        raise NotImplementedError(f"{self.name} does not define its function of elements")
+        """Returns the function of two elements, by default `ON_SCALARS`."""
+        return getattr(b, self.ON_SCALARS)(x, y)
 
     def evaluate(self, lhs: Array, rhs: Array) -> Array:
         """Applies the function to the arrays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, TupleType, f32, i64
@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     AnyDim,
     Array,
     AtLeast,
+    Body,
     Dim,
     Elements,
     Facts,
@@ -25,6 +26,7 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    TopiBuilder,
     axis_index,
     cast_once,
     element_type_of,
@@ -41,10 +43,6 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import is_nonnegative
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class FillOp(RelayOp):
@@ -323,10 +321,6 @@ class StackOp(RelayOp):
         parts = build.op("split", of, indices_or_sections=count, axis=axis)
         return [build.tuple(*(build.op("squeeze", build.item(parts, n), axis=[axis]) for n in range(count)))]
 
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 MOST_ELEMENTS = 64
 """The greatest number of elements that are inferred."""

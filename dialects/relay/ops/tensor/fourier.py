@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import pi, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, TupleType, f64
@@ -16,6 +15,7 @@ from xrelay.dialects.relay.gradients.numbered_elements import collected, numbere
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -27,6 +27,7 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    TopiBuilder,
     bool_property,
     cast_once,
     int_property,
@@ -34,10 +35,6 @@ from xrelay.dialects.relay.op_definition import (
     shape_text,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType
@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Body,
     Constraints,
     Dim,
     Elements,
@@ -30,6 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RelayOp,
     Shape,
+    TopiBuilder,
     axis_index,
     element_type_of,
     int_property,
@@ -44,10 +46,6 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 ALONG_AXIS: Constraints = {"C1": IntegerElements(1), "C2": AxisOf()}
 """The constraints on indices along an axis."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
@@ -17,6 +17,7 @@ from xrelay.dialects.relay.op_definition import (
     AnyTensorType,
     Array,
     AxisOf,
+    Body,
     Dim,
     Divides,
     Elements,
@@ -31,6 +32,7 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RelayOp,
     Shape,
+    TopiBuilder,
     axis_index,
     int_array,
     int_attribute,
@@ -45,10 +47,6 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.index_algebra.dims import merge_dims
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 _MAX_PARTS: Final = 2**16
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -13,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.element_rules import converted
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Dim,
     Elements,
     Facts,
@@ -26,6 +26,7 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    TopiBuilder,
     axis_index,
     cast_once,
     int_array,
@@ -46,10 +47,6 @@ from xrelay.dialects.relay.ops.tensor.movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor.shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.errors import InterpreterError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -12,19 +12,17 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
+    Body,
     BooleanElements,
     Constraints,
     IntegerElements,
     MixedPrecision,
+    TopiBuilder,
     no_gradients,
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarBinaryOp, ScalarUnaryOp
 from xrelay.dialects.relay.ops.tensor.reduce import ReduceOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class LogicalOp(ScalarBinaryOp):
@@ -49,10 +47,7 @@ class LogicalAndOp(LogicalOp):
 
     name = "relay.logical_and"
     ON_ARRAYS = np.logical_and
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.logical_and(x, y)
+    ON_SCALARS = "logical_and"
 
 
 @register_relay_op
@@ -69,10 +64,7 @@ class LogicalOrOp(LogicalOp):
 
     name = "relay.logical_or"
     ON_ARRAYS = np.logical_or
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.logical_or(x, y)
+    ON_SCALARS = "logical_or"
 
 
 @register_relay_op
@@ -89,12 +81,7 @@ class LogicalXorOp(LogicalOp):
 
     name = "relay.logical_xor"
     ON_ARRAYS = np.logical_xor
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.XOrIOp(x, y))
+    ON_SCALARS = "logical_xor"
 
 
 @register_relay_op
@@ -115,9 +102,7 @@ class LogicalNotOp(ScalarUnaryOp):
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with true."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.XOrIOp(x, b.constant(1, x.type)))
+        return b.logical_xor(x, b.constant(1, x.type))
 
     gradient = no_gradients
 
@@ -181,10 +166,6 @@ class AnyOp(LogicalReduceOp):
         return [any_true(build)]
 
 
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
-
-
 class BitwiseOp(ScalarBinaryOp):
     """Base of the binary operators on the bits of integers."""
 
@@ -205,10 +186,7 @@ class BitwiseAndOp(BitwiseOp):
 
     name = "relay.bitwise_and"
     ON_ARRAYS = np.bitwise_and
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.logical_and(x, y)
+    ON_SCALARS = "logical_and"
 
 
 @register_relay_op
@@ -225,10 +203,7 @@ class BitwiseOrOp(BitwiseOp):
 
     name = "relay.bitwise_or"
     ON_ARRAYS = np.bitwise_or
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        return b.logical_or(x, y)
+    ON_SCALARS = "logical_or"
 
 
 @register_relay_op
@@ -245,12 +220,7 @@ class BitwiseXorOp(BitwiseOp):
 
     name = "relay.bitwise_xor"
     ON_ARRAYS = np.bitwise_xor
-
-    def scalar(self, b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-        """Emits the op on two elements."""
-        from xdsl.dialects import arith
-
-        return b.add(arith.XOrIOp(x, y))
+    ON_SCALARS = "logical_xor"
 
 
 @register_relay_op
@@ -271,13 +241,11 @@ class BitwiseNotOp(ScalarUnaryOp):
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
         """Emits an exclusive or with all bits."""
-        from xdsl.dialects import arith
-
         from xrelay.dialects.topi.build import is_unsigned
         from xrelay.dialects.topi.shapes import bit_width
 
         all_bits = (1 << bit_width(x.type)) - 1 if is_unsigned(x.type) else -1
-        return b.add(arith.XOrIOp(x, b.constant(all_bits, x.type)))
+        return b.logical_xor(x, b.constant(all_bits, x.type))
 
 
 @register_relay_op

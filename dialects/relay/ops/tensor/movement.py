@@ -15,11 +15,13 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Body,
     Dim,
     Elements,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     Layout,
     LayoutDecision,
     LayoutRefusal,
@@ -30,6 +32,7 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     Shape,
+    TopiBuilder,
     axis_index,
     bool_property,
     int_array,
@@ -49,9 +52,6 @@ from xrelay.errors import InterpreterError
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
 
 FAR = 1 << 62
 """An index beyond the end of any axis."""
@@ -501,11 +501,6 @@ class TriluOp(MovementOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of the triangle; None for the number of the diagonal."""
         return [build.op("trilu", of, self.k, upper=self.upper), None]
-
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op

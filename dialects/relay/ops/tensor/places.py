@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, TupleType, f64, i64
@@ -13,10 +12,12 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     IntegerElements,
     MixedPrecision,
     OneOf,
@@ -24,6 +25,7 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    TopiBuilder,
     bool_property,
     element_type_of,
     float_property,
@@ -40,10 +42,6 @@ from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op

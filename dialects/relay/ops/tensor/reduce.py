@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
@@ -18,6 +18,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
     AxisOf,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -34,6 +35,7 @@ from xrelay.dialects.relay.op_definition import (
     RelayOp,
     SameElements,
     Shape,
+    TopiBuilder,
     bool_property,
     element_type_of,
     int_array,
@@ -49,10 +51,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.errors import LoweringError
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class ReduceOp(RelayOp):
@@ -394,11 +392,6 @@ class LogsumexpOp(ReduceOp, CompositeOp):
 
         wide = data.astype(accumulator(data.dtype), copy=False)
         return self.reduced_by(np.logaddexp.reduce, wide).astype(data.dtype)
-
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 @register_relay_op

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.op_definition import Array, Facts, no_gradients, register_relay_op, tensor_type
+from xrelay.dialects.relay.op_definition import Array, Body, Facts, no_gradients, register_relay_op, tensor_type
 from xrelay.dialects.relay.ops.tensor.elementwise import ScalarUnaryOp
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 
 class RoundingOp(ScalarUnaryOp):

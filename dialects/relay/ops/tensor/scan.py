@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
+    Body,
     Facts,
     GradientBuilder,
     Gradients,
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.op_definition import (
     MixedPrecision,
     OpPatternKind,
     RelayOp,
+    TopiBuilder,
     bool_property,
     cast_once,
     numpy_dtype,
@@ -28,10 +30,6 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class CumulativeOp(RelayOp):

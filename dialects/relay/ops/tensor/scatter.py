@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -14,6 +13,7 @@ from xrelay.dialects.relay.gradients.numbered_elements import no_numbers, number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AxisOf,
+    Body,
     Facts,
     GradientBuilder,
     Gradients,
@@ -22,6 +22,7 @@ from xrelay.dialects.relay.op_definition import (
     OneOf,
     OpPatternKind,
     SameElements,
+    TopiBuilder,
     axis_index,
     int_property,
     register_relay_op,
@@ -29,10 +30,6 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
 )
 from xrelay.dialects.relay.ops.tensor.gather import IndexingOp, require_inside, require_same_extents, require_tuples
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 REDUCTIONS = ("update", "add", "mul", "min", "max")
 """The ways to combine an element and its update."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
@@ -17,6 +17,7 @@ from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, wi
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Dim,
     Elements,
     Facts,
@@ -30,6 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     Quantization,
     RelayOp,
     Shape,
+    TopiBuilder,
     bool_property,
     int_array,
     int_attribute,
@@ -46,9 +48,6 @@ from xrelay.dialects.relay.op_definition import (
     required_ints_property,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
 
 MOST_AXES: Final = 64
 """The maximum rank of a numpy array."""
@@ -312,11 +311,6 @@ class ExpandDimsOp(UnaryReshapingOp):
         result = with_new_axes(layout, position, self.new_axes)
         first = result.index(result.text.axes[position].letter)
         return LayoutDecision((layout,), result, {"axis": int_attribute(first)})
-
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 
 class ShapeValueOp(RelayOp):

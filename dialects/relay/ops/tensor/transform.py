@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -18,6 +17,7 @@ from xrelay.dialects.relay.op_definition import (
     AnyDim,
     Array,
     AttributeValue,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
@@ -31,6 +31,7 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     Quantization,
     RelayOp,
+    TopiBuilder,
     axis_index,
     int_array,
     ints,
@@ -45,10 +46,6 @@ from xrelay.dialects.relay.op_definition import (
     transform_shape,
     with_flat,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body
 
 PAD_MODES = ("constant", "edge", "reflect")
 """The ways in which `nn.pad` fills."""

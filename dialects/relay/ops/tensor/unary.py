@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
@@ -13,6 +12,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
+    Body,
     Elements,
     Facts,
     GradientBuilder,
@@ -26,9 +26,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, FloatFunctionOp, ScalarUnaryOp
 from xrelay.dialects.relay.structure.composite import Parts
-
-if TYPE_CHECKING:
-    from xrelay.dialects.topi.build import Body
 
 _ERF = np.frompyfunc(math.erf, 1, 1)
 

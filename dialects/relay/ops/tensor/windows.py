@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType, TupleType, i1, i64
@@ -15,16 +14,19 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AxisOf,
+    Body,
     Dim,
     Facts,
     GradientBuilder,
     Gradients,
+    IndexLike,
     IntegerElements,
     MixedPrecision,
     OpPatternKind,
     RelayOp,
     SameElements,
     Shape,
+    TopiBuilder,
     axis_index,
     int_property,
     ints,
@@ -35,10 +37,6 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.structure.tuples import field_count
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import TopiBuilder
-    from xrelay.dialects.topi.build import Body, IndexLike
 
 
 @register_relay_op

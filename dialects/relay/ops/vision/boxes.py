@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, Float64Type, IntegerType, TupleType, f32, f64, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -11,6 +9,7 @@ from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Dim,
     Facts,
     FloatElements,
@@ -20,15 +19,14 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RankOf,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     bool_property,
     certainly_differ,
     int_property,
     register_relay_op,
     tensor_type,
 )
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 class ScoredBoxesOp(RelayOp):

@@ -11,6 +11,7 @@ from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.op_definition import (
     Array,
+    Body,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -19,6 +20,8 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     bool_property,
     cast_once,
     float_property,
@@ -31,8 +34,6 @@ from xrelay.dialects.relay.op_definition import (
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

@@ -13,6 +13,7 @@ from xdsl.irdl import operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Body,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -22,6 +23,8 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     float_property,
     int_property,
     register_relay_op,
@@ -31,7 +34,6 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.topi import PositionsOp, SortOp
 
 

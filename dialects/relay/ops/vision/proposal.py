@@ -12,6 +12,7 @@ from xdsl.irdl import operand_def
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
+    Body,
     Dim,
     Facts,
     Finite,
@@ -22,6 +23,8 @@ from xrelay.dialects.relay.op_definition import (
     RankOf,
     RelayOp,
     SameElements,
+    Tensors,
+    TopiBuilder,
     bool_property,
     float_property,
     floats,
@@ -33,8 +36,6 @@ from xrelay.dialects.relay.op_definition import (
 
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
-
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
 
 
 @register_relay_op

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
     AttributeValue,
+    Body,
     Facts,
     FloatElements,
     HalfPrecision,
@@ -23,6 +24,8 @@ from xrelay.dialects.relay.op_definition import (
     OpPatternKind,
     RankOf,
     RelayOp,
+    Tensors,
+    TopiBuilder,
     bool_property,
     cast_once,
     float_property,
@@ -39,7 +42,6 @@ from xrelay.dialects.relay.op_definition import (
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-    from xrelay.dialects.relay.computes.builder import Body, Tensors, TopiBuilder
     from xrelay.dialects.relay.computes.regions import Regions, RoiAxis
 
 
