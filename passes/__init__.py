@@ -1,1 +1,1 @@
-"""Rewrites within a level, one pass a file, and what they run on."""
+"""Passes, which rewrite programs within a level, one pass a file, and the infrastructure that runs them."""

@@ -214,7 +214,7 @@ class ListExtentsOp(IRDLOperation):
 class ListReadOp(IRDLOperation):
     """Copies the buffer at `at` into a buffer with equal extents.
 
-    - C1: the target is a buffer of the list's elements.
+    - C1: the target has the element type of the list.
 
     ```mlir
     func.func @f(%l: !loop.list<f32>, %at: index, %x: memref<?x4xf32>) {
@@ -297,7 +297,7 @@ class ListInsertPartOp(IRDLOperation):
 
     With `drop` the part has one element along `axis`, and the axis is dropped from the inserted buffer.
 
-    - C1: the value is a buffer of the list's elements.
+    - C1: the value has the element type of the list.
     - C2: as many extents as the value's type has dynamic extents.
     - C3: 0 <= axis < rank.
 
@@ -358,7 +358,7 @@ class ListReadPartOp(IRDLOperation):
 
     With `drop` the source has no such axis, and the part has one element along it.
 
-    - C1: the target is a buffer of the list's elements.
+    - C1: the target has the element type of the list.
     - C2: as many extents as the target's type has dynamic extents.
     - C3: 0 <= axis < rank.
 

@@ -173,12 +173,12 @@ CHUNK = 8
 class SuppressOp(RowOp):
     """Selects boxes of one class of one batch, given by the two index values in brackets, like `topi.suppress`.
 
-    `kept` has for each position of the row whether its box is selected. The scratch buffer holds the sides of the
+    `kept` is true at the positions of the row whose boxes are selected. The scratch buffer holds the sides of the
     selected boxes, contiguous, with room for a whole chunk more; its contents are undefined afterwards.
 
     - C1: for `n` boxes, `sides` is b × s × n with s of 5, or of 6 with kinds, `order`, `scores` and `kept` are b × c ×
-      n, the scratch buffer is b × c × s × (n + 7), as far as the types are static; `most` and the thresholds have rank
-      0. The number of boxes is the extent of the order, a number or a value.
+      n, the scratch buffer is b × c × s × (n + 7); dynamic extents are not compared. `most` and the thresholds have
+      rank 0. The number of boxes is the extent of the order, a number or a value.
     - C2: sides, scores, thresholds and scratch have the same float type; order and `most` are i64, kept is i1.
 
     ```mlir

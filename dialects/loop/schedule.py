@@ -223,7 +223,7 @@ class CacheWrite(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class CacheRead(SchedulePrimitive):
-    """`block` makes its read number `operand` from a copy, which a new block `<block>_read<operand>` fills before."""
+    """Read number `operand` of `block` reads a copy, which a new block `<block>_read<operand>` fills before it."""
 
     primitive: ClassVar[str] = "cache_read"
     block: str = field(metadata=names("the block that reads the copy"))

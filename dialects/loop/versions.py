@@ -4,8 +4,8 @@
 func.func private @k_n1(…) attributes {loop.version = {of = @k, sizes = {n = 1 : i64}, reason = "…"}, …}
 ```
 
-A version may leave names open. Its extents are then some of the kernel's: with `n = 1`, the extent `m` of the version
-is the kernel's extent `m` or `n * m`.
+Names may remain dynamic in a version. Its extents are then some of the kernel's: with `n = 1`, the extent `m` of the
+version is the kernel's extent `m` or `n * m`.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def dynamic_to_static(module: ModuleOp) -> list[Remark]:
 
 
 class FoldCast(RewritePattern):
-    """A cast of constant floats to integers → the integers, so that a shape in floats is known. Exact.
+    """Replaces a cast of constant floats to integers by the integers, so that a shape in floats is known. Exact.
 
     Before:
 
@@ -116,7 +116,7 @@ class FoldCast(RewritePattern):
 
 
 class MakeStatic(RewritePattern):
-    """An op whose shape or elements are known → the op without an operand for them. Exact.
+    """Replaces an op whose shape or elements are known by the op without an operand for them. Exact.
 
     Before:
 

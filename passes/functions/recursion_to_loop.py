@@ -4,7 +4,7 @@ If the body of a function contains a single call of the function, in a branch of
 `relay.loop` that computes the arguments of the next call as long as the condition selects this branch. In a tail
 recursion the result of the last call is the result of the function. Otherwise a second loop applies the ops after the
 call, for each call from the last to the first; the first loop stacks the arguments that these ops need. Native code has
-loops, and an open call costs more than a row of a stack.
+loops, and a pending call costs more than a row of a stack.
 
 Before:
 
@@ -34,8 +34,8 @@ After:
     }
 
 The first loop has the attribute `relay.recursion` with the name of the function: it fails with the error of the
-recursion if it has more iterations than there may be open calls. Each op runs as often as before, except that ops whose
-results both loops need run in both.
+recursion if it has more iterations than there may be pending calls. Each op runs as often as before, except that ops
+whose results both loops need run in both.
 
 First, ops are moved to the innermost block that contains all their uses, so that a call before the branch that uses it
 does not recurse endlessly.

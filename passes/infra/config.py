@@ -138,11 +138,11 @@ def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
     return known.key, cast(ConfigValue, value)
 
 
-_register_option("FuseOps", "max_depth", int, "how many nodes a fused group may have")
+_register_option("FuseOps", "max_depth", int, "the maximum number of nodes in a fused group")
 _register_option("FuseOps", "link_params", bool, "keep constants of any size inside the groups")
 _register_option("FoldConstant", "max_growth", int, "bytes by which a folded constant may exceed its operands")
-_register_option("ToMixedPrecision", "keep_orig_output_dtype", bool, "cast results back to the types that they had")
-_register_option("AlterOpLayout", "vector_lanes", int, "how many f32 a vector of the target holds")
+_register_option("ToMixedPrecision", "keep_orig_output_dtype", bool, "cast results back to their original types")
+_register_option("AlterOpLayout", "vector_lanes", int, "the number of f32 in a vector of the target")
 _register_option("AlterOpLayout", "target", str, "the target whose hooks choose the layouts")
-register_config(IMMUTABLE, bool, "fail, naming the pass, where a pass changes the module it was given")
-register_config(VERIFY, bool, "verify the module given to a pass and what every pass leaves (default)")
+register_config(IMMUTABLE, bool, "fail with the name of a pass that changes its input module")
+register_config(VERIFY, bool, "verify the input and the result of every pass (default)")

@@ -300,7 +300,7 @@ def apply_conversion(
         rewriter.begin(op)
         table.convert(op, rewriter)
         if op.parent_block() is not None and not is_legal(op):
-            raise LoweringError(f"{op.name} is still there after its conversion", location=describe_location(op))
+            raise LoweringError(f"{op.name} was not replaced by its conversion", location=describe_location(op))
         for new in reversed(rewriter.take_inserted()):
             pending.extend(_stacked(new, nested=nested))
     rewriter.finish()

@@ -165,7 +165,7 @@ class LocatingParser(LiteralParser):
         name = min(self.forward_ssa_references, key=lambda name: self._first_uses[name].start)
         message = f"the value %{name} is not defined"
         if name in outside:
-            message += "; it is defined outside, where this region sees nothing"
+            message += "; it is defined outside of this isolated region"
         self.raise_error(message, self._first_uses[name])
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:

@@ -126,7 +126,7 @@ def check_known(names: object, what: str) -> frozenset[str]:
     found: set[str] = set()
     for name in check_names(names, what):
         if name not in ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
-            hint = did_you_mean(name, known_names(), "make the pass before the context that names it")
+            hint = did_you_mean(name, known_names(), "create the pass before the context that names it")
             raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)
         found.add(canonical(name))
     return frozenset(found)

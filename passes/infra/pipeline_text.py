@@ -108,12 +108,14 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
     if anchor == MODULE:
-        raise PassError(f"malformed pass pipeline {spec!r}: {MODULE}(…) may only stand around all of it")
+        raise PassError(f"malformed pass pipeline {spec!r}: {MODULE}(…) may only enclose the whole pipeline")
     if anchor != FUNCTION:
         hint = did_you_mean(anchor, [FUNCTION, MODULE], f"anchors are {MODULE} and {FUNCTION}")
         raise PassError(f"no anchor of passes is called {anchor!r}", help=hint)
     if inside:
-        raise PassError(f"malformed pass pipeline {spec!r}: functions hold no functions", help=f"nest no {FUNCTION}(…)")
+        raise PassError(
+            f"malformed pass pipeline {spec!r}: a function contains no functions", help=f"nest no {FUNCTION}(…)"
+        )
 
 
 def _refuse_module_passes(entries: Sequence[PipelineEntry]) -> None:

@@ -62,7 +62,7 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
         message, hint = "regions or attributes are nested too deeply", "split the function"
         raise ParseError(message, location=_reached(parser, name), help=hint) from error
     except MemoryError as error:
-        raise ParseError("the text asks for more memory than there is", location=_reached(parser, name)) from error
+        raise ParseError("the text needs more memory than is available", location=_reached(parser, name)) from error
     except (ArithmeticError, struct.error) as error:
         raise ParseError("a number does not fit its type", location=_reached(parser, name)) from error
     except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError) as error:
@@ -85,7 +85,7 @@ def _unforeseen(error: Exception) -> str:
     innermost = ours_or_theirs[-1] if ours_or_theirs else None
     if innermost is not None and is_upstream(innermost):
         return f"this is not the syntax of {innermost.name}: a part is missing, of another kind, or out of range"
-    return f"the text confuses the parser, {type(error).__name__}: {one_line(str(error))}"
+    return f"the parser failed on the text, {type(error).__name__}: {one_line(str(error))}"
 
 
 def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslParseError) -> None:

@@ -46,7 +46,7 @@ def verification_errors(module: Operation) -> Iterator[VerificationError]:
     for op, fault in faults:
         if not is_upstream(type(op)):
             raise fault
-        message = f"{op.name} is not whole: a part is missing, of another kind, or out of range"
+        message = f"{op.name} is malformed: a part is missing, of another kind, or out of range"
         yield VerificationError(message, location=location_of(op))
 
 

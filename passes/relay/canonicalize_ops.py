@@ -38,7 +38,7 @@ class RelayCanonicalizeOpsPass(XRelayPass):
 
 
 class AddInsteadOfBiasAdd(RewritePattern):
-    """A bias_add → an addition. Exact.
+    """Replaces `nn.bias_add` by an addition. Exact.
 
     Before:
 

@@ -40,13 +40,13 @@ MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
 
 @dataclass(frozen=True)
 class RelayDissolveCompilerRegionsPass(XRelayPass):
-    """Remove the marks of regions for external compilers; see the module's docstring. Exact."""
+    """Removes the marks of regions for external compilers; see the module's docstring. Exact."""
 
     name = "relay-dissolve-compiler-regions"
     numerics = EXACT
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         remove_annotations(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp):

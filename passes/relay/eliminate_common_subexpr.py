@@ -15,7 +15,7 @@ After:
     %a = relay.add(%y, %c)
     %r = relay.multiply(%a, %a)
 
-Ops first move to the blocks where their uses meet, so equal ops of two branches are not merged.
+First, ops move to the innermost blocks that contain all their uses, so that equal ops of two branches are not merged.
 
 Left alone: bindings, ops with regions, `relay.annotation.stop_fusion`, kernels.
 """

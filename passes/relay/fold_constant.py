@@ -74,7 +74,7 @@ from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
-"""By how many bytes a folded constant may be larger than its operands together."""
+"""The number of bytes by which a folded constant may be larger than its operands together."""
 
 
 MOST_EXTENTS = 64

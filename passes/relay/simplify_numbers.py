@@ -216,7 +216,7 @@ class JoinCasts(RewritePattern):
         inner = plain_owner_of(op.data, CastOp)
         if op.data.type == op.result.type:
             emit.replace(op.data)
-        elif inner is not None and (_loses_nothing(inner.data, op.data, op.result) or _is_clipped(inner.data, op)):
+        elif inner is not None and (_is_lossless(inner.data, op.data, op.result) or _is_clipped(inner.data, op)):
             same = inner.data.type == op.result.type
             emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=element_type_of(op.result.type)))
 
@@ -227,7 +227,7 @@ def _is_clipped(data: SSAValue, cast: CastOp) -> bool:
     return clip is not None and _is_within(clip, _limits(cast.data)) and _is_within(clip, _limits(cast.result))
 
 
-def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
+def _is_lossless(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
     """Whether a cast from `first` to the type of `middle` and then to that of `last` equals a single cast."""
     types = [element_type_of(value.type) for value in (first, middle, last)]
     source, between, target = map(numpy_dtype, types)

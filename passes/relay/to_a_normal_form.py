@@ -4,7 +4,7 @@ A flat `relay.let` after each op of a function, its branches and its closures bi
 bound value. The function gets the attribute `relay.form = "anf"`. First, ops are moved to the innermost block that
 contains all their uses (`relay-to-basic-block-normal-form`), so that each binding is in the innermost scope of its
 uses. In this form every op runs once, in the order of the text. In Relay the rest of the program is the body of the
-let, so that each binding is nested; here 100,000 bindings are 100,000 lines.
+let, so that each binding is nested; here bindings are consecutive ops of a block.
 
 Before:
 

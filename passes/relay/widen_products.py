@@ -78,7 +78,7 @@ class WidenProduct(RewritePattern):
         if not all(is_half(element_type_of(type_)) for type_ in op.operand_types):
             return
         array = constant_of(op.operands[1])
-        refusal = "its weight is not constant" if array is None else _why_slower(op)
+        refusal = "its weight is not constant" if array is None else _why_not_slower(op)
         if array is None or refusal is not None:
             self._remarks.refused(op, str(refusal))
             return
@@ -95,8 +95,8 @@ class WidenProduct(RewritePattern):
         emit.replace(value)
 
 
-def _why_slower(op: Product) -> str | None:
-    """Returns why a product by a constant in half precision is not slower than in f32, or None if it is."""
+def _why_not_slower(op: Product) -> str | None:
+    """Returns why a product by a constant in half precision is not slower than in f32, or None if it is slower."""
     if isinstance(op, DirectConvOp):
         return None
     extents = shape_of(op.results[0].type)[:-1]

@@ -122,7 +122,7 @@ def _parsed(text: str, what: str) -> ModuleOp | None:
     try:
         return parse_module(_context(), text, "fuzz.mlir")
     except ParseError as error:
-        if "confuses the parser" in error.message or "\n" in str(error):
+        if "the parser failed on the text" in error.message or "\n" in str(error):
             raise Finding(f"{what}: {error}") from error
         if error.location is None or not _PLACE.match(error.location):
             raise Finding(f"{what}: an error without its place: {error}") from error

@@ -3,7 +3,7 @@
 // RUN: sh %S/Inputs/exit_code.sh 1 xrelay explain fusion %s --shapes x:4 2>&1 | filecheck %s --check-prefix SHAPES
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay explain fusion %s --dot --op %y 2>&1 | filecheck %s --check-prefix USAGE
 
-// Each is one line, with what to do.
+// Each error is one line with a help.
 // UNKNOWN: error: no op is called 'nn.rel'; help: did you mean 'nn.relu'?
 // BAD: max-depth is 0, it must be at least 1
 // SHAPES: shapes{{.*}}inputs{{.*}}ONNX{{.*}}models

@@ -53,7 +53,7 @@ func.func @second(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // MODULE: error: [relay-infer-type] the pass runs on a module, not in func.func(…); help: put relay-infer-type outside
 // ANCHOR: error: no anchor of passes is called 'fun.func'; help: did you mean 'func.func'?
-// INSIDE: error: malformed pass pipeline 'func.func(builtin.module(cse))': builtin.module(…) may only stand around all of it
-// TWICE: error: malformed pass pipeline 'func.func(func.func(cse))': functions hold no functions
+// INSIDE: error: malformed pass pipeline 'func.func(builtin.module(cse))': builtin.module(…) may only enclose the whole pipeline
+// TWICE: error: malformed pass pipeline 'func.func(func.func(cse))': a function contains no functions
 // OPEN: error: malformed pass pipeline 'builtin.module(func.func(cse)': it lacks a ')'
 // CLOSED: error: malformed pass pipeline 'func.func(cse))': it has a ')' too many

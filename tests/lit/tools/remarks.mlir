@@ -1,4 +1,4 @@
-// Remarks of passes are printed to stderr where they are asked for, and met by expected-remark.
+// Remarks of the passes in --remarks are printed to stderr, and matched by expected-remark.
 // RUN: xrelay-opt %s -p relay-fold-constant --remarks 2>&1 >%t.stdout | filecheck %s
 // RUN: filecheck %s --check-prefix PRODUCT < %t.stdout
 // RUN: xrelay-opt %s -p FoldConstant,cse --remarks=FoldConstant -o - 2>&1 >%t.stdout | filecheck %s

@@ -1,5 +1,5 @@
 // RUN: not xrelay-opt %s --split-input-file --verify-diagnostics 2>&1 | filecheck %s
-// An expectation that nothing meets, an error that nobody expects, and an unknown kind of expectation.
+// An expectation without an error, an error without an expectation, and an unknown kind of expectation.
 
 // CHECK: fails.mlir:6: error: expected error was not produced: never happens
 // CHECK-NEXT: fails.mlir:12:3: error: unexpected error: operation arith.nothing is not registered

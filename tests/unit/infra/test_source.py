@@ -44,7 +44,11 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
         ("%a = arith.addi %b, %b : i32", "f.mlir:1:17", "the value %b is not defined"),
         (f"{ISOLATED % '%b'}\n{ISOLATED % '%a'}", "f.mlir:1:34", "the value %b is not defined"),
         (f"{ISOLATED % '%b'}\n%b = arith.constant 1 : i32", "f.mlir:1:34", "the value %b is not defined"),
-        (f"%b = arith.constant 1 : i32\n{ISOLATED % '%b'}", "f.mlir:2:34", "it is defined outside"),
+        (
+            f"%b = arith.constant 1 : i32\n{ISOLATED % '%b'}",
+            "f.mlir:2:34",
+            "it is defined outside of this isolated region",
+        ),
         (f"{ISOLATED % '%b'}\nfunc.func @g() {{ %b = arith.constant 1 : i32 func.return }}", "f.mlir:1:34", "%b"),
         ('"test.op"()\n// note\nfunc.func @f() { func.return }', "f.mlir:1:12", "Expected ':'"),
         (

@@ -23,7 +23,7 @@ func.func private @vector(%X: memref<8xf32>, %V: memref<8xf32>, %I: memref<8xi64
   func.return
 }
 
-// A selection of few elements keeps them in scratch; of more, candidates for them. The other half is to sort these.
+// Half of the scratch contains few selected elements, or candidates for more; the other half serves to sort them.
 // CHECK-LABEL: @first
 func.func private @first(%X: memref<800xi1>, %V: memref<3xi1>, %I: memref<3xi64>, %a: memref<6xi8>, %b: memref<6xi64>) {
   // CHECK: loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64, unsigned, selects}

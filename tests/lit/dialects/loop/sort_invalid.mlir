@@ -63,7 +63,7 @@ func.func @selected(%X: memref<900xf32>, %V: memref<4xf32>, %I: memref<4xi64>, %
 
 // -----
 
-// What a sort reads and writes, its block lists.
+// A block lists the buffers that its sort reads and writes.
 func.func @unlisted(%X: memref<8xf32>, %V: memref<8xf32>, %I: memref<8xi64>, %a: memref<16xi32>, %b: memref<16xi64>) {
   // expected-error@below {{[loop.block C5]}}
   loop.block "sort" () reads(%X) writes(%V, %I) {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-// One wrong use for each kind of declared constraint: what its message says.
+// One violation of each kind of declared constraint, and its message.
 
 func.func @size(%x: tensor<1x8xf32>) {
   // expected-error@below {{[relay.nn.lrn C2] size is 0, it must be at least 1}}

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-// What is certain for all sizes is refused; what depends on them is not.
+// Violations at all sizes are rejected; violations at some sizes are not.
 func.func @beyond(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + 1>> {
   %r = topi.compute "beyond" [%i : n + 1] : tensor<?xf32, #relay.dims<n + 1>> {
     // expected-error@below {{[topi.read C4] index 0 runs from 0 to n, outside of tensor<?xf32, #relay.dims<n>>}}

@@ -25,7 +25,7 @@
 // -----
 
 %a = "test.op"() : () -> i32
-// expected-error@+1 {{scf.while is not whole: a part is missing, of another kind, or out of range}}
+// expected-error@+1 {{scf.while is malformed: a part is missing, of another kind, or out of range}}
 %0 = "scf.while"(%a) ({
   %c = "test.op"() : () -> i1
   "scf.condition"(%c, %a) : (i1, i32) -> ()

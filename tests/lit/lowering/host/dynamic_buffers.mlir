@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// Elements of a tensor become extents, which are sizes from there on; the function returns what inputs do not tell.
+// Elements of a tensor become extents; the function also returns the sizes that its inputs do not determine.
 // CHECK-LABEL: func.func @extents(%s: memref<2xi64>, %x: memref<?xf32> {loop.dims = #relay.dims<n>}, %n: index {xrelay.dim = "n"})
 // CHECK-SAME:     -> (memref<?xf32> {loop.dims = #relay.dims<n + p>, loop.place = 0 : i64}, index)
 // CHECK:         %[[A:.*]] = memref.load %s[%{{.*}}] : memref<2xi64>
@@ -19,7 +19,7 @@ func.func @extents(%s: tensor<2xi64>, %x: tensor<?xf32, #relay.dims<n>>) -> tens
   func.return %y : tensor<?xf32, #relay.dims<n + p>>
 }
 
-// The first elements of a buffer are its beginning where only 1s stand before the axis, else they are copied.
+// The first elements along an axis are a view if all extents before the axis are 1; otherwise they are copied.
 // CHECK-LABEL: func.func @cuts
 // CHECK:         %[[K:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.cut C4] 8 >= the length of a result"
@@ -37,7 +37,7 @@ func.func @cuts(%x: tensor<1x8x3xf32>, %n: tensor<i64>) -> (tensor<1x?x3xf32, #r
   func.return %a, %b : tensor<1x?x3xf32, #relay.dims<k>>, tensor<1x?x?xf32, #relay.dims<k, l>>
 }
 
-// A branch gives a buffer of its own where only it tells the extents.
+// If the extents of a result are known only in the branches, each branch returns a buffer.
 // CHECK-LABEL: func.func @branches
 // CHECK:         %[[Y:.*]], %k = scf.if %{{.*}} -> (memref<?xf32>, index) {
 // CHECK-NEXT:      %a = memref.alloc(%{{.*}}) : memref<?xf32>
@@ -59,7 +59,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor
   func.return %r : tensor<?xf32, #relay.dims<k>>
 }
 
-// A carried value that varies is another buffer in each iteration; a stack gets more room where it is full.
+// A carried value of varying extent has another buffer in each iteration; a full stack is reallocated.
 // CHECK-LABEL: func.func @loop
 // CHECK:         %[[FIRST:.*]] = memref.alloc(%[[C4:.*]]) : memref<?xf32>
 // CHECK-NEXT:    %[[CAST:.*]] = "memref.cast"(%x) : (memref<4xf32>) -> memref<?xf32>
@@ -111,7 +111,7 @@ func.func private @twice_m(%x: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #
   func.return %y : tensor<?xf32, #relay.dims<2 * m>>
 }
 
-// A row whose strides only a run tells is copied as one axis, to its place in the stack, by a kernel.
+// A kernel copies a row with dynamic strides as one axis to its position in the stack.
 // CHECK-LABEL: func.func @rows
 // CHECK:         %[[COUNT:.*]] = arith.muli %m, %n
 // CHECK:           %[[PLACE:.*]] = arith.muli %{{.*}}, %[[COUNT]] : index

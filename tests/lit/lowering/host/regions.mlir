@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
 
-// A branch writes what it computes to where the result is wanted, and copies what it has not computed.
+// Each branch computes into the buffers of the results, and copies values that it does not compute.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    %c: memref<i1>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<4xf32>)
 // CHECK-NEXT:    %[[C:.*]] = memref.load %c[]
@@ -27,7 +27,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor
   func.return %p, %q : tensor<4xf32>, tensor<4xf32>
 }
 
-// A carried value that the body does not compute has one buffer; what changes places is saved first; rows of a stack are copied one by one.
+// A carried value from outside of the body has one buffer; swapped values are saved first; a stack is filled by rows.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME:    %n: memref<i64>, %g: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[S:.*]]: memref<2x4xf32>)
 // CHECK-NEXT:    %[[B:.*]] = memref.alloc() : memref<4xf32>
@@ -62,7 +62,7 @@ func.func @loop(%n: tensor<i64>, %g: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4
   func.return %p, %q : tensor<4xf32>, tensor<2x4xf32>
 }
 
-// One that the body computes has two buffers, which take turns such that the last iteration writes where it is wanted.
+// A carried value that the body computes has two alternating buffers, such that the last iteration writes the result.
 // CHECK-LABEL: func.func @turns
 // CHECK-SAME:    %n: memref<i64>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>)
 // CHECK:         %[[N:.*]] = arith.index_cast
@@ -90,7 +90,7 @@ func.func @turns(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %p : tensor<4xf32>
 }
 
-// Where a condition ends the loop, the number of iterations tells where the value is; it is copied once if need be.
+// If a condition ends the loop, the number of iterations determines the last buffer; one copy moves it to the result.
 // CHECK-LABEL: func.func @until
 // CHECK-SAME:    %g: memref<i1>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[Z:.*]]: memref<4xf32>)
 // CHECK:         %[[END:.*]] = scf.while
@@ -123,7 +123,7 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primi
   func.return %y : tensor<4xf32>
 }
 
-// What fails in a branch alone is computed and asserted there.
+// Requirements of a single branch are computed and asserted in the branch.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT:     cf.assert
 // CHECK:         scf.if %{{.*}} {
@@ -150,7 +150,7 @@ func.func @apart(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f
   func.return %r : tensor<f32>
 }
 
-// So is what fails in a loop that may have no iteration.
+// The same holds for a loop that may have no iterations.
 // CHECK-LABEL: func.func @never
 // CHECK-NOT:     cf.assert
 // CHECK:         } do {
@@ -167,7 +167,7 @@ func.func @never(%i: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<
   func.return %l : tensor<f32>
 }
 
-// One that has iterations is certain to fail.
+// A requirement of a loop that surely has iterations is asserted before the loop.
 // CHECK-LABEL: func.func @twice
 // CHECK:         cf.assert %{{.*}}, "shape mismatch: n - 3 >= 0"
 // CHECK:         scf.while
@@ -183,7 +183,7 @@ func.func @twice(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f
   func.return %l : tensor<f32>
 }
 
-// What the end of an iteration requires is asserted before anything is written that is large enough only then.
+// The requirements of a yielded value are asserted before a kernel writes into a buffer whose size they ensure.
 // CHECK-LABEL: func.func @yielded
 // CHECK:         scf.while
 // CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.yield C0] yielded extent: 7 == extent 0 of {{.*}} relay.loop

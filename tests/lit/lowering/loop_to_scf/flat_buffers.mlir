@@ -1,12 +1,12 @@
-// Buffers whose strides only a run tells are accessed as one row of elements.
+// Buffers with dynamic strides are accessed as one row of elements.
 // RUN: xrelay-opt %s -p loop-lower-blocks,convert-loop-to-scf | filecheck %s
 // RUN: xrelay-opt %s -p convert-loop-to-scf,convert-scf-parallel-to-calls | filecheck %s --check-prefix BODY
 
-// The innermost size decides every stride; lanes along the row stay a vector.
+// Every stride is a multiple of the innermost size; lanes along the row remain vectors.
 // CHECK-LABEL: @square(%X: memref<?x?xf32> {llvm.noalias}, %Y: memref<?x?xf32>, %n: index, %m: index)
 // CHECK: %[[size:[0-9]+]] = arith.muli %m, %n overflow<nsw,nuw>
 // CHECK-NEXT: %[[X:X_1]] = memref.reinterpret_cast %X to offset: [0], sizes: [%[[size]]], strides: [1] : memref<?x?xf32> to memref<?xf32>
-// Without columns there is nothing to store, however many rows there are.
+// Without columns nothing is stored, so that the loop over rows is empty.
 // CHECK: %[[none:[0-9]+]] = arith.cmpi eq, %m, %{{[0-9]+}} : index
 // CHECK-NEXT: %[[rows:n_[0-9]+]] = arith.select %[[none]], %{{[0-9]+}}, %n : index
 // CHECK: "scf.parallel"(%{{[0-9]+}}, %[[rows]], %{{[0-9]+}})
@@ -16,7 +16,7 @@
 // CHECK-NEXT: %[[tile:[0-9]+]] = arith.muli %j_o, %{{[0-9]+}} overflow<nsw,nuw>
 // CHECK-NEXT: %[[place:[0-9]+]] = arith.addi %[[row]], %[[tile]] overflow<nsw,nuw>
 // CHECK-NEXT: vector.load %[[X]][%[[place]]] : memref<?xf32>, vector<8xf32>
-// The body of the loop knows of the row what the kernel knows of the buffer.
+// The arguments of the loop body have the attributes of the kernel's buffers.
 // BODY: func.func private @square_parallel_0(%n: index, %m: index, %X: memref<?xf32> {llvm.noalias}, %Y: memref<?xf32>
 func.func private @square(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>, llvm.noalias},
                           %Y: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %n: index, %m: index)
@@ -35,7 +35,7 @@ func.func private @square(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>, 
   func.return
 }
 
-// An outermost size is in no stride: the type tells them all.
+// An outermost size is no factor of a stride: all strides are static.
 // CHECK-LABEL: @first
 // CHECK-NOT: memref.reinterpret_cast
 // CHECK: memref.load %X[%i, %{{[0-9]+}}] : memref<?x4xf32>
@@ -68,7 +68,7 @@ func.func private @fold(%Y: memref<?xf32> {loop.extents = array<i64: 2>}, %n: in
   func.return
 }
 
-// A function that hands a buffer on gives it whole.
+// A function passes a buffer on in its original type.
 // CHECK-LABEL: @hands_on
 // CHECK-NOT: memref.reinterpret_cast
 // CHECK: func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
@@ -78,7 +78,7 @@ func.func private @hands_on(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>
   func.return
 }
 
-// So does one that reads it too, and one that forgets an extent of its type before.
+// So does a function that also reads the buffer, and one that first casts an extent of its type away.
 // CHECK-LABEL: @reads_and_hands_on
 // CHECK: %[[ROW:.*]] = memref.reinterpret_cast %X
 // CHECK: memref.load %[[ROW]][

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p loop-lower-blocks,convert-loop-to-scf | filecheck %s
 
-// Sixteen elements at a time are compared with the limit; if one is a candidate, each is appended if it is. The last
-// four of the elements follow alone. The sorted candidates move to the front, and the last of them is the limit.
+// Sixteen elements at a time are compared with the limit; if any is a candidate, each candidate is appended. The last
+// four elements are compared one by one. The sorted candidates move to the front; the last of them is the new limit.
 // CHECK-LABEL: func.func private @top20
 // CHECK-DAG: %[[ROOM:.*]] = arith.constant 104 : index
 // CHECK-DAG: %[[K:.*]] = arith.constant 20 : index
@@ -29,7 +29,7 @@ func.func private @top20(%X: memref<500xf32>, %V: memref<20xf32>, %I: memref<20x
   func.return
 }
 
-// Without neighbouring elements there are no vectors. The room for candidates is half of the scratch.
+// Without contiguous elements there are no vectors. Half of the scratch is for candidates.
 // CHECK-LABEL: func.func private @named
 // CHECK: %[[ROOM:.*]] = arith.divui %room, %{{.*}} : index
 // CHECK: arith.maxsi %k

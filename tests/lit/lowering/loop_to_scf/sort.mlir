@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p loop-lower-blocks,convert-loop-to-scf | filecheck %s
 
-// Keys whose order is the order of the sort, counts of the values of their bytes, and a pass for each byte.
+// The keys sort as unsigned integers; the values of each byte are counted, and one pass per byte sorts by it.
 // CHECK-LABEL: func.func private @long
 // CHECK: "scf.parallel"
 // CHECK-DAG: %[[N:.*]] = arith.constant 100 : index

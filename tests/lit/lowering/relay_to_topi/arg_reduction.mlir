@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Rows that lie in memory are folded twice, in lanes: the greatest element, then the least index of those equal to it.
+// A fold along contiguous elements takes two passes in lanes: the greatest element, then its least index.
 // CHECK-LABEL: func.func private @long_rows
 // CHECK-SAME: argmax.two_folds
 // CHECK-NEXT: topi.compute "extreme" [%i0 : 4] reduce [%k1 : 64] init [%acc = 0xff800000 : f32] : tensor<4xf32>
@@ -11,7 +11,7 @@ func.func private @long_rows(%x: tensor<4x64xf32>) -> tensor<4xi32> attributes {
   func.return %y : tensor<4xi32>
 }
 
-// Beside the fold lie elements of an axis that stays: one fold keeps value and index, and reads memory once.
+// A fold along another axis keeps value and index in lanes, and reads memory once.
 // CHECK-LABEL: func.func private @columns
 // CHECK-SAME: argmin.generic
 // CHECK-NEXT: topi.compute "argmin" [%i0 : 64] reduce [%k0 : 4] init [%acc = 0x7f800000 : f32, %acc_1 = 0 : i32] : tensor<64xf32>, tensor<64xi32>

@@ -55,7 +55,7 @@ func.func private @concatenate(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf
   func.return %r : tensor<?xf32, #relay.dims<m + n>>
 }
 
-// The steps suffice to bisect the longest row of n's magnitude; the length of the interval begins at n.
+// The number of steps suffices to bisect the longest possible row; the length of the interval begins at n.
 // CHECK-LABEL: @search
 func.func private @search(%r: tensor<?xf32, #relay.dims<n>>, %v: tensor<4xf32>) -> tensor<4xi64> attributes {relay.primitive} {
   // CHECK: topi.compute "searchsorted" [%i0 : 4] reduce [%k : 16 * min(1, n floordiv 4294967296) + 16 * min(1, n floordiv 65536) + 16 * min(1, n)] init [%acc = 0 : i64, %acc_1 = 0 : i64]

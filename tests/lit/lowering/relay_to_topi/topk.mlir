@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Neighbouring rows keep two elements and their indices in lanes; the fourth condition is that there is no element yet.
+// For contiguous rows two elements and their indices are kept in lanes; the fourth condition: no element is kept yet.
 // CHECK-LABEL: func.func private @columns
 // CHECK-SAME: topk.fold
 // CHECK-NEXT: topi.compute "topk" [%i0 : 4, %i1 : 64] reduce [%k : 9] init [%acc = 0.000000e+00 : f32, %acc_1 = 0.000000e+00 : f32, %acc_2 = 0 : i32, %acc_3 = 0 : i32]
@@ -29,7 +29,7 @@ func.func private @named(%x: tensor<?x16xui8, #relay.dims<n>>) -> tensor<1x16xui
   func.return %v : tensor<1x16xui8>
 }
 
-// Few neighbours, or many elements: a sort.
+// A sort is used for few rows, or for many kept elements.
 // CHECK-LABEL: func.func private @few
 // CHECK-SAME: topk.generic
 // CHECK-NEXT: topi.sort

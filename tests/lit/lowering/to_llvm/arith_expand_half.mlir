@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p arith-expand-half --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p 'arith-expand-half{f16=true}' --split-input-file | filecheck %s --check-prefix WITHOUT
 
-// Operations are computed in f32. Conversions of f16 are instructions, unless the CPU has none.
+// Operations are computed in f32. Conversions of f16 are instructions, unless the CPU lacks them.
 // CHECK-LABEL: func.func @f16
 // CHECK-NEXT:    [[A:%.*]] = arith.extf %a : f16 to f32
 // CHECK-NEXT:    [[B:%.*]] = arith.extf %b : f16 to f32

@@ -19,7 +19,7 @@ func.func @annotated(%lb: index, %ub: index, %step: index) {
   func.return
 }
 
-// A loop without an annotation gets none.
+// Without an annotation of the loop the branch has no annotation.
 // CHECK-LABEL: func.func @carried
 // CHECK:       cf.br ^[[HEADER:.*]](%lb, %init : index, f32)
 // CHECK:       ^[[HEADER]](%i: index, %a: f32):

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p 'llvm-recursion-to-frames{call-limit=7}' | filecheck %s
 
-// One that calls itself no function touches; the messages of limit and memory have rows behind those that are there.
+// @main is not recursive and remains unchanged; the messages for limit and memory follow the existing checks.
 // CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 {{.*}}?"}, {text = "out of memory: the frames of @f"}, {text = "@even: {{.*}}"}, {{.*}} {text = "@odd: {{.*}}"}, {{.*}}]
 module attributes {xrelay.checks = [{text = "n >= 1"}]} {
 
@@ -14,7 +14,7 @@ llvm.func @main(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
   llvm.return %t : i32
 }
 
-// The function hands its arguments over in an array.
+// The function passes its arguments on in an array.
 // CHECK-LABEL: llvm.func @f(
 // CHECK:         %[[ARRAY:.*]] = llvm.alloca %{{.*}} x !llvm.array<1 x i64>
 // CHECK:         llvm.call @f_frames(%{{.*}}, %{{.*}}, %[[ARRAY]])
@@ -47,20 +47,20 @@ llvm.func @odd(%ctx: !llvm.ptr, %y: !llvm.ptr) -> i32 {
 llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 }
 
-// Constants stand at the beginning, the first frame comes behind none.
+// Constants are at the beginning; the first frame has no caller.
 // CHECK-LABEL: llvm.func @f_frames(%ctx_{{.*}}: !llvm.ptr, %entry: i64, %arguments: !llvm.ptr) -> i32
 // CHECK-NEXT:    %zero = llvm.mlir.constant(0 : i32) : i32
 // CHECK:         %[[STATE:.*]] = llvm.alloca %{{.*}} x !llvm.array<5 x i64>
 // CHECK:         %[[PUSHED:.*]] = llvm.call @xrelay_push_frame(%ctx_{{.*}}, %[[STATE]]
 // CHECK:         llvm.cond_br %{{.*}}, ^[[F:bb[0-9]+]](%{{.*}} : !llvm.ptr), ^[[LEAVE:bb[0-9]+]](%[[PUSHED]] : i32)
-// What other blocks use lies in the frame, a truth value as a byte.
+// Values that other blocks use are stored in the frame, a boolean as a byte.
 // CHECK:       ^[[F]](%[[X:.*]]: !llvm.ptr):
 // CHECK:         %[[SLOT:.*]] = llvm.getelementptr inbounds %{{.*}}[3]
 // CHECK-NEXT:    llvm.store %[[X]], %[[SLOT]]
 // CHECK-NEXT:    %c = llvm.call @test(%ctx_{{.*}}, %[[X]])
 // CHECK:         %b = llvm.icmp "eq" %c, %zero
 // CHECK:         llvm.zext %b : i1 to i8
-// The call stores its label, and makes a frame that is given the argument; a frame too many gives its status.
+// The call stores its label, and pushes a frame with the argument; if the limit is exceeded, the status is returned.
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK:         llvm.mlir.constant(518 : i32)
 // CHECK:         llvm.mlir.constant(774 : i32)
@@ -74,7 +74,7 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK-NEXT:    llvm.call @xrelay_free_frames(%ctx_{{.*}}, %[[STATE]])
 // CHECK-NEXT:    llvm.return %[[LAST]]
 
-// What a callee returns goes to words of the frame, which are aligned as words are. A return finds its label among those of all members.
+// A callee's results are words of the frame, aligned as words. A return compares its label with those of all members.
 // CHECK-LABEL: llvm.func @even_frames
 // CHECK:         %[[FRAME:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
 // CHECK:         %[[RESULTS:.*]] = llvm.getelementptr inbounds %{{.*}}[3] : (!llvm.ptr) -> !llvm.ptr, i64

@@ -4,7 +4,7 @@
 // RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{families=registered}' | filecheck %s --check-prefix REGISTERED
 // RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{families=own}' | filecheck %s --check-prefix OWN
 
-// No family is registered.
+// No family is registered, so that families=registered assigns no schedule.
 // REGISTERED-NOT: loop.schedule_reason
 // OWN: loop.schedule_reason = "conv2d_nchwc:
 
@@ -148,7 +148,7 @@ func.func private @column_sums(%x: tensor<50x320xf32>) -> tensor<320xf32> {
   func.return %r : tensor<320xf32>
 }
 
-// Too little work for threads; a transposition has no lanes.
+// Left alone: too little work for threads; a transposition has no lanes.
 // CHECK-LABEL: func.func private @transpose
 // CHECK-NOT: parallelize
 // CHECK-SAME: injective: not vectorized

@@ -17,7 +17,7 @@ func.func private @rows(%x: tensor<64x600x1xf32>) -> (tensor<64x7x1xf32>, tensor
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
 }
 
-// Of more elements, the scratch has two times 2 * 17 + 64 candidates.
+// To keep more elements, the scratch has room for two times 2 * 17 + 64 candidates.
 // CHECK-LABEL: func.func private @more
 // CHECK-NEXT: %keys = memref.alloc() : memref<196xi64>
 // CHECK: {axis = 0 : i64, selects} : memref<500xf64>
@@ -26,7 +26,7 @@ func.func private @more(%x: tensor<500xf64>) -> (tensor<17xf64>, tensor<17xi64>)
   func.return %v, %i : tensor<17xf64>, tensor<17xi64>
 }
 
-// No selection: the candidates would be more than the elements.
+// All elements are in the scratch, because the candidates would be more than the elements.
 // CHECK-LABEL: func.func private @most
 // CHECK-NEXT: %keys = memref.alloc() : memref<500xi16>
 // CHECK: loop.sort %x[] into %v, %i scratch %keys, %order {axis = 0 : i64} : memref<250xf16>

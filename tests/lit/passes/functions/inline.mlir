@@ -4,7 +4,7 @@
 
 // LIMIT: relay-inline: inlining adds more than 0 ops; help: raise max-ops
 
-// Callees first: what @twice calls is inlined with it. The functions go when nobody calls them.
+// Callees are inlined first: @twice is inlined with @square. Functions without callers are removed.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %[[A:.*]] = relay.multiply(%x, %x)
 // CHECK-NEXT:    %[[B:.*]] = relay.multiply(%[[A]], %[[A]])
@@ -42,7 +42,7 @@ func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
-// Marked functions alone: @square keeps its call.
+// With `marked`, only marked functions are inlined: @square keeps its call.
 // MARKED-LABEL: func.func @some
 // MARKED-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
 // MARKED-NEXT:    func.call @square(%[[R]])
@@ -56,7 +56,7 @@ func.func private @positive(%a: tensor<4xf32>) -> tensor<4xf32> attributes {rela
   func.return %m : tensor<4xf32>
 }
 
-// A public function stays, whoever calls it.
+// A public function is inlined, and remains for callers outside of the module.
 // CHECK-LABEL: func.func @of_public
 // CHECK-NEXT:    relay.nn.relu
 // CHECK-NEXT:    relay.nn.relu
@@ -76,7 +76,7 @@ func.func @public(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %m : tensor<4xf32>
 }
 
-// A recursive function keeps its calls; what it calls, and what is called beside it, is inlined all the same.
+// A recursive function keeps its calls. Functions that it calls, and other functions, are inlined.
 // CHECK-LABEL: func.func @beside_recursion
 // CHECK-NEXT:    %[[C:.*]] = func.call @recursive(%x)
 // CHECK-NEXT:    %[[D:.*]] = relay.exp(%[[C]])
@@ -99,7 +99,7 @@ func.func private @simple(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %e : tensor<4xf32>
 }
 
-// A closure is inlined where it is called, through lets, fields of tuples and parameters of functions; then it goes.
+// A closure is inlined at its calls, through lets, fields of tuples and parameters of functions, and then removed.
 // CHECK-LABEL: func.func @closures
 // CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
 // CHECK-NEXT:    %[[A:.*]] = relay.add(%x, %[[N]])
@@ -125,7 +125,7 @@ func.func private @apply(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
 
-// Left alone: a closure that calls itself, also where a branch gives it; the other one is called in its branch.
+// Left alone: a recursive closure, also as the result of a branch. The branch with the other closure inlines the call.
 // CHECK-LABEL: func.func @unknown_closures
 // CHECK:         relay.fn rec(
 // CHECK:         relay.invoke
@@ -149,7 +149,7 @@ func.func @unknown_closures(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> 
   func.return %z : tensor<4xf32>
 }
 
-// Of the marked ones a public function goes too; another compiler's keeps its calls.
+// A marked public function is inlined too; a function for another compiler keeps its calls.
 // MARKED-LABEL: func.func @marks(
 // MARKED-NEXT:    %{{.*}} = relay.exp(%x)
 // MARKED-NEXT:    %{{.*}} = func.call @theirs(
@@ -169,7 +169,7 @@ func.func @theirs(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline, 
   func.return %0 : tensor<3xf32>
 }
 
-// An argument that the body does not use vanishes, with the error that it may report.
+// An argument that the body does not use is removed, with the error that it may report.
 // CHECK-LABEL: func.func @unused_argument
 // CHECK-NOT:     func.call
 // CHECK:         relay.negative(%y)

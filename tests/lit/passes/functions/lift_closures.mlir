@@ -5,7 +5,7 @@
 !f = (!t) -> !t
 !n = tensor<i64>
 
-// Where the function of a call is known, nothing is made but a function; here its recursion becomes a loop.
+// A call with a known callee needs only a function, and no closure; here the recursion becomes a loop.
 // KEPT-LABEL: func.func @known
 // KEPT:         func.call @known_f(
 // CHECK-LABEL: func.func @known
@@ -30,7 +30,7 @@ func.func @known(%x: !t, %n: !n) -> !t {
   func.return %y : !t
 }
 
-// What a loop carries is the number of a function and what it captured; a constant is not captured.
+// A loop carries the number of a function and its captured values; a constant is not captured.
 // CHECK-LABEL: func.func @carried
 // CHECK:         %f = relay.closure_construct(%x) {number = 1}
 // CHECK:         relay.loop(%i, %g = %f : !relay.closure, %v = %x : tensor<3xf32>) to %n : tensor<i64> -> tuple<!relay.closure, tensor<3xf32>>
@@ -64,7 +64,7 @@ func.func @carried(%x: !t, %n: !n) -> !t {
   func.return %w : !t
 }
 
-// A function gets one that another may be, which is called without a question where there is no other.
+// A parameter that can only be one closure is called without a comparison of function numbers.
 // CHECK-LABEL: func.func @passed
 // CHECK:         %[[F:.*]] = relay.closure_construct(%x) {number = 3}
 // CHECK:         func.call @twice(%[[F]], %x, %n) : (!relay.closure, tensor<3xf32>, tensor<i64>) -> tensor<3xf32>
@@ -95,7 +95,7 @@ func.func private @twice(%f: !f, %x: !t, %n: !n) -> !t {
   func.return %r : !t
 }
 
-// What a function is over may have extents that only the run tells: its call finds out that they are n.
+// The extents of captured values are dynamic in the loop: the call requires that they equal n.
 // CHECK-LABEL: func.func @named
 // CHECK:         %[[X:.*]] = relay.closure_captured(%g) {index = 0, of = tensor<?xf32>, relay.binds = #relay.bounds<[[D:.*]]>}
 // CHECK-SAME:      -> tensor<?xf32, #relay.dims<[[D]]>>
@@ -115,7 +115,7 @@ func.func @named(%x: !m, %n: !n) -> !m {
   func.return %w : !m
 }
 
-// The type of %r does not tell n: the first value in the function that does is captured too.
+// The type of %r does not determine n: the function also captures the first value whose type does.
 // CHECK-LABEL: func.func @told
 // CHECK:         relay.closure_construct(%r, %x)
 // CHECK:         relay.closure_construct(%k, %r)
@@ -142,7 +142,7 @@ func.func @told(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
   func.return %g : !h
 }
 
-// A function around one that captures a value to know an extent captures it too.
+// An outer function of one that captures a value because of an extent captures the value, too.
 // CHECK-LABEL: func.func @told_inside
 // CHECK:         relay.closure_construct(%c, %r, %y)
 !q = tensor<?x3xf32, #relay.dims<n floordiv 3>>
@@ -169,7 +169,7 @@ func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h, 
   func.return %f, %k : (tensor<f32>) -> !h, !m
 }
 
-// A function in a function captures a tuple from around both: it is the tuple that both capture.
+// Two nested functions use a tuple from outside: both capture the whole tuple.
 // CHECK-LABEL: func.func @around
 // CHECK:         relay.closure_construct(%c, %x, %x)
 // CHECK:       func.func private @around_f(%c: tensor<i1>, %t: tuple<tensor<4xf32>, tensor<4xf32>>, %a: tensor<4xf32>)
@@ -198,11 +198,11 @@ func.func @around(%c: tensor<i1>, %x: tensor<4xf32>) -> ((tensor<4xf32>) -> tens
   func.return %f : (tensor<4xf32>) -> tensor<4xf32>
 }
 
-// The function that @told_inside gives hands on what it captured.
+// The function that @told_inside returns passes its captured values on.
 // CHECK:       func.func private @told_inside_f(%c: {{[^%]*}}, %r: {{[^%]*}}, %y: {{[^%]*}}, %a: tensor<f32>)
 // CHECK:         relay.closure_construct(%r, %y)
 
-// What nobody calls is left out: no function would come to its parameter.
+// A function that is never called is omitted: its parameter has no possible callee.
 // CHECK-NOT: @dead
 func.func private @dead(%f: !f, %x: !t) -> !t {
   %y = relay.invoke %f(%x) : (!t) -> !t

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-outline-fused | filecheck %s
 
-// An @main that is called becomes a private function, which a new @main calls once.
+// A function @main with callers becomes a private function, which a new @main calls once.
 // CHECK:      func.func @main(%x: tensor<4xf32> {relay.name = "x"}) -> tensor<4xf32> attributes {relay.form = "bbnf"} {
 // CHECK-NEXT:   %{{.*}} = func.call @main_2(%x)
 // CHECK-NEXT:   func.return

@@ -18,7 +18,7 @@ func.func @sums(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
   func.return %r : tensor<3x4xf32>
 }
 
-// A parameter without influence on the result has zeros. Unrelated ops, here some without a rule, need none.
+// A parameter that does not affect the result has a gradient of zeros. Unrelated ops need no gradient rule.
 // CHECK-LABEL: @beside(
 // CHECK:         %[[R:.*]] = relay.multiply(%x, %{{.*}})
 // CHECK-NEXT:    %[[O:.*]] = relay.ones_like(%[[R]])

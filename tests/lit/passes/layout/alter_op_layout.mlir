@@ -55,8 +55,8 @@ func.func @grouped(%x: tensor<1x8x8x8xf32>) -> tensor<1x32x8x8xf32> {
   func.return %c : tensor<1x32x8x8xf32>
 }
 
-// A constant matrix is packed like a dense layer's weight; a run-time weight, one that no vector divides, and products
-// with a transposed left operand stay.
+// A constant matrix is packed like a dense layer's weight. Left alone: a run-time weight, a weight whose columns no
+// vector divides, and products with a transposed left operand.
 // CHECK-LABEL: func.func @products
 // CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "CN", dst_layout = "NC16n"} : (tensor<8x32xf32>) -> tensor<2x8x16xf32>
 // CHECK:         relay.nn.contrib_dense_pack(%x, %[[W]]) {weight_layout = "NC16n"} : (tensor<4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x32xf32>

@@ -42,7 +42,7 @@ func.func @fires(%x: tensor<1x16x6x6xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor
 }
 
 // From other layouts: channels last unchanged, to plain layouts, or to blocks; from blocks to plain layouts, where the
-// addition of a blocked bias stays, as the result is also wanted in blocks.
+// addition of a blocked bias stays, as the result is used in blocks, too.
 // CHECK-LABEL: func.func @channels_last
 // CHECK-NEXT:    relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // BLOCKS-LABEL: func.func @channels_last
@@ -68,7 +68,7 @@ func.func @blocked(%x: tensor<1x1x6x6x16xf32>, %w: tensor<1x1x3x3x16x16xf32>, %b
   func.return %r : tensor<1x1x4x4x16xf32>
 }
 
-// Rejected: three channels are no block of 16. A depthwise convolution has one in-channel per block.
+// Rejected: three channels do not form a block of 16. A depthwise convolution has one in-channel per block.
 // BLOCKS-LABEL: func.func @refuses
 // BLOCKS:         relay.nn.conv2d(%x, %w) :
 // BLOCKS:         relay.nn.conv2d({{.*}}) {groups = 16, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"}

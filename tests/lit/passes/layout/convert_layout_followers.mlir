@@ -17,7 +17,7 @@ func.func @follows(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>, %g: tensor<
   func.return %m : tensor<1x2xi32>
 }
 
-// Over channels and rows the elements count in another order.
+// Along channels and rows the indices of argmax count elements in another order.
 // CHECK-LABEL: @refuses(
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // CHECK-NEXT:    %[[B:.*]] = relay.layout_transform(%[[C]]) {src_layout = "NHWC", dst_layout = "NCHW"}
@@ -28,7 +28,7 @@ func.func @refuses(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1
   func.return %m : tensor<1x6xi32>
 }
 
-// Both fields of the tuple are brought back.
+// Both fields of the tuple are converted back.
 // CHECK-LABEL: @sorted(
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // CHECK-NEXT:    %[[T:.*]] = relay.topk(%[[C]]) {k = 2, axis = 2} : {{.*}} -> tuple<tensor<1x6x2x4xf32>, tensor<1x6x2x4xi32>>
@@ -42,7 +42,7 @@ func.func @sorted(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> (tensor<1
   func.return %a, %b : tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>
 }
 
-// Both operands come in NHWC.
+// Both operands are in NHWC.
 // CHECK-LABEL: @like(
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // CHECK-NEXT:    %[[P:.*]] = relay.nn.max_pool2d(%[[C]])
@@ -54,7 +54,7 @@ func.func @like(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x4x
   func.return %s : tensor<1x4x5x5xf32>
 }
 
-// What is cut like a tensor of other axes is brought back to what the text says.
+// If the axes of the other tensor differ, the operand is converted back to the program's layout.
 // CHECK-LABEL: @like_others(
 // CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // CHECK-NEXT:    %[[B:.*]] = relay.layout_transform(%[[C]]) {src_layout = "NHWC", dst_layout = "NCHW"}

@@ -62,7 +62,7 @@ func.func private @square(%X: memref<?xf32> {loop.extents = array<i64: 0>},
 
 // SCF-LABEL: @rows
 // SCF: "scf.parallel"(%{{[0-9]+}}, %n, %{{[0-9]+}})
-// A loop whose extent is a multiple needs no other split: the domain stays what it is.
+// A loop whose extent is a multiple of the factor is split without a change of the domain.
 // FUSE-LABEL: @rows
 // FUSE: %a_b_extent = arith.muli %n
 // FUSE: loop.for "a_b_o" %a_b_o to %n {
@@ -106,7 +106,7 @@ func.func private @sum(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
   func.return
 }
 
-// Loops that fuse does not make one are parallel together, and one loop below.
+// A nest of two parallel loops, without a fuse, is converted to one parallel loop.
 // SCF-LABEL: @plane
 // SCF: %[[all:[0-9]+]] = arith.muli %n, %m overflow<nsw,nuw> : index
 // SCF-NEXT: %[[empty:[0-9]+]] = arith.cmpi eq, %m, %[[zero:[0-9]+]]

@@ -39,7 +39,7 @@ func.func private @double_1(%a: memref<?xf32> {loop.extents = array<i64: 0>}, %b
   func.return
 }
 
-// The loop's body is compared.
+// Loop bodies are compared: these differ.
 // CHECK:       func.func private @another
 func.func private @another(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<n>} {
@@ -51,7 +51,7 @@ func.func private @another(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r:
   func.return
 }
 
-// Kernels without extents are unchanged, and kernels that others may call.
+// Unchanged: kernels without extents, and kernels that other modules may call.
 // CHECK:       func.func private @fixed
 // CHECK:       func.func private @fixed_1
 // CHECK:       func.func @public_1

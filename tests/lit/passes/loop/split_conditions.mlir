@@ -54,7 +54,7 @@ func.func @padded(%x: memref<3x4xf32>, %out: memref<4xf32>) {
 // -----
 
 // The last of two tiles is partial, as the index of the fused loop determines: one test for inits and sums, after
-// the buffer, though the inner loops test it in two forms. The second row has no ops where it does not hold.
+// the buffer, though the inner loops test it in two forms. If the test fails, the second row has no ops.
 // CHECK-LABEL: func.func @partial
 // CHECK:         loop.for "t" %t to 26 parallel {
 // CHECK-NEXT:      %acc = memref.alloc()

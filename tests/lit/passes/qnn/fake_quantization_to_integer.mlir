@@ -27,7 +27,7 @@ func.func @conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<2x3x3x3xi8>) -> tensor<1x2
   func.return %y : tensor<1x2x8x8xui8>
 }
 
-// Where the steps are those of the operand, the quantisation is nothing; what others read stays in floats.
+// Equal scales and zero points need no quantisation; a value that other ops read as floats remains.
 // CHECK-LABEL: @kept(
 func.func @kept(%x: tensor<1x3x8x8xi8>, %s: tensor<f32>, %z: tensor<i32>) -> (tensor<1x192xi8>, tensor<1x3x8x8xf32>) {
   // CHECK: %[[FLOATS:.*]] = relay.qnn.dequantize(%x
@@ -58,7 +58,7 @@ func.func @sum(%x: tensor<4xi8>, %y: tensor<4xi8>, %s: tensor<f32>, %z: tensor<i
   func.return %e : tensor<4xi8>
 }
 
-// What is a function of one tensor of 8 bits is a table.
+// A function of one 8-bit tensor becomes a table.
 // CHECK-LABEL: @swish(
 func.func @swish(%x: tensor<4xi8>) -> tensor<4xi8> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -87,7 +87,7 @@ func.func @softmax(%x: tensor<4x9xi8>) -> tensor<4x9xi8> {
   func.return %y : tensor<4x9xi8>
 }
 
-// A greatest integer need not stand for the greatest number.
+// The greatest integer need not represent the greatest number.
 // CHECK-LABEL: @unknown_sign(
 func.func @unknown_sign(%x: tensor<4x9xi8>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<4xi8> {
   // CHECK: relay.max(%{{.*}}) {axis = [1]} : (tensor<4x9xf32>)
@@ -98,7 +98,7 @@ func.func @unknown_sign(%x: tensor<4x9xi8>, %s: tensor<f32>, %z: tensor<i32>) ->
   func.return %y : tensor<4xi8>
 }
 
-// Nothing is quantised behind it.
+// No quantisation follows: only use-qat computes with integers, and dequantises the sums.
 // CHECK-LABEL: @open(
 // QAT-LABEL: @open(
 func.func @open(%x: tensor<4x9xi8>, %w: tensor<5x9xi8>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<4x5xf32> {
@@ -114,7 +114,7 @@ func.func @open(%x: tensor<4x9xi8>, %w: tensor<5x9xi8>, %s: tensor<f32>, %z: ten
   func.return %y : tensor<4x5xf32>
 }
 
-// An input is quantised, as before.
+// An input that is not dequantised: nothing changes.
 // CHECK-LABEL: @input(
 func.func @input(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<4xi8> {
   // CHECK-NEXT: relay.nn.relu
@@ -124,7 +124,7 @@ func.func @input(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<
   func.return %y : tensor<4xi8>
 }
 
-// A mean is rounded to steps of the operand where those of the result are no smaller.
+// A mean is rounded to the operand's scale unless the scale of the result is smaller.
 // CHECK-LABEL: @mean_in_coarse_steps(
 func.func @mean_in_coarse_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   %s = relay.constant dense<0.5> : tensor<f32>
@@ -137,7 +137,7 @@ func.func @mean_in_coarse_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   func.return %y : tensor<1x2x2x2xi8>
 }
 
-// Where they are smaller, it is taken in steps that are finer than both.
+// If it is smaller, the mean is computed at a scale that is finer than both.
 // CHECK-LABEL: @mean_in_fine_steps(
 func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   %s = relay.constant dense<2.0> : tensor<f32>
@@ -154,8 +154,8 @@ func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   func.return %y : tensor<1x2x2x2xi8>
 }
 
-// A factor has no op of its own on integers: what stands for its result is what the quantisation before gives, also
-// where that is replaced itself.
+// A multiplication by a factor only changes the scale: its operand is the value of the previous quantisation, also if
+// that one is replaced, too.
 // CHECK-LABEL: @factor_behind_a_region(
 func.func @factor_behind_a_region(%x: tensor<4xi8>) -> tensor<4xi8> {
   // CHECK: %[[RELU:.*]] = relay.maximum(%x,

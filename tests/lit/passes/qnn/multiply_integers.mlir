@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p qnn-multiply-integers | filecheck %s
 // RUN: xrelay-opt %s -p qnn-multiply-integers --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
 
-// The sums of the bytes are less the zero point times the sums of the weight, and are scaled once.
+// The zero point times the sums of the weight is subtracted from the sums of the bytes, which are scaled once.
 // CHECK-LABEL: func.func @dense
 // CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[}}1, 2, 3, 4], [-128, 127, 0, 0]]> : tensor<2x4xi8>
 // CHECK-NEXT:    %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32} : (tensor<3x4xui8>, tensor<2x4xi8>) -> tensor<3x2xi32>

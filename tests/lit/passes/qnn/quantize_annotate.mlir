@@ -5,7 +5,7 @@
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{global-scale=8.0}' | filecheck %s --check-prefix GLOBAL
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{global-scale=8.0 skip-conv-layers=-1 enabled-ops="nn.dense"}' --remarks 2>&1 >/dev/null | filecheck %s --check-prefix ENABLED
 
-// Both operands are rounded; what nothing reads as integers stays.
+// Both operands are rounded; a value that no integer op reads stays.
 // CHECK-LABEL: @conv2d(
 // CHANNELS-LABEL: @conv2d(
 // BITS-LABEL: @conv2d(
@@ -22,18 +22,18 @@ func.func @conv2d(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   // CHECK: relay.nn.conv2d(%[[A]], %[[B]]) {padding = [1, 1, 1, 1]}
   // CHECK: relay.exp(%c)
 
-  // Unsigned numbers cover what the tensor holds; a weight has a scale for each of its two filters.
+  // Unsigned numbers cover the range of the tensor; a weight has a scale for each of its two filters.
   // CHANNELS: relay.constant dense<129> : tensor<i32>
   // CHANNELS: relay.qnn.quantize(%x, {{.*}}) {out_dtype = ui8}
   // CHANNELS: relay.qnn.quantize(%w, {{.*}}) {axis = 0} : (tensor<2x3x3x3xf32>, tensor<2xf32>, tensor<2xi32>)
 
-  // What has fewer bits than its elements is cut: 4 bits are at most 7, 5 bits at most 15.
+  // Fewer bits than the element type has are clipped: 4 bits are at most 7, 5 bits at most 15.
   // BITS: %[[Q:.*]] = relay.qnn.quantize(%x
   // BITS-NEXT: %[[C:.*]] = relay.clip(%[[Q]]) {a_min = -7.0, a_max = 7.0}
   // BITS-NEXT: relay.qnn.dequantize(%[[C]],
   // BITS: relay.clip({{.*}}) {a_min = -15.0, a_max = 15.0}
 
-  // The first convolution is left alone unless the options say otherwise, as in Relay.
+  // The first convolution is unchanged by default, as in Relay.
   // GLOBAL-NOT: relay.qnn
   // GLOBAL: func.return
 
@@ -43,8 +43,8 @@ func.func @conv2d(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   func.return %e : tensor<1x2x8x8xf32>
 }
 
-// A bias and a relu follow sums of 32 bits; their result is rounded once, for the product and for the sum that read it.
-// The sum of two tensors is rounded behind its relu, and a pool works on 8 bits, which the dense layer reads as they are.
+// A bias and a relu apply to 32-bit sums; their result is rounded once, for both the product and the sum that read it.
+// A sum of two tensors is rounded after its relu, and a pool computes on 8 bits, which the dense layer reads directly.
 // CHECK-LABEL: @block(
 func.func @block(%x: tensor<1x2x8x8xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x3xf32>) {
   // CHECK: %c = relay.nn.conv2d(
@@ -76,7 +76,7 @@ func.func @block(%x: tensor<1x2x8x8xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x3xf3
   func.return %p, %r : tensor<1x2x4x4xf32>, tensor<1x3xf32>
 }
 
-// Parts that are joined are rounded each, and the whole is rounded where it is read.
+// Each concatenated part is rounded, and so is the concatenation where it is read.
 // CHECK-LABEL: @joined(
 func.func @joined(%x: tensor<1x4xf32>) -> tensor<1x8xf32> {
   // CHECK: %[[A:.*]] = relay.qnn.dequantize(
@@ -126,7 +126,7 @@ func.func @alone(%x: tensor<4xf32>, %i: tensor<1x4xi8>, %j: tensor<2x4xi8>) -> (
   func.return %a, %b : tensor<4xf32>, tensor<1x2xi32>
 }
 
-// What an op of floats reads stays as it is, with a remark; products say what is rounded.
+// A remark names each value that stays because a float op reads it; products report the rounded operands.
 // REMARK: remark: relay-quantize-annotate: relay.exp: {{.*}}
 // REMARK: remark: relay-quantize-annotate: relay.nn.conv2d: operand #0 is rounded to 8 bits
 // REMARK: remark: relay-quantize-annotate: relay.nn.conv2d: operand #1 is rounded to 8 bits

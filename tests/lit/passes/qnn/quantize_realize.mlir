@@ -2,8 +2,8 @@
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{skip-conv-layers=-1 skip-dense-layer=false global-scale=8.0},relay-quantize-realize{rounding=TONEAREST}' | filecheck %s --check-prefix NEAREST
 // RUN: xrelay-opt %s -p 'relay-quantize-annotate{skip-conv-layers=-1 skip-dense-layer=false global-scale=8.0},relay-quantize-realize' --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// Integers of 8 bits go into products, whose sums of 32 bits are rounded to 8 bits in front of the next one and
-// dequantised at the end. Weights and biases are integers.
+// Products multiply 8-bit integers; their 32-bit sums are rounded to 8 bits before the next product, and dequantised at
+// the end. Weights and biases are integers.
 // CHECK-LABEL: @two(
 // NEAREST-LABEL: @two(
 func.func @two(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
@@ -14,7 +14,7 @@ func.func @two(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   // CHECK: %[[E:.*]] = relay.maximum(%[[D]],
   // CHECK: %[[R:.*]] = relay.qnn.requantize(%[[E]], {{.*}} -> tensor<1x2x8x8xi8>
   // CHECK: %[[F:.*]] = relay.qnn.conv2d(%[[R]], {{.*}} -> tensor<1x2x8x8xi32>
-  // A constant that is added is a bias, which is rounded to the steps of the sums.
+  // A constant addend is a bias, which is rounded to the scale of the sums.
   // CHECK: %[[G:.*]] = relay.add(%[[F]], {{.*}} tensor<1x1x1xi32>
   // CHECK: %[[Y:.*]] = relay.qnn.dequantize(%[[G]],
   // CHECK-NEXT: func.return %[[Y]]
@@ -31,8 +31,8 @@ func.func @two(%x: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
   func.return %g : tensor<1x2x8x8xf32>
 }
 
-// A value that an op of floats reads too is dequantised for it, and not rounded to 8 bits. The product stands twice,
-// which relay-eliminate-common-subexpr joins.
+// A value that a float op reads too is dequantised for it from the 32-bit sums. The product is then emitted twice;
+// relay-eliminate-common-subexpr merges both.
 // CHECK-LABEL: @read_twice(
 func.func @read_twice(%x: tensor<1x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
   // CHECK: %[[SUMS:.*]] = relay.qnn.dense(
@@ -47,7 +47,7 @@ func.func @read_twice(%x: tensor<1x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>)
   func.return %e, %b : tensor<1x4xf32>, tensor<1x4xf32>
 }
 
-// Refused: integers cannot be padded with what is none of their steps. The pair goes, and the op reads its floats.
+// Refused: 0.3 is not a multiple of the scale, so integers cannot be padded with it. The op reads the floats.
 // CHECK-LABEL: @refused(
 // REMARK: remark: relay-quantize-realize: relay.nn.pad: 0.3 {{.*}}
 func.func @refused(%x: tensor<1x4xf32>) -> tensor<1x6xf32> {
@@ -60,7 +60,7 @@ func.func @refused(%x: tensor<1x4xf32>) -> tensor<1x6xf32> {
   func.return %p : tensor<1x6xf32>
 }
 
-// Pairs of the user's own that lead to no integers stay; those of the annotation go.
+// The user's own pairs of quantize and dequantize stay if no integer op results; those of the annotation are removed.
 // CHECK-LABEL: @own(
 func.func @own(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: relay.qnn.quantize(%x

@@ -11,7 +11,7 @@ func.func @twice(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// Equal constants and fields are one; a branch uses what is computed around it, not what the other branch computes.
+// Equal constants and fields are merged; a branch uses equal ops from outside, not those of the other branch.
 // CHECK-LABEL: func.func @branches
 // CHECK:         %[[K:.*]] = relay.constant
 // CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)
@@ -35,7 +35,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> attributes {
   func.return %r : tensor<f32>
 }
 
-// Other attributes, another order of operands, bindings and walls are other ops.
+// Different: other attributes, another order of operands, bindings and walls.
 // CHECK-LABEL: func.func @different
 // CHECK-COUNT-2: relay.nn.softmax
 // CHECK-COUNT-2: relay.add
@@ -56,7 +56,7 @@ func.func @different(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tuple<tensor<4
   func.return %r : tuple<tensor<4x4xf32>, tensor<4x4xf32>>
 }
 
-// So are those that bind other names.
+// Also different: ops that bind other names.
 // CHECK-LABEL: func.func @names
 // CHECK-COUNT-2: relay.extents
 func.func @names(%s: tensor<1xi64>, %x: tensor<f32>) -> (tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>) {

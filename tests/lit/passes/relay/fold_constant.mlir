@@ -14,7 +14,7 @@ func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %d : tensor<2xf32>
 }
 
-// Through tuples; a constant result is returned directly.
+// Tuples are folded, too; a constant result is returned directly.
 // CHECK-LABEL: func.func @tuples
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<2.000000e+00> : tensor<1xf32>
 // CHECK-NEXT:    func.return %[[K]]
@@ -100,7 +100,7 @@ func.func @divisions() -> (tensor<i8>, tensor<i8>, tensor<i8>) {
   func.return %q, %h, %z : tensor<i8>, tensor<i8>, tensor<i8>
 }
 
-// A field of a tuple is its operand, whatever the other fields, and through a let.
+// A field of a tuple folds to its operand, whatever the other fields, and through a let.
 // CHECK-LABEL: func.func @fields
 // CHECK-NEXT:    %[[K:.*]] = relay.constant dense<4.000000e+00> : tensor<f32>
 // CHECK-NEXT:    %[[Y:.*]] = relay.add(%x, %[[K]])

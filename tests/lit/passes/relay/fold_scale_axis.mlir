@@ -125,7 +125,7 @@ func.func @shared(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, tensor<1x4x4
   func.return %a, %b : tensor<1x3x4x4xf32>, tensor<1x4x4x4xf32>
 }
 
-// A result needs the product anyway.
+// Left alone: the product is a result, too.
 // CHECK-LABEL: @shared_with_others(
 // CHECK:         %[[M:.*]] = relay.multiply(%x, %s)
 // CHECK:         relay.nn.conv2d(%[[M]], %v)
@@ -161,7 +161,7 @@ func.func @shared_behind_relu(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, 
   func.return %y, %z : tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>
 }
 
-// Another op reads the value between, so the factor stays.
+// Left alone: another op reads the value between.
 // CHECK-LABEL: @relu_for_others(
 // CHECK:         relay.multiply(%x, %s)
 // CHECK:         %[[R:.*]] = relay.nn.relu

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p relay-fold-scale-axis,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-fold-scale-axis{weights=any},relay-dead-code-elimination' | filecheck %s --check-prefix ANY
 
-// Both sides of a sum are scaled, and the addends of one of them, and after it.
+// Both sides of a sum are scaled, with the addends of one side and those after the sum.
 // CHECK-LABEL: @sum(
 // CHECK-DAG:     %[[V:.*]] = relay.constant dense<6.000000e+00> : tensor<2x1x1x1xf32>
 // CHECK-DAG:     %[[W:.*]] = relay.constant dense<1.500000e+01> : tensor<2x1x1x1xf32>

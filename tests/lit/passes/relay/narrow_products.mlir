@@ -126,8 +126,8 @@ func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<12x1x1xi32>, %
   func.return %0, %1, %2, %3 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>
 }
 
-// A zero point of the run pads the data, and is multiplied by the sums of the filters. 328 is split off the weight, and
-// multiplied by the sums of the windows.
+// A zero point known at run time pads the data, and is multiplied by the sums of the filters. 328 is split off the
+// weight, and multiplied by the sums of the windows.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         %[[X:.*]] = relay.nn.pad(%x, %z) {pad_width = [0, 0, 0, 0, 1, 1]}
 // CHECK:         %[[P:.*]] = relay.nn.conv1d(%[[X]], %{{.*}}) {out_dtype = i32} : (tensor<1x4x7xui8>, tensor<8x4x1xi8>) -> tensor<1x8x7xi32>
@@ -212,7 +212,7 @@ func.func @units(%x: tensor<3x4xui8>) -> tensor<3x10xi32> {
   func.return %y : tensor<3x10xi32>
 }
 
-// So are filters, except in groups; for three, five more would be too many.
+// Filters are padded, too, except in groups; for three filters, five more would be too many.
 // CHECK-LABEL: func.func @filters
 // CHECK:         %[[P:.*]] = relay.nn.conv2d(%x, %{{.*}}) {channels = 8, {{.*}}out_dtype = i32} : (tensor<1x4x5x5xui8>, tensor<8x4x1x1xi8>) -> tensor<1x8x5x5xi32>
 // CHECK-NEXT:    relay.strided_slice(%[[P]]) {begin = [0], end = [6], axes = [1]}

@@ -81,7 +81,7 @@ func.func @no_roots(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   func.return %z : tensor<4xf32>
 }
 
-// A product with other users, and an operand that broadcasts.
+// Left alone: a product with other users, and an operand that broadcasts.
 // CHECK-LABEL: @leaves_alone(
 // CHECK-COUNT-8: relay.multiply
 // CHECK:         func.return

@@ -70,7 +70,7 @@ func.func @bounds(%i: tensor<9xi32>, %x: tensor<9xf32>, %u: tensor<9xui8>) -> (t
   func.return %c, %f, %g : tensor<9xui8>, tensor<9xi32>, tensor<9xui8>
 }
 
-// Bounds that are fractions, that exceed the intermediate type, or that f16 rounds.
+// Left alone: bounds that are fractions, that exceed the intermediate type, or that f16 rounds.
 // CHECK-LABEL: @bounds_that_stay(
 // CHECK-COUNT-6: relay.clip
 func.func @bounds_that_stay(%x: tensor<9xf32>, %i: tensor<9xi32>, %h: tensor<9xf16>) -> (tensor<9xi8>, tensor<9xi8>, tensor<9xi16>) {

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-to-basic-block-normal-form | filecheck %s
 
-// What one branch alone needs moves into it, with what that needs; what both need stays.
+// An op that a single branch uses moves into it, with the ops on which it depends; an op that both use stays.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    attributes {relay.form = "bbnf"}
 // CHECK-NEXT:    %[[B:.*]] = relay.abs(%x)
@@ -23,7 +23,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A let fixes the block of its value, also of one that may fail; what uses it moves.
+// A let fixes the block of its value, even if the value may fail; users of the let move.
 // CHECK-LABEL: func.func @lets
 // CHECK-NEXT:    %[[Q:.*]] = relay.floor_divide(%x, %y)
 // CHECK-NEXT:    %[[V:.*]] = relay.let "v" = %[[Q]]
@@ -49,7 +49,7 @@ func.func @lets(%c: tensor<i1>, %x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<
   func.return %r : tensor<4xi32>
 }
 
-// Nested branches: the innermost block that holds all uses. A recursive call sinks too, or it would never end.
+// An op moves into the innermost block that contains all uses. A recursive call moves, too, else it would not end.
 // CHECK-LABEL: func.func @nested
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      %[[E:.*]] = func.call @nested
@@ -72,7 +72,7 @@ func.func @nested(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<4
   func.return %r : tensor<4xf32>
 }
 
-// A branch that moves takes what is in it along: the uses of %e all lie in the first branch of the outer one then.
+// A branch that moves takes its contents along: then all uses of %e are in the first branch of the outer `if`.
 // CHECK-LABEL: func.func @moved_along
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)
@@ -96,14 +96,14 @@ func.func @moved_along(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> ten
   func.return %r : tensor<4xf32>
 }
 
-// A function that says another form keeps it.
+// A function with another declared form keeps it.
 // CHECK-LABEL: func.func @already
 // CHECK-SAME:    attributes {relay.form = "anf"}
 func.func @already(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "anf"} {
   func.return %x : tensor<4xf32>
 }
 
-// Nothing moves into a closure, which may be called more than once; what it needs moves with it.
+// Nothing moves into a closure, which may be called more than once; its operands move with it.
 // CHECK-LABEL: func.func @closure
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
@@ -127,7 +127,7 @@ func.func @closure(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// The uses of a call lie in two ifs: it runs in the block of both.
+// A call with uses in two ifs is in the block that contains both.
 // CHECK-LABEL: func.func @two_ifs
 // CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
 // CHECK-NEXT:    %[[V:.*]] = func.call @already(%[[N]])
@@ -149,7 +149,7 @@ func.func @two_ifs(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor
   func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
 
-// What one branch needs, a branch with a call in it too, moves there; a call of what may do anything stays.
+// Ops of a single branch move into it, also an `if` with a call; a call of an unknown function stays.
 // CHECK-LABEL: func.func @effects
 // CHECK-NEXT:    func.call @unknown
 // CHECK-NEXT:    relay.if %c
@@ -174,7 +174,7 @@ func.func @effects(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<
 
 func.func private @unknown(tensor<4xf32>) -> tensor<4xf32>
 
-// Nothing moves into a loop, which may run it again and again; a loop moves into the branch that alone needs it.
+// Nothing moves into a loop, which may run it repeatedly; a loop moves into the only branch that uses it.
 // CHECK-LABEL: func.func @loop
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)

@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-to-basic-block-normal-form,relay-check-basic-block-normal-form | filecheck %s
 
-// A requirement that names an extent uses the op that makes it: %x stays, although one branch alone uses its value.
+// A requirement on an extent uses the op that binds the extent's name: %x stays, although one branch uses its value.
 // CHECK-LABEL: func.func @named_outside
 // CHECK-NEXT:    %[[X:.*]] = relay.closure_captured(%f)
 // CHECK-NEXT:    relay.if %c
@@ -22,7 +22,7 @@ func.func @named_outside(%f: !relay.closure, %c: tensor<i1>, %y: tensor<4xf32>) 
   func.return %t : tensor<4xf32>
 }
 
-// Where one branch alone needs the requirement, the op that makes the extent moves there with it, used or not.
+// A requirement that a single branch uses moves there with the op that binds the extent's name, used or not.
 // CHECK-LABEL: func.func @named_in_a_branch
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      relay.closure_captured(%f)
@@ -40,7 +40,7 @@ func.func @named_in_a_branch(%f: !relay.closure, %c: tensor<i1>, %y: tensor<4xf3
   func.return %r : tensor<4xf32>
 }
 
-// Another op makes an extent of that name in a branch of its own: who names it there does not need the one before.
+// Two branches bind the same name: a use of the name in one branch does not depend on the op in the other branch.
 // CHECK-LABEL: func.func @same_name_elsewhere
 // CHECK-NEXT:    relay.if %c
 // CHECK-NEXT:      %[[X:.*]] = relay.closure_captured(%f)

@@ -5,7 +5,7 @@
 // RUN: sed 's/ attributes {relay.sizes = .*}}//' %s | xrelay-opt -p topi-add-versions | filecheck %s --check-prefix=OPEN
 // RUN: xrelay-opt %s -p topi-add-versions,convert-topi-to-loop | filecheck %s --check-prefix=LOOP
 
-// One version each: for 1 without a hint, for the typical size with one; none for a static or large number of rows, or without a product.
+// One version each: for 1 row without a hint, else for the typical size. None: static or large numbers, no product.
 // COUNT: 3
 // CHECK-LABEL: func.func private @few
 // CHECK-LABEL: func.func private @usual
@@ -32,7 +32,7 @@
 // OPEN: @two_k1(%x: tensor<1x?xf32, #relay.dims<n>>, %w: tensor<?x8xf32, #relay.dims<n>>) -> tensor<1x8xf32>
 // OPEN-SAME: sizes = {k = 1 : i64}, reason = "no typical size is given: a product of 1 row"
 
-// The kernel itself then handles more than 1.
+// With a version for 1 the kernel handles greater sizes.
 // LOOP-LABEL: func.func private @usual
 // LOOP-SAME:    %n: index {loop.size = array<i64: 1, 128, -1>}
 // LOOP:       func.func private @usual_n1(%x: memref<1x4xf32>, %w: memref<4x8xf32>, %r: memref<1x8xf32>)

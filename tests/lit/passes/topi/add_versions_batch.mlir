@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p topi-add-versions | grep -c loop.version | filecheck %s --check-prefix=COUNT
 
 // The number of rows has two names without a size hint. An inner batch has a version for 1, with rows along the other
-// extent. An outer batch has none.
+// extent. An outer batch has no version.
 // COUNT: 1
 // CHECK: func.func private @scan_b1(%x: tensor<?x1x4xf32, #relay.dims<t>>, %w: tensor<4x8xf32>) -> tensor<?x1x8xf32, #relay.dims<t>>
 // CHECK-SAME: loop.version = {of = @scan, sizes = {b = 1 : i64}, reason = "a batch is often 1, and the rows of a tile then run along another extent: a product of t rows"}

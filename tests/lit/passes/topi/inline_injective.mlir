@@ -43,7 +43,7 @@ func.func @layouts(%x: tensor<32x3xf32>) -> tensor<32x3xf32> {
   func.return %b : tensor<32x3xf32>
 }
 
-// The body moves into the guard, where it is evaluated only for taps inside.
+// The body moves into the guard, which evaluates it only for taps inside of the image.
 // CHECK-LABEL: func.func @into_guard
 // CHECK: topi.compute "pad"
 // CHECK-NEXT: topi.in_bounds

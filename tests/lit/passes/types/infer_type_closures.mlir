@@ -43,7 +43,7 @@ func.func @captured(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.
   func.return %0 : !relay.incomplete
 }
 
-// Branches that differ in the closure and agree at its call: the branch still defines the extent.
+// The branches in the closure have the same extent at this call: the `if` still defines an extent.
 // CHECK-LABEL: func.func @agreeing(
 // CHECK:         relay.invoke %f(%x) {relay.binds = #relay.bounds<d0_1>}
 // INLINED-LABEL: func.func @agreeing(

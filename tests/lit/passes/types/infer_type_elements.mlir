@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 
-// A shape, taken apart and put together, is known as the program computes it.
+// A shape that is taken apart and put together is known from the program's arithmetic.
 // CHECK-LABEL: @merged_axes(
 func.func @merged_axes(%x: tensor<?x?x8xf32, #relay.dims<n, s>>) -> !relay.incomplete {
   %shape = relay.shape_of(%x) : (tensor<?x?x8xf32, #relay.dims<n, s>>) -> tensor<3xi64>

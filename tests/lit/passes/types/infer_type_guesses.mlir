@@ -1,4 +1,4 @@
-// A branch whose type a loop determines is not given another type by its sibling.
+// A branch whose type depends on a loop does not take another type from its sibling.
 // RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
 
 // CHECK-LABEL: func.func @main

@@ -34,7 +34,7 @@ func.func @unsolved_argument(%x: !relay.incomplete) -> !relay.incomplete {
 
 // -----
 
-// What one op demands is a contradiction, wherever it stands: no size lets it run.
+// Contradictory requirements of one op are an error, also in a branch: no size fulfils them.
 func.func @in_a_branch(%c: tensor<i1>, %x: tensor<1x?x3x4xf32, #relay.dims<2 * n>>, %w: tensor<2x?x?x3xf32, #relay.dims<n, n>>) -> !relay.incomplete {
   %0 = relay.if %c : tensor<i1> -> !relay.incomplete {
     // expected-error@below {{[relay.nn.conv2d C6] n >= 1 (kernel_size) cannot hold here; help: the same op requires n == 2 * n (kernel in-channels)}}

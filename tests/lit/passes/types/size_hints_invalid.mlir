@@ -24,7 +24,7 @@ func.func @number(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dim
 
 // -----
 
-// What is promised of n rules out what the op demands of it.
+// The size hint of n contradicts the op's requirement.
 func.func @impossible(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<9xf32>) -> tensor<9xf32>
     attributes {relay.sizes = {n = array<i64: 2, 8, 8>}} {
   // expected-error@+1 {{cannot hold here}}

@@ -104,7 +104,7 @@ func.func @composite(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %d : tensor<4xf32>
 }
 
-// A branch is in no region, but its ops may be; ops without arguments are in none.
+// A branch is not part of a region, but its ops may be; an op without arguments is not.
 // CHECK-LABEL: @branch(
 // CHECK:         %[[E:.*]] = relay.annotation.compiler_end(%e) {compiler = "test"}
 // CHECK-NEXT:    %r = relay.if %[[E]]

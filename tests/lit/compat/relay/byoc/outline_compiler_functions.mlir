@@ -35,7 +35,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Equal closures of one symbol are one function, with named dimensions too. A composite alone is no compiler's.
+// Equal closures of one symbol are one function, with named dimensions too. A composite without a compiler stays.
 // CHECK-LABEL: func.func @main
 // CHECK:         relay.call @mine_0<n = m>(%x)
 // CHECK:         relay.call @mine_0<n = p>(%y)

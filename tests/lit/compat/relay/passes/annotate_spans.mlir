@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --print-debuginfo -p relay-annotate-spans | filecheck %s
 // RUN: xrelay-opt %s -p relay-annotate-spans | filecheck %s --check-prefix=TEXT
 
-// The module is line 1 of the printed text, whatever stands in this file.
+// The module is line 1 of the printed text, at any line of this file.
 // CHECK:      %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("GeneratedSource":3:5)
 // CHECK-NEXT: %b = relay.tanh(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("conv1"("GeneratedSource":4:5))
 // CHECK-NEXT: %c = relay.if %p : tensor<i1> -> tensor<4xf32> {

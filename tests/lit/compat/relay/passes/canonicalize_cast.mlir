@@ -12,7 +12,7 @@ func.func @two_readers(%x: tensor<8xi8>) -> (tensor<8xf32>, tensor<8xf32>) {
   func.return %a, %b : tensor<8xf32>, tensor<8xf32>
 }
 
-// The return and the sum read the existing cast.
+// The return and the sum use the existing cast.
 // CHECK-LABEL: @other_readers(
 // CHECK-NEXT:    %[[C:.*]] = relay.cast(%x)
 // CHECK-NEXT:    relay.exp(%[[C]])

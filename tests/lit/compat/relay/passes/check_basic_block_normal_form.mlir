@@ -1,13 +1,13 @@
 // RUN: xrelay-opt %s -p relay-to-basic-block-normal-form,relay-check-basic-block-normal-form | filecheck %s
 // RUN: not xrelay-opt %s -p relay-check-basic-block-normal-form 2>&1 | filecheck %s --check-prefix REFUSED
 
-// All violations, in the order of the text, and what to do.
+// All violations in the order of the text, and a help.
 // REFUSED:      relay-check-basic-block-normal-form:
 // REFUSED-SAME: relay.exp ({{.*}}:27:3) {{.*}} body of @branches, its uses meet in the first branch of relay.if
 // REFUSED-SAME: relay.abs ({{.*}}:28:3) {{.*}} body of @branches, its uses meet in the second branch of relay.if
 // REFUSED-SAME: help: run relay-to-basic-block-normal-form
 
-// Accepted as it stands: what both branches need, constants, ops without a use, a function without branches.
+// Accepted: an op that both branches need, constants, ops without a use, a function without branches.
 // CHECK-LABEL: func.func @accepted
 func.func @accepted(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %one = relay.constant dense<1.0> : tensor<f32>
@@ -35,7 +35,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A closure may be called more than once: what it uses from outside stands outside.
+// A closure may be called more than once: ops that it uses from outside stay outside.
 // CHECK-LABEL: func.func @closure
 // CHECK-NEXT:    relay.negative
 // CHECK-NEXT:    relay.fn
@@ -49,7 +49,7 @@ func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// The uses of a call meet in the block of both ifs.
+// The uses of a call are in two ifs: the call is in the block of both.
 // CHECK-LABEL: func.func @two_ifs
 // CHECK-NEXT:    func.call @closure
 func.func @two_ifs(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -5,7 +5,7 @@
 
 // LEAST: error: relay-combine-parallel-dense: min-num-branches is 1, it must be at least 2
 
-// A constant goes in front of the first product.
+// The combined constant is before the first product.
 // CHECK-LABEL: @dense(
 // FEW-LABEL: @dense(
 // FLAT-LABEL: @dense(
@@ -24,7 +24,7 @@ func.func @dense(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>) -> (tensor<3x5xf32>, 
   func.return %a, %b : tensor<3x5xf32>, tensor<3x5xf32>
 }
 
-// The second weight is made of the first product.
+// The second weight is computed from the first product.
 // CHECK-LABEL: @depends(
 func.func @depends(%x: tensor<4x4xf32>, %v: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-COUNT-2: relay.nn.dense
@@ -33,7 +33,7 @@ func.func @depends(%x: tensor<4x4xf32>, %v: tensor<4x4xf32>) -> tensor<4x4xf32> 
   func.return %b : tensor<4x4xf32>
 }
 
-// A stack adds biases of one axis more; the shared scale stays. Without one, short scales are repeated.
+// A stack adds biases with one more axis; the shared scale stays. Without a stack, short scales are repeated.
 // CHECK-LABEL: @follow(
 // FLAT-LABEL: @follow(
 func.func @follow(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>, %w: tensor<5x4xf32>, %s: tensor<5xf32>, %t: tensor<5xf32>, %p: tensor<1xf32>, %q: tensor<f32>) -> (tensor<3x5x1xf32>, tensor<3x5x1xf32>) {
@@ -78,7 +78,7 @@ func.func @repeated(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>, %w: tensor<6x4xf32
   func.return %a2, %b2 : tensor<3x5xf32>, tensor<3x6xf32>
 }
 
-// What is added to the second product has no axis for its units.
+// The addend of the second product has no axis of units.
 // CHECK-LABEL: @ranks(
 // FLAT-LABEL: @ranks(
 // FLAT: relay.nn.dense(%x, %{{.*}}) {units = 4}

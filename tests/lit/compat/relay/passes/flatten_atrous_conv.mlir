@@ -10,7 +10,7 @@ func.func @dilated(%x: tensor<1x5x5x4xf32>, %w: tensor<3x3x4x1xf32>) -> tensor<1
   func.return %y : tensor<1x5x5x4xf32>
 }
 
-// An op in between, and padding with another number.
+// Unchanged: an op in between, and padding with another number.
 // CHECK-LABEL: @left_alone(
 func.func @left_alone(%x: tensor<1x5x5x4xf32>, %w: tensor<3x3x4x4xf32>) -> (tensor<1x5x5x4xf32>, tensor<1x5x5x4xf32>) {
   // CHECK: relay.nn.space_to_batch_nd

@@ -28,7 +28,7 @@ func.func @chain(%x: !x, %w: !w, %b: tensor<4xf32>) -> !y {
   func.return %r : !y
 }
 
-// The second match takes what the first gives; what both leave out stays.
+// The second match reads the result of the first; an op in neither stays.
 // CHECK-LABEL: @rows_in_order(
 // CHECK:         PartitionedFromPattern = "nn.conv2d_tanh_"
 // CHECK:         %[[T:.*]] = relay.invoke %{{.*}}(%x, %w)
@@ -44,7 +44,7 @@ func.func @rows_in_order(%x: !x, %w: !w) -> !y {
   func.return %s : !y
 }
 
-// A part that is returned, or used by another op, is needed outside.
+// A part that is returned, or used by another op, is needed outside of the match.
 // CHECK-LABEL: @used_outside(
 // CHECK-NOT:     relay.fn
 func.func @used_outside(%x: !y) -> (!y, !y, !y) {
@@ -56,7 +56,7 @@ func.func @used_outside(%x: !y) -> (!y, !y, !y) {
   func.return %e, %s, %t : !y, !y, !y
 }
 
-// Branches and closures are looked into; a match may take what is computed around it.
+// Matches in branches and closures; a match may contain an op from outside of its branch.
 // CHECK-LABEL: @in_a_branch(
 // CHECK-NEXT:    relay.if
 // CHECK-NEXT:      %[[F:.*]] = relay.fn(%{{.*}}: tensor<4xf32>)

@@ -1,12 +1,12 @@
 // RUN: xrelay-opt %s -p relay-partial-eval | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-partial-eval{max-ops=5}' | filecheck %s --check-prefix SHORT
 
-// A recursion whose number gets smaller ends here; what is left is what nobody knows.
+// A recursion with a decreasing number is evaluated; the remaining ops depend on unknown values.
 // CHECK-LABEL: func.func @fires(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    %b = relay.multiply(%x, %x)
 // CHECK-NEXT:    %[[B:.*]] = relay.multiply(%b, %x)
 // CHECK-NEXT:    func.return %[[B]]
-// After five ops no call is followed: the second stays, and the closure with it.
+// After five ops no call is evaluated: the second call and the closure remain.
 // SHORT-LABEL: func.func @fires
 // SHORT:         %f = relay.fn rec(%self)
 // SHORT:         %[[B:.*]] = relay.multiply(%x, %x)
@@ -32,7 +32,7 @@ func.func @fires(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// Tuples, lets, closures in tuples, and a function of the module that gets a closure.
+// Tuples, lets, closures in tuples, and a function of the module with a closure as argument.
 // CHECK-LABEL: func.func @structure(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    %a = relay.exp(%x)
 // CHECK-NEXT:    %[[S:.*]] = relay.add(%a, %x)
@@ -61,7 +61,7 @@ func.func private @twice(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>
   func.return %b : tensor<4xf32>
 }
 
-// What ends nowhere is followed once, as in Relay, and stays then.
+// An infinite recursion is followed once, as in Relay; the second call remains.
 // CHECK-LABEL: func.func @endless
 // CHECK:         %[[Y:.*]] = func.call @loop(%x)
 // CHECK-NEXT:    func.return %[[Y]]
@@ -77,7 +77,7 @@ func.func private @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// A division by zero is not computed here; arguments that a callee does not use vanish.
+// A division by zero is not evaluated; arguments that a callee does not use are removed.
 // CHECK-LABEL: func.func @failing
 // CHECK-DAG:     %one = relay.constant dense<1>
 // CHECK-DAG:     %zero = relay.constant dense<0>
@@ -105,7 +105,7 @@ func.func private @negated(%a: tensor<i32>) -> tensor<i32> {
   func.return %n : tensor<i32>
 }
 
-// A branch that is not known is two; the closure that it gives is written, with what is known in it.
+// For an unknown condition both branches are evaluated; the closure that one of them yields contains its known values.
 // CHECK-LABEL: func.func @unknown
 // CHECK:         %k = relay.if %c
 // CHECK-NEXT:      %[[F:.*]] = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -144,7 +144,7 @@ func.func @unknown(%c: tensor<i1>, %n: tensor<i64>, %g: (tensor<4xf32>) -> tenso
   func.return %z : tensor<4xf32>
 }
 
-// Left alone: calls of what has named dimensions, of kernels, and of what has no body.
+// Unchanged: calls of functions with named dimensions, of kernels, and of functions without a body.
 // CHECK-LABEL: func.func @stays
 // CHECK-NEXT:    %y = relay.call @named<n = 4>(%x)
 // CHECK-NEXT:    %z = func.call @kernel(%y)
@@ -164,7 +164,7 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
-// Types are inferred first: what is put in the place of a call has its type.
+// Types are inferred first: the value that replaces a call has the call's type.
 // CHECK-LABEL: func.func @untyped
 // CHECK-SAME:    -> tensor<5xf32>
 // CHECK-NEXT:    %i = relay.exp(%x) : (tensor<5xf32>) -> tensor<5xf32>

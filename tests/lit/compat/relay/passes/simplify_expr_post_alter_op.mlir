@@ -15,7 +15,7 @@ func.func @fires(%x: tensor<16xui8>) -> tensor<8x2xi64> {
   func.return %f : tensor<8x2xi64>
 }
 
-// Ops that relay-simplify-expr would merge.
+// Unchanged: ops that only relay-simplify-expr merges.
 // CHECK-LABEL: @leaves_alone(
 // CHECK:         relay.add(%x, %{{.*}})
 // CHECK:         relay.multiply(
@@ -32,7 +32,7 @@ func.func @leaves_alone(%x: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor
   func.return %t, %z : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
 }
 
-// An intermediate cast that loses precision, a result larger than the operand, and unknown types.
+// Unchanged: an intermediate cast that loses precision, a result larger than the operand, and unknown types.
 // CHECK-LABEL: @refuses(
 // CHECK:         relay.cast(%x) {dtype = i8}
 // CHECK:         relay.cast(

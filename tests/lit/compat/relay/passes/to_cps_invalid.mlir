@@ -36,7 +36,7 @@ func.func @named(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // -----
 
-// A function without calls may have them.
+// A function without calls may have named dimensions.
 // CHECK-LABEL: func.func @plain
 // CHECK-SAME:    %k: (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>)
 func.func @plain(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {

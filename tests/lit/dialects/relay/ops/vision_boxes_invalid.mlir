@@ -40,7 +40,7 @@ func.func @limits(%x: tensor<2x5x6xf32>, %n: tensor<2xi32>, %i: tensor<2x5xi32>,
 
 // -----
 
-// No value of `n` makes an extent as large.
+// No extent `n` contains the score index.
 func.func @score_beyond_all_rows(%x: tensor<1x4x?xf32, #relay.dims<n>>, %t: tensor<f32>) {
   // expected-error@below {{[relay.vision.get_valid_counts C3]}}
   %r = relay.vision.get_valid_counts(%x, %t) {score_index = 9223372036854775807} : (tensor<1x4x?xf32, #relay.dims<n>>, tensor<f32>) -> !relay.incomplete

@@ -89,7 +89,7 @@ func.func @twice(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outp
   func.return
 }
 
-// A part of a part; the concatenation may be an output.
+// A part of a part is placed, too; the concatenation may be an output.
 // CHECK-LABEL: func.func @nested
 // CHECK:         %c = loop.subview %y[%{{.*}}] [] : memref<16xf32> to memref<8xf32>
 // CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
@@ -165,7 +165,7 @@ func.func @changed(%x: memref<4xf32>, %v: f32, %q: i1, %y: memref<8xf32>) attrib
   func.return
 }
 
-// In an iteration, of its own buffers. A slice of an outer buffer, unless the loop stores to it.
+// The buffers of an iteration are treated alike. A slice of an outer buffer stays if the loop stores to the buffer.
 // CHECK-LABEL: func.func @iteration
 // CHECK:         scf.for
 // CHECK-NEXT:      %c = memref.alloc() : memref<8xf32>

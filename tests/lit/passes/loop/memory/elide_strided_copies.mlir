@@ -98,7 +98,7 @@ func.func private @rows(%p: memref<3x48xf32>, %r: memref<2x32xf32>) attributes {
 
 // -----
 
-// Short runs, users that are no private kernels with plain accesses, and kernels with versions.
+// Unchanged: short runs, users that are not private kernels with plain accesses, and kernels with versions.
 // CHECK-LABEL: func.func @main
 // CHECK:         func.call @join(%a, %b, %c) {loop.copied = "not all users of %a are kernels that can be specialised; not all users of %b are kernels that can be specialised"}
 // CHECK:         func.call @join(%d, %d, %e) {loop.copied = "not all users of %d are kernels that can be specialised"}

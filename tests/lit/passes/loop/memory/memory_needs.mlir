@@ -50,7 +50,7 @@ func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
 
 // -----
 
-// One of two branches runs; a loop that carries one buffer has two while it makes the next. Kernels count at their
+// One of two branches runs. A loop that carries one buffer has two while it computes the next. Kernels count at their
 // calls.
 // CHECK-LABEL: func.func @main(%x: memref<?xf32>
 // CHECK-NOT: loop.needs

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
 // RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
 
-// A chain of three buffers needs two offsets; each argument is marked, since no call passes a buffer twice.
+// Three buffers of a chain share two offsets; each argument is marked, since no call passes a buffer twice.
 // CHECK-LABEL: func.func private @k(
 // CHECK-SAME: {llvm.noalias}, %b: memref<100xf32> {llvm.noalias})
 func.func private @k(%a: memref<100xf32>, %b: memref<100xf32>) attributes {loop.kernel} {

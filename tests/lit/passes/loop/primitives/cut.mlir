@@ -42,7 +42,7 @@ func.func private @edge(%X: memref<8xf32>, %Y: memref<10xf32>) attributes {loop.
   func.return
 }
 
-// With an open extent, the middle part has the rest; the branch within its range is undecided.
+// With a dynamic extent, the middle part covers the rest; the branch within its range is undecided.
 // CHECK-LABEL: @open
 // CHECK: %n_w_extent = arith.addi %n, %{{.*}} overflow<nsw,nuw> : index
 // CHECK: loop.for "n_w_first" %{{.*}} to 2 {

@@ -21,7 +21,7 @@ func.func private @tiled(%x: memref<10xf32>, %y: memref<10xf32>) attributes {loo
   func.return
 }
 
-// The new variable of a reduction is a reduction variable too: init runs at 0.
+// The new variable of a reduction is a reduction variable, too: init runs at 0.
 // REDUCE-LABEL: func.func private @sum
 // REDUCE:         loop.block "sum" (%{{.*}} : reduce 12 = {{.*}}, %{{.*}} : reduce 12 = {{.*}}) reads(%x) writes(%y) init {
 func.func private @sum(%x: memref<12xf32>, %y: memref<1xf32>) attributes {loop.kernel} {
