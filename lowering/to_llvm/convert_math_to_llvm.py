@@ -47,7 +47,10 @@ _WithFlag = math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp
 
 
 class ConvertIntegerWithFlag(ConversionPattern[_WithFlag]):
-    """`math.absi %x` → `llvm.abs(%x, false)`, and ctlz and cttz: the least integer, or zero, does not give poison."""
+    """`math.absi %x` → `llvm.abs(%x, false)`, and ctlz and cttz.
+
+    The flag `false` defines the result for the least integer, or for zero, which would else be poison.
+    """
 
     def rewrite(self, op: _WithFlag, rewriter: ConversionRewriter) -> str | None:
         """Calls the intrinsic with its poison flag off."""

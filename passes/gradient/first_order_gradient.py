@@ -229,7 +229,7 @@ class BackwardPass:
         except ConstraintError as error:
             raise not_differentiable(op, f"its rule does not fit: {error.message}") from error
         if len(found) != len(op.operands):
-            raise not_differentiable(op, f"its rule gives {len(found)} gradients for {len(op.operands)} operands")
+            raise not_differentiable(op, f"its rule returns {len(found)} gradients for {len(op.operands)} operands")
         for operand, gradient in zip(op.operands, found, strict=True):
             if gradient is not None and operand in self._active:
                 self._add(job, op, operand, gradient)
@@ -240,7 +240,7 @@ class BackwardPass:
         emit = GradientBuilder(job.block, op)
         if gradient.type != operand.type:
             if not fits(gradient.type, operand.type):
-                message = f"its rule gives a gradient of type {gradient.type} for an operand of type {operand.type}"
+                message = f"its rule returns a gradient of type {gradient.type} for an operand of type {operand.type}"
                 raise not_differentiable(op, message)
             gradient = gradient if isinstance(operand.type, TupleType) else emit.op("reshape_like", gradient, operand)
         job.adjoints[operand].add(gradient, emit)

@@ -61,7 +61,7 @@ class RelayLazyGradientInitPass(XRelayPass):
 
 
 class BroadcastOther(RewritePattern):
-    """A smaller operand plus 0, minus 0, times 1 or over 1 → the broadcast operand. Exact, except the sign of zeros.
+    """Replaces a smaller operand plus 0, minus 0, times 1 or over 1 by its broadcast. Exact, except the sign of zeros.
 
     Before:
 
@@ -84,7 +84,7 @@ class BroadcastOther(RewritePattern):
 
 
 class MultiplyByZeros(RewritePattern):
-    """A product with zeros → zeros, for any other factor.
+    """Replaces a product with zeros by zeros, for any other factor.
 
     Before:
 
@@ -106,7 +106,7 @@ class MultiplyByZeros(RewritePattern):
 
 
 class FillAgain(RewritePattern):
-    """Zeros or ones in another shape or type, or sums and negatives of zeros → such a fill itself. Exact.
+    """Replaces changes of shape or type of zeros or ones, and sums and negatives of zeros, by zeros or ones. Exact.
 
     Before:
 

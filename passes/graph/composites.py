@@ -18,7 +18,7 @@ from xrelay.target.strategy import is_implemented
 
 
 class ExpandComposite(RewritePattern):
-    """A composite op → its parts. Re-associating if the definition of the op sums in another order.
+    """Replaces a composite op by its parts. Re-associating if the definition of the op sums in another order.
 
     Before:
 

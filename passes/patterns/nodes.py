@@ -283,7 +283,10 @@ def add_node_kind(kind: type[object], node_kind: NodeKind) -> None:
 
 
 def node_kind_of(node: object) -> NodeKind:
-    """Returns the world of a node. Raises `InputError` if patterns cannot match nodes of its class."""
+    """Returns the operations for the kind of a node.
+
+    Raises `InputError` if patterns cannot match nodes of its class.
+    """
     for kind in type(node).__mro__:
         if kind in _NODE_KINDS:
             return _NODE_KINDS[kind]

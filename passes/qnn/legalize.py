@@ -52,7 +52,7 @@ class QnnLegalizePass(XRelayPass):
 
 
 class LookUpFunction(RewritePattern):
-    """A function of one 8-bit number → its value in a table. Exact.
+    """Replaces a function of one 8-bit number by a lookup in a table. Exact.
 
     Before:
 

@@ -66,7 +66,7 @@ class QnnMultiplyIntegersPass(XRelayPass):
 
 
 class MultiplyIntegers(RewritePattern):
-    """A product of dequantised factors → the scaled product of their integers. Re-associates.
+    """Replaces a product of dequantised factors by the scaled product of their integers. Re-associates.
 
     Before:
 

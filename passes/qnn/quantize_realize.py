@@ -82,7 +82,7 @@ class RelayQuantizeRealizePass(XRelayPass):
 
 
 class EvaluateWeight(RewritePattern):
-    """A quantised constant → its integers. Exact.
+    """Replaces a quantised constant by its integers. Exact.
 
     Before:
 

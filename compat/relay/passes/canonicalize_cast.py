@@ -56,7 +56,7 @@ class RelayCanonicalizeCastPass(XRelayPass):
 
 
 class CopyCastForUsers(RewritePattern):
-    """A widening cast with several users → a cast for each user with which it fuses. Exact.
+    """Replaces a widening cast with several users by a cast for each user with which it fuses. Exact.
 
     Before:
 

@@ -48,7 +48,7 @@ class RelayDivToMulPass(XRelayPass):
 
 
 class MultiplyByReciprocal(RewritePattern):
-    """A quotient by a constant → a product with its reciprocal; see the module's docstring. Re-associating.
+    """Replaces a quotient by a constant by a product with its reciprocal; see the module's docstring. Re-associating.
 
     Before:
 
