@@ -7,7 +7,7 @@ unfavourable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -307,10 +307,21 @@ def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterT
     """Returns the tile for the product.
 
     If there is a single row, a tile has at most half of the columns, so that two threads can run.
+    In each step, a tile reads an element of each of its rows. A tile has no more rows than the L1 cache has lines for
+    if their distance is a power of two.
     """
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
     few = max(1, blocks // 2) if rows == 1 else None
-    return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few)
+    ways, pitch = draft.target.l1 // SAME_PLACE, _row_pitch(product)
+    most = None if pitch is None else ways * SAME_PLACE // gcd(pitch, SAME_PLACE)
+    return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few, max_columns=most)
+
+
+def _row_pitch(product: ProductView) -> int | None:
+    """Returns the distance in bytes of neighbouring rows of the left operand; None if it is unknown."""
+    found = _only_read(product, Role.ROWS, Role.ROWS)
+    inner = [DYNAMIC_INDEX] if found is None else memref_type(found[0].memref).get_shape()[found[1] + 1 :]
+    return None if found is None or DYNAMIC_INDEX in inner else prod(inner) * _bytes(found[0])
 
 
 def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:

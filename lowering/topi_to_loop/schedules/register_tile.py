@@ -197,12 +197,13 @@ def choose_tile(
     vectors_per_block: int = 1,
     shares_broadcasts: bool = True,
     max_blocks: int | None = None,
+    max_columns: int | None = None,
 ) -> RegisterTile:
     """Returns the best tile for `height` rows of `width` columns, and `blocks` blocks of `vectors_per_block` vectors.
 
     If the tile does not divide the number of columns, rows or blocks, a partial tile remains, which has another
     efficiency. Without `shares_broadcasts` (depthwise), a tile has one block, since vectors share no scalars.
-    `max_blocks` limits the number of blocks in a tile.
+    `max_blocks` and `max_columns` limit the number of blocks and of columns in a tile.
     """
     best = RegisterTile(1, 1, 0.0)
     limit = blocks if max_blocks is None else max_blocks
@@ -210,6 +211,8 @@ def choose_tile(
         if not fits(1, count * vectors_per_block, registers):
             break
         for rows, columns in _tile_shapes(width, height):
+            if max_columns is not None and columns > max_columns:
+                continue
             if not fits(rows * columns, count * vectors_per_block, registers):
                 break
             speed = _blocked_speed(blocks, count, vectors_per_block, shares_broadcasts)

@@ -27,6 +27,11 @@ def test_every_tile_fits(width: int, height: int, blocks: int, registers: int, v
     assert 0 < tile.efficiency <= 1
 
 
+def test_a_tile_has_at_most_the_given_columns() -> None:
+    assert choose_tile(1024, 64, 32).columns > 8
+    assert choose_tile(1024, 64, 32, max_columns=8).columns == 8
+
+
 def test_short_rows_share_the_weights_with_others() -> None:
     tile = choose_tile(7, 32, 32, height=7)
     assert (tile.rows, tile.columns, tile.blocks) == (2, 7, 2)

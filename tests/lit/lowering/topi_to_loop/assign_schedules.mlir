@@ -37,6 +37,14 @@ func.func private @dense(%x: tensor<128x768xf32>, %w: tensor<192x768x16xf32>) ->
   func.return %r : tensor<128x3072xf32>
 }
 
+// Rows of the left operand are 4096 bytes apart, so the L1 cache has room for the lines of 8 of them.
+// CHECK-LABEL: func.func private @dense_of_far_rows
+// CHECK-SAME: 8 rows x
+func.func private @dense_of_far_rows(%x: tensor<128x1024xf32>, %w: tensor<192x1024x16xf32>) -> tensor<128x3072xf32> {
+  %r = topi.matmul(%x, %w) : (tensor<128x1024xf32>, tensor<192x1024x16xf32>) -> tensor<128x3072xf32>
+  func.return %r : tensor<128x3072xf32>
+}
+
 // CHECK-LABEL: func.func private @dense_plain
 // CHECK-SAME: dense: the right operand is transposed, for 8 rows only; lanes run along the terms of a sum
 func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
